@@ -1,0 +1,212 @@
+import { canonicalizeAt, isCanonical, type JsonObject } from "./canonical.js";
+import { claimedHash, endsWithHash, hashedText, withHash } from "./line.js";
+import {
+  CHAIN_ID_RULE,
+  causeProblem,
+  isChainId,
+  isCount,
+  isHash,
+  LinkError,
+  MEMBER_RULES,
+  ZERO_HASH,
+} from "./rules.js";
+
+/** Everything a link says; its hash is taken over exactly this. */
+export interface LinkBody {
+  /** What kind of action this records, as `BudgetConsumptionRecorded`. */
+  readonly action_type: string;
+  /** When, in milliseconds since 1970 UTC. */
+  readonly at: number;
+  /** Id of the link that caused this one, in this chain or another; null when no recorded link did. */
+  readonly cause: string | null;
+  readonly chain: string;
+  readonly data: JsonObject;
+  /** For budget events, which one: `Allocation`, `Consumption` and so on. */
+  readonly event?: string;
+  /** Always `${chain}#${seq}`. */
+  readonly id: string;
+  /** The predecessor's hash; 64 zeros in the first link. */
+  readonly prev: string;
+  /** Position in the chain, from 0. */
+  readonly seq: number;
+}
+
+/** One recorded action, tied to its predecessor: `hash` is the SHA-256 of the canonical JSON of all other members. */
+export interface Link extends LinkBody {
+  readonly hash: string;
+}
+
+/** The last link of a chain, by position and hash. Whoever knows it can tell whether the chain was cut or rewritten. */
+export interface Head {
+  readonly chain: string;
+  /** -1 while the chain has no link. */
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** What the caller says of a new link; the rest follows from the head it is appended to. */
+export type LinkDraft = Pick<LinkBody, "action_type" | "at" | "cause" | "data" | "event">;
+
+/** A new link, the line to store for it, and the head to append the next one to. */
+export interface Appended {
+  readonly link: Link;
+  /**
+   * The canonical JSON of the body with the hash as its last member. It must be stored as it is: the hashed bytes are
+   * these, up to the comma before `"hash"`, and the closing brace.
+   */
+  readonly line: string;
+  readonly head: Head;
+}
+
+/**
+ * The head of a chain that has no link yet.
+ *
+ * @example
+ * ```ts
+ * emptyHead("run-7"); // { chain: "run-7", seq: -1, hash: "000…" }
+ * ```
+ *
+ * @throws {LinkError} when the chain's id is empty, too long, or holds `#` or control characters.
+ */
+export function emptyHead(chain: string): Head {
+  if (!isChainId(chain)) throw new LinkError("malformed", `a chain id ${CHAIN_ID_RULE}`);
+  return { chain, seq: -1, hash: ZERO_HASH };
+}
+
+/**
+ * Makes the link that follows `head`. Nothing is stored: write `line` and keep the new `head`, in one transaction.
+ *
+ * @example
+ * ```ts
+ * const first = appendLink(
+ *   emptyHead("run-7"),
+ *   { action_type: "RunStarted", at: 1767225600000, cause: null, data: { program: "summarise" } },
+ *   sha256Hex,
+ * );
+ * const second = appendLink(
+ *   first.head,
+ *   { action_type: "RunEnded", at: 1767225600250, cause: first.link.id, data: { status: "Completed" } },
+ *   sha256Hex,
+ * );
+ * ```
+ *
+ * @throws {LinkError} when the draft or the head is not well-formed; {@link CanonicalError} when `data` is not JSON.
+ */
+export function appendLink(head: Head, draft: LinkDraft, hash: (text: string) => string): Appended {
+  checkHead(head);
+  const seq = head.seq + 1;
+  checkDraft(draft, head.chain, seq);
+  const body = writeBody(draft, head, seq);
+  const digest = hash(body);
+  // The digits are looked at when the next link is appended to this head; once per link is enough.
+  if (digest.length !== ZERO_HASH.length) throw new LinkError("malformed", "the hash must be 64 lowercase hex digits");
+  const link = writeLink(draft, head, seq, digest);
+  return { link, line: withHash(body, digest), head: { chain: head.chain, seq, hash: digest } };
+}
+
+/**
+ * Reads a stored line back. It checks the form, not the hash: that is what `verifyChain` does.
+ *
+ * @example
+ * ```ts
+ * parseLine(line).data; // what was recorded
+ * ```
+ *
+ * @throws {LinkError} when the line is not a link (`malformed`) or not in the form it was hashed in (`not_canonical`).
+ */
+export function parseLine(line: string): Link {
+  const hasHash = endsWithHash(line);
+  const link = parseMembers(hasHash ? hashedText(line) : line);
+  if (hasHash) addHash(link, claimedHash(line));
+  checkMembers(link);
+  if (line.endsWith("\r")) throw new LinkError("not_canonical", "it ends with a carriage return");
+  if (!hasHash || !isCanonical(hashedText(line))) {
+    throw new LinkError("not_canonical", "it is not written as canonical JSON with its hash at the end");
+  }
+  return link as unknown as Link;
+}
+
+/** A body that already has a hash would say two things about itself, and readers would differ on which one counts. */
+function addHash(body: Members, hash: string): void {
+  if (Object.hasOwn(body, "hash")) throw new LinkError("malformed", 'it has the member "hash" twice');
+  body.hash = hash;
+}
+
+/** What a line may hold before its members have been looked at. */
+type Members = { -readonly [member in keyof Link]?: unknown };
+
+function parseMembers(line: string): Members {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    // The parser's own message quotes the text, which may be anybody's data.
+    throw new LinkError("malformed", "it is not JSON");
+  }
+  if (!MEMBER_RULES.data.holds(value)) throw new LinkError("malformed", "it is not a JSON object");
+  return value as Members;
+}
+
+function checkMembers(link: Members): void {
+  for (const member of Object.keys(MEMBER_RULES) as (keyof Link)[]) {
+    if (Object.hasOwn(link, member)) checkMember(member, link[member]);
+    else if (member !== "event") throw new LinkError("malformed", `"${member}" is missing`);
+  }
+  if (!Object.keys(link).every((member) => Object.hasOwn(MEMBER_RULES, member))) {
+    throw new LinkError("malformed", "it has a member that links do not have");
+  }
+  if (link.id !== `${link.chain}#${link.seq}`) {
+    throw new LinkError("malformed", '"id" is not made of its "chain" and "seq"');
+  }
+}
+
+/** Throws for a head that no chain can have; heads come from databases and from other people. */
+export function checkHead(head: Head): void {
+  if (!isChainId(head.chain)) throw new LinkError("malformed", `the head's chain ${CHAIN_ID_RULE}`);
+  if (head.seq !== -1 && !isCount(head.seq))
+    throw new LinkError("malformed", "the head's seq must be -1 or a position");
+  if (!isHash(head.hash) || (head.seq === -1 && head.hash !== ZERO_HASH)) {
+    throw new LinkError(
+      "malformed",
+      "the head's hash must be 64 lowercase hex digits, all 0 when there is no link yet",
+    );
+  }
+}
+
+function checkMember(member: keyof Link, value: unknown): void {
+  const rule = MEMBER_RULES[member];
+  if (!rule.holds(value)) throw new LinkError("malformed", `"${member}" ${rule.text}`);
+}
+
+function checkDraft(draft: LinkDraft, chain: string, seq: number): void {
+  checkMember("action_type", draft.action_type);
+  checkMember("at", draft.at);
+  checkMember("cause", draft.cause);
+  checkMember("data", draft.data);
+  if (draft.event !== undefined) checkMember("event", draft.event);
+  if (!isCount(seq)) throw new LinkError("malformed", "the chain has no position left");
+  const problem = causeProblem(draft.cause, chain, seq);
+  if (problem !== null) throw new LinkError("bad_cause", `"cause" ${problem}`);
+}
+
+/** Two literals and no spread, which would cost as much as the hash. */
+function writeLink(draft: LinkDraft, head: Head, seq: number, hash: string): Link {
+  const { action_type, at, cause, data, event } = draft;
+  const { chain, hash: prev } = head;
+  const id = `${chain}#${seq}`;
+  return event === undefined
+    ? { action_type, at, cause, chain, data, id, prev, seq, hash }
+    : { action_type, at, cause, chain, data, event, id, prev, seq, hash };
+}
+
+/** The members in canonical order; `prev` and `seq` come last, so what ties a link to its place is the end of the line. */
+function writeBody(draft: LinkDraft, head: Head, seq: number): string {
+  const chain = canonicalizeAt(head.chain, "chain", 1);
+  const cause = draft.cause === null ? "null" : canonicalizeAt(draft.cause, "cause", 1);
+  const event = draft.event === undefined ? "" : `,"event":${canonicalizeAt(draft.event, "event", 1)}`;
+  return (
+    `{"action_type":${canonicalizeAt(draft.action_type, "action_type", 1)},"at":${draft.at},"cause":${cause}` +
+    `,"chain":${chain},"data":${canonicalizeAt(draft.data, "data", 1)}${event}` +
+    `,"id":${chain.slice(0, -1)}#${seq}","prev":"${head.hash}","seq":${seq}}`
+  );
+}

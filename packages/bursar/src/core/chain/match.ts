@@ -1,0 +1,94 @@
+import { scansWhole, text, utf8 } from "./bytes.js";
+import { HASH_START, hashAt } from "./line.js";
+import { causeProblem, ZERO_HASH } from "./rules.js";
+import { scanBytes, scanString, scanValue, scanWhole } from "./scan.js";
+
+/** Where the next link of a chain has to tie in, and the chain's own parts of a line, ready to be compared. */
+export interface Place {
+  readonly chain: string;
+  readonly seq: number;
+  readonly prev: string;
+  readonly idStart: string;
+  readonly chainToData: Uint8Array;
+  readonly ownCause: Uint8Array;
+}
+
+/** The place of a chain's first link. */
+export function firstPlace(chain: string): Place {
+  const quoted = JSON.stringify(chain);
+  const idStart = `${quoted.slice(0, -1)}#`;
+  const chainToData = utf8(`,"chain":${quoted},"data":`);
+  return { chain, seq: 0, prev: ZERO_HASH, idStart, chainToData, ownCause: utf8(idStart) };
+}
+
+/** The place after a link with this hash. */
+export function nextPlace(place: Place, hash: string): Place {
+  const { chain, seq, idStart, chainToData, ownCause } = place;
+  return { chain, seq: seq + 1, prev: hash, idStart, chainToData, ownCause };
+}
+
+/**
+ * Whether a line has, but for its hash, everything that a link at this place must have. Nearly all lines do, and this
+ * sees it without parsing them: what is known beforehand is compared, and only the rest is scanned. A `false` may come
+ * from an unusual but correct line, so whoever gets it has to parse and look closely.
+ */
+export function fits(line: string, place: Place): boolean {
+  const { seq, prev, idStart } = place;
+  const tie = `,"id":${idStart}${seq}","prev":"${prev}","seq":${seq}${HASH_START}`;
+  const tieEnd = hashAt(line);
+  const tieAt = tieEnd - tie.length;
+  if (tieAt < 0 || line.slice(tieAt, tieEnd) !== tie || !line.endsWith('"}')) return false;
+  return scansWhole(line.slice(0, tieAt), (bytes) => {
+    const dataAt = scanToData(bytes, place);
+    const dataEnd = dataAt > 0 && bytes[dataAt] === OPEN_OBJECT ? scanValue(bytes, dataAt, 1) : -1;
+    return bytes[dataEnd] === 0 ? dataEnd : scanName(bytes, scanBytes(bytes, dataEnd, EVENT));
+  });
+}
+
+const QUOTE = 0x22;
+const ZERO = 0x30;
+const OPEN_OBJECT = 0x7b;
+const MAX_DIGITS = 15;
+
+const TYPE = utf8('{"action_type":');
+const TIME = utf8(',"at":');
+const CAUSE = utf8(',"cause":');
+const NULL = utf8("null");
+const EVENT = utf8(',"event":');
+
+/** The index of the value of `data`, or -1 when what comes before it is wrong or unusual. */
+function scanToData(bytes: Uint8Array, place: Place): number {
+  const typeEnd = scanName(bytes, scanBytes(bytes, 0, TYPE));
+  const timeAt = scanBytes(bytes, typeEnd, TIME);
+  const timeEnd = timeAt < 0 ? -1 : scanWhole(bytes, timeAt);
+  if (timeEnd - timeAt > MAX_DIGITS) return -1;
+  const causeAt = scanBytes(bytes, timeEnd, CAUSE);
+  return causeAt < 0 ? -1 : scanBytes(bytes, scanCause(bytes, causeAt, place), place.chainToData);
+}
+
+/** Scans a string that is not empty. */
+function scanName(bytes: Uint8Array, at: number): number {
+  return at > 0 && bytes[at] === QUOTE && bytes[at + 1] !== QUOTE ? scanString(bytes, at) : -1;
+}
+
+function scanCause(bytes: Uint8Array, at: number, place: Place): number {
+  if (bytes[at] !== QUOTE) return scanBytes(bytes, at, NULL);
+  const seqAt = scanBytes(bytes, at, place.ownCause);
+  if (seqAt < 0) return scanForeignCause(bytes, at, place);
+  const end = scanWhole(bytes, seqAt);
+  return end > 0 && bytes[end] === QUOTE && numberIn(bytes, seqAt, end) < place.seq ? end + 1 : -1;
+}
+
+function scanForeignCause(bytes: Uint8Array, at: number, place: Place): number {
+  const end = scanName(bytes, at);
+  if (end < 0) return -1;
+  const cause = text(bytes.subarray(at + 1, end - 1));
+  return !cause.includes("\\") && causeProblem(cause, place.chain, place.seq) === null ? end : -1;
+}
+
+/** The number these digits write; where they are too many for a double it is inexact, but larger than any seq. */
+function numberIn(bytes: Uint8Array, at: number, end: number): number {
+  let value = 0;
+  for (let index = at; index < end; index++) value = value * 10 + (bytes[index] as number) - ZERO;
+  return value;
+}

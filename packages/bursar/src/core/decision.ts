@@ -1,0 +1,149 @@
+import { type Amounts, NONE } from "./amount.js";
+import {
+  type Budget,
+  type BudgetId,
+  capOf,
+  covers,
+  DEADLINE,
+  limitOf,
+  type Path,
+  type Scope,
+  usedOf,
+} from "./budget.js";
+import type { Dimension } from "./dimension.js";
+import type { Dimensions } from "./dimensions.js";
+import { type ExhaustionPolicy, POLICIES } from "./policy.js";
+import type { Time } from "./time.js";
+
+/**
+ * Why a call does not fit. `busy`: it would, once the holds now in flight are settled. `too_large`: something is left,
+ * but less than it asks for. `exhausted`: nothing is left.
+ */
+export type Refusal = "busy" | "too_large" | "exhausted";
+
+/** One dimension of one budget that does not take the call. */
+export interface Finding {
+  readonly budget: BudgetId;
+  readonly scope: Scope;
+  /** A dimension's id, or `deadline`. */
+  readonly dimension: string;
+  readonly refusal: Refusal;
+  readonly policy: ExhaustionPolicy;
+  readonly asked: number;
+  readonly used: number;
+  readonly reserved: number;
+  readonly limit: number;
+}
+
+/**
+ * The answer to a call, by its most severe finding; the others stand behind it in order of severity.
+ * - `admitted`: it may go on; what is found has a policy that only warns.
+ * - `busy`: it has to wait for holds in flight. No exhaustion, no policy.
+ * - `refused`: too large for what a shared budget has left; only this call is affected.
+ * - `paused`: a human has to extend the budget.
+ * - `stopped`: the run is over.
+ */
+export type Decision = {
+  readonly kind: "admitted" | "busy" | "refused" | "paused" | "stopped";
+  readonly findings: readonly Finding[];
+};
+
+const SEVERITY: readonly Decision["kind"][] = ["stopped", "paused", "refused", "busy", "admitted"];
+
+/** Evaluates every limited dimension of every budget on the path. Pure: it neither reserves nor records. */
+export function decide(path: Path, asked: Amounts, time: Time, dimensions: Dimensions): Decision {
+  const findings: Finding[] = [];
+  path.forEach((budget, index) => {
+    const below = path.slice(0, index);
+    // Time is not held: it passes on the whole path. A final answer may use the time set aside for it.
+    const wrappingUp = below.at(-1)?.funding === "aside";
+    for (const dimension of limited(budget, dimensions)) {
+      const clock = dimension.kind === "clock";
+      if (!clock && below.some((lower) => covers(lower, dimension.id))) continue;
+      const finding = examine(budget, dimension, asked[dimension.id] ?? NONE, time, clock && wrappingUp);
+      if (finding !== null) findings.push(finding);
+    }
+    const late = examineDeadline(budget, time);
+    if (late !== null) findings.push(late);
+  });
+  // Ties are reported in the table's order; a deadline, which is not in it, comes first.
+  findings.sort((a, b) => severity(a) - severity(b) || dimensions.rank(a.dimension) - dimensions.rank(b.dimension));
+  const worst = findings[0];
+  return { kind: worst === undefined ? "admitted" : answer(worst), findings };
+}
+
+/** The dimensions a budget limits. */
+export function limited(budget: Budget, dimensions: Dimensions): readonly Dimension[] {
+  return Object.keys(budget.limits).map((id) => dimensions.get(id));
+}
+
+/** Whether a finding counts as an exhaustion: it is recorded, and it sticks. */
+export function exhausts(finding: Finding): boolean {
+  if (finding.refusal === "exhausted") return true;
+  return finding.refusal === "too_large" && finding.scope === "run" && finding.policy !== "soft_warn";
+}
+
+function examine(budget: Budget, dimension: Dimension, asked: number, time: Time, wrappingUp: boolean): Finding | null {
+  const { id, kind } = dimension;
+  const policy = budget.policies[id] ?? dimension.defaultPolicy;
+  const used = usedOf(budget, dimension, time);
+  const reserved = budget.reserved[id] ?? NONE;
+  const limit = wrappingUp ? limitOf(budget, id) : capOf(budget, id);
+  const sticky = !wrappingUp && budget.exhausted.includes(id);
+  const refusal = refuse(kind, { asked, used, reserved, limit, sticky });
+  if (refusal === null || (refusal === "busy" && policy === "soft_warn")) return null;
+  return { budget: budget.id, scope: budget.scope, dimension: id, refusal, policy, asked, used, reserved, limit };
+}
+
+interface Position {
+  readonly asked: number;
+  readonly used: number;
+  readonly reserved: number;
+  readonly limit: number;
+  readonly sticky: boolean;
+}
+
+/** The rule of admission, for one dimension of one budget. */
+function refuse(kind: Dimension["kind"], { asked, used, reserved, limit, sticky }: Position): Refusal | null {
+  if (sticky) return "exhausted";
+  switch (kind) {
+    case "clock":
+      return used >= limit ? "exhausted" : null;
+    case "peak":
+      if (used > limit) return "exhausted";
+      return asked > limit ? "too_large" : null;
+    case "sum": {
+      // A limit of 0 is no exhaustion by itself: it refuses only calls that ask for the dimension.
+      const untouched = limit === 0 && used === 0 && asked === 0;
+      if (used >= limit && !untouched) return "exhausted";
+      if (used + asked > limit) return "too_large";
+      return used + reserved + Math.max(asked, untouched ? 0 : 1) > limit ? "busy" : null;
+    }
+  }
+}
+
+function examineDeadline(budget: Budget, time: Time): Finding | null {
+  if (budget.deadline === null || time.instant < budget.deadline) return null;
+  return {
+    budget: budget.id,
+    scope: budget.scope,
+    dimension: DEADLINE,
+    refusal: "exhausted",
+    policy: "hard_stop",
+    asked: 0,
+    used: time.instant,
+    reserved: 0,
+    limit: budget.deadline,
+  };
+}
+
+function answer(finding: Finding): Decision["kind"] {
+  if (finding.policy === "soft_warn") return "admitted";
+  if (finding.refusal === "busy") return "busy";
+  if (finding.refusal === "too_large" && finding.scope === "shared") return "refused";
+  return finding.policy === "hard_stop" ? "stopped" : "paused";
+}
+
+function severity(finding: Finding): number {
+  return SEVERITY.indexOf(answer(finding)) * POLICIES.length + POLICIES.indexOf(finding.policy);
+}
