@@ -1,4 +1,4 @@
-import { type Amount, type Amounts, NONE } from "./amount.js";
+import type { Amount, Amounts } from "./amount.js";
 import { type Budget, type BudgetId, covers, freeOf, heldFor, type Path, type Scope } from "./budget.js";
 import { fractionOf } from "./decimal.js";
 import { type Decision, decide } from "./decision.js";

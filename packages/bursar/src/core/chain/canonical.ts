@@ -1,5 +1,6 @@
 import { scansWhole } from "./bytes.js";
 import { explain, isPlainObject, isWellFormed } from "./canonical-error.js";
+import { remember } from "./remember.js";
 import { MAX_DEPTH, scanValue } from "./scan.js";
 
 /** What canonical JSON can hold: plain data, finite numbers and well-formed strings. */
@@ -87,17 +88,31 @@ function writeArray(items: readonly unknown[], depth: number): string | undefine
 
 function writeObject(value: object, depth: number): string | undefined {
   if (!isPlainObject(value)) return undefined;
-  const keys = sortedKeys(value);
-  if (keys.length === 0) return "{}";
   let text = "";
-  for (const key of keys) {
-    const name = text === "" ? memberName(firstNames, "{", key) : memberName(nextNames, ",", key);
-    const member = write(value[key], depth);
-    if (name === undefined || member === undefined) return undefined;
-    text += name + member;
+  for (const key of sortedKeys(value)) {
+    const start = memberStart(key);
+    if (start === undefined) return undefined;
+    const member = value[key];
+    if (typeof member === "string" && !NEEDS_CARE.test(member)) {
+      text = `${text}${text === "" ? start.firstString : start.nextString}${member}"`;
+    } else {
+      const written = write(member, depth);
+      if (written === undefined) return undefined;
+      text = `${text}${text === "" ? start.first : start.next}${written}`;
+    }
   }
-  return `${text}}`;
+  return text === "" ? "{}" : `${text}}`;
 }
+
+/**
+ * What stands before a member's value, by whether it is the first one and whether a quote follows. The fewer pieces a
+ * text is put together from, the faster it is: with these, writing beats JSON.stringify.
+ */
+const memberStart = remember((key) => {
+  const name = quote(key);
+  if (name === undefined) return undefined;
+  return { first: `{${name}:`, next: `,${name}:`, firstString: `{${name}:"`, nextString: `,${name}:"` };
+});
 
 /** Callers on the hot path write their keys in order; a look is cheaper than a sort. */
 function sortedKeys(value: object): string[] {
@@ -108,23 +123,4 @@ function sortedKeys(value: object): string[] {
     previous = key;
   }
   return keys;
-}
-
-/*
- * Keys recur from link to link, so their quoted forms, with what stands before them, are remembered. This is what makes
- * writing faster than JSON.stringify. Both memories are bounded, in number and in the length of a key.
- */
-const MAX_NAMES = 1024;
-const MAX_NAME_LENGTH = 64;
-const firstNames: Map<string, string> = new Map();
-const nextNames: Map<string, string> = new Map();
-
-function memberName(names: Map<string, string>, before: string, key: string): string | undefined {
-  const known = names.get(key);
-  if (known !== undefined) return known;
-  const quoted = quote(key);
-  if (quoted === undefined) return undefined;
-  const name = `${before}${quoted}:`;
-  if (names.size < MAX_NAMES && key.length <= MAX_NAME_LENGTH) names.set(key, name);
-  return name;
 }

@@ -7,7 +7,8 @@
 export const HASH_START = ',"hash":"';
 const HASH_LENGTH = 64;
 const HASH_END = '"}';
-const HASH_MEMBER_LENGTH = HASH_START.length + HASH_LENGTH + HASH_END.length;
+/** How much of a line is not hashed; always the same, because hashes are of one length. */
+export const HASH_MEMBER_LENGTH: number = HASH_START.length + HASH_LENGTH + HASH_END.length;
 
 /** The line for a link with this canonical body and this hash. */
 export function withHash(body: string, hash: string): string {
@@ -28,12 +29,7 @@ export function hashedText(line: string): string {
   return `${line.slice(0, bodyLength(line))}}`;
 }
 
-/** Where the hash of a line starts. */
-export function hashAt(line: string): number {
-  return line.length - HASH_LENGTH - HASH_END.length;
-}
-
 /** The hash that a line claims. */
 export function claimedHash(line: string): string {
-  return line.slice(hashAt(line), -HASH_END.length);
+  return line.slice(-HASH_LENGTH - HASH_END.length, -HASH_END.length);
 }

@@ -4,7 +4,6 @@ export const ZERO_HASH: string = "0".repeat(64);
 const MAX_CHAIN_ID_LENGTH = 200;
 const CHAIN_ID = /^[^#\p{Cc}\p{Cs}]+$/u;
 const HASH = /^[0-9a-f]{64}$/;
-const SEQ = /^(?:0|[1-9]\d{0,15})$/;
 
 /** Thrown for a link that cannot be written, or a line that is no link. The message names the member, never its content. */
 export class LinkError extends Error {
@@ -41,12 +40,14 @@ export function isCount(value: unknown): value is number {
  */
 export function causeProblem(cause: string | null, chain: string, seq: number): string | null {
   if (cause === null) return null;
-  const mark = cause.lastIndexOf("#");
-  const causeSeq = cause.slice(mark + 1);
-  if (mark < 0 || !SEQ.test(causeSeq) || !isCount(Number(causeSeq))) return "is not the id of a link (chain#seq)";
+  const mark = cause.indexOf("#");
   const causeChain = cause.slice(0, mark);
-  if (causeChain === chain) return Number(causeSeq) < seq ? null : "is not an earlier link of the chain";
-  return isChainId(causeChain) ? null : "is not the id of a link (chain#seq)";
+  const causeSeq = cause.slice(mark + 1);
+  const position = Number(causeSeq);
+  // Printed again, so that " 7", "7.0" and "0x7" are not taken for 7.
+  const isLinkId = mark > 0 && isCount(position) && `${position}` === causeSeq;
+  if (isLinkId && causeChain === chain) return position < seq ? null : "is not an earlier link of the chain";
+  return isLinkId && isChainId(causeChain) ? null : "is not the id of a link (chain#seq)";
 }
 
 interface MemberRule {

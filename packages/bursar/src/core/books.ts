@@ -1,0 +1,63 @@
+import type { Budget, BudgetId, Path } from "./budget.js";
+import type { Call, CallId } from "./call.js";
+import { LedgerError } from "./errors.js";
+import type { Action } from "./events.js";
+
+/** A budget with the chain its events go to, and the link that recorded its allocation. */
+export interface Account {
+  readonly budget: Budget;
+  readonly chain: string;
+  readonly origin: string;
+}
+
+/**
+ * What an operation reads and writes. A store hands one in for each list of operations, and makes everything written
+ * to it durable at once, or nothing of it.
+ */
+export interface Books {
+  account(id: BudgetId): Account | undefined;
+  putAccount(account: Account): void;
+  call(id: CallId): Call | undefined;
+  putCall(call: Call): void;
+  /** Reservations not settled yet whose instant has come. */
+  due(instant: number): readonly Call[];
+  /** Appends a link and gives back its id. */
+  append(chain: string, action: Action, cause: string | null): string;
+}
+
+export function accountOf(books: Pick<Books, "account">, id: BudgetId): Account {
+  const account = books.account(id);
+  if (account === undefined) throw new LedgerError(`there is no budget ${id}`);
+  return account;
+}
+
+/** A budget that still takes calls. */
+export function openAccount(books: Books, id: BudgetId): Account {
+  const account = accountOf(books, id);
+  if (account.budget.ended) throw new LedgerError(`budget ${id} has ended; it takes no calls`);
+  return account;
+}
+
+export function callOf(books: Books, id: CallId): Call {
+  const call = books.call(id);
+  if (call === undefined) throw new LedgerError(`there is no call ${id}; reserve before you settle`);
+  return call;
+}
+
+/** The budget and its ancestors, leaf first. */
+export function pathOf(books: Pick<Books, "account">, id: BudgetId): Path {
+  const path: Budget[] = [];
+  for (let next: BudgetId | null = id; next !== null; ) {
+    const { budget }: Account = accountOf(books, next);
+    path.push(budget);
+    next = budget.parent;
+  }
+  return path;
+}
+
+export function writePath(books: Books, path: Path): void {
+  for (const budget of path) {
+    const account = accountOf(books, budget.id);
+    if (account.budget !== budget) books.putAccount({ ...account, budget });
+  }
+}

@@ -1,0 +1,146 @@
+import type { Amounts } from "./amount.js";
+import { type Budget, DEADLINE, freeOf, limitOf, usedOf } from "./budget.js";
+import type { Json, JsonObject } from "./chain/canonical.js";
+import type { Decision, Finding } from "./decision.js";
+import { writeAmount } from "./dimension.js";
+import type { Dimensions } from "./dimensions.js";
+import type { Notice } from "./notice.js";
+import type { Time } from "./time.js";
+
+/** What a link of a chain records, before it is linked. */
+export interface Action {
+  readonly action_type: string;
+  readonly event?: BudgetEventName;
+  readonly data: JsonObject;
+}
+
+export type BudgetEventName =
+  | "Allocation"
+  | "Consumption"
+  | "Warning"
+  | "Exhausted"
+  | "Extended"
+  | "Denied"
+  | "RunCompleted";
+
+/** Every budget event is an action of this one type. */
+export const BUDGET_ACTION = "BudgetConsumptionRecorded";
+
+/** Turns what happened into actions, in edge units: dollars, whole tokens, milliseconds. */
+export class Events {
+  private readonly dimensions: Dimensions;
+
+  constructor(dimensions: Dimensions) {
+    this.dimensions = dimensions;
+  }
+
+  allocation(budget: Budget): Action {
+    const { id, parent, scope, funding, deadline } = budget;
+    const limits = this.amounts(budget.limits);
+    const policies = { ...budget.policies };
+    return event("Allocation", { run_id: id, limits, policies, parent, scope, funding, deadline });
+  }
+
+  /** What a call has used, and what its budget has left. */
+  consumption(budget: Budget, time: Time, consumed: Consumed): Action {
+    const { step_id, capability_id, charged, estimated, estimate, duration_ms } = consumed;
+    const metadata: Record<string, Json> = duration_ms === null ? {} : { duration_ms };
+    for (const id of ["llm_input_tokens", "llm_output_tokens", "cost_usd"]) {
+      const value = charged[id];
+      if (value !== undefined && this.dimensions.has(id)) metadata[id] = this.edge(id, value);
+    }
+    return event("Consumption", {
+      budget: budget.id,
+      step_id,
+      capability_id,
+      resources: this.amounts(charged),
+      remaining: this.remaining(budget, time),
+      estimated,
+      ...(estimate === null ? {} : { estimate: this.amounts(estimate) }),
+      metadata,
+    });
+  }
+
+  notice({ kind, budget, dimension, percent, policy, consumed, limit }: Notice): Action {
+    const figures = { consumed: this.edge(dimension, consumed), limit: this.edge(dimension, limit) };
+    if (kind === "Warning") return event("Warning", { budget, dimension, percent, ...figures });
+    return event("Exhausted", { budget, dimension, policy, ...figures });
+  }
+
+  extended(budget: string, dimension: string, additional: number, approved_by: string, reason: string | null): Action {
+    return event("Extended", { budget, dimension, additional: this.edge(dimension, additional), approved_by, reason });
+  }
+
+  /** A human's no. */
+  denied(dimension: string, checkpoint_id: string, denied_by: string, reason: string | null): Action {
+    return event("Denied", { dimension, checkpoint_id, denied_by, reason });
+  }
+
+  runCompleted(budget: Budget, time: Time): Action {
+    return event("RunCompleted", { run_id: budget.id, final_consumption: this.consumed(budget, time) });
+  }
+
+  stepStarted(budget: string, step: Step, asked: Amounts): Action {
+    return { action_type: "StepStarted", data: { budget, ...step, asked: this.amounts(asked) } };
+  }
+
+  /** A call that was not made, and why; `busy` is none of these, because it only waits. */
+  stepRefused(budget: string, step: Step, asked: Amounts, decision: Decision): Action {
+    const findings = decision.findings.map((finding) => this.finding(finding));
+    return {
+      action_type: "StepRefused",
+      data: { budget, ...step, asked: this.amounts(asked), decision: decision.kind, findings },
+    };
+  }
+
+  /** A reservation given back, or settled because its holder has died. */
+  stepReleased(budget: string, step: Step, why: "released" | "expired"): Action {
+    return { action_type: "StepReleased", data: { budget, ...step, why } };
+  }
+
+  /** Usage of every counted dimension, and of every clock that is limited. */
+  consumed(budget: Budget, time: Time): JsonObject {
+    const used: Record<string, Json> = {};
+    for (const dimension of this.dimensions.all) {
+      const value = usedOf(budget, dimension, time);
+      const shown = value !== 0 || limitOf(budget, dimension.id) !== Number.POSITIVE_INFINITY;
+      if (shown) used[dimension.id] = writeAmount(dimension, value);
+    }
+    return used;
+  }
+
+  remaining(budget: Budget, time: Time): JsonObject {
+    const limited = Object.keys(budget.limits).map((id) => this.dimensions.get(id));
+    return Object.fromEntries(limited.map((each) => [each.id, writeAmount(each, freeOf(budget, each, time))]));
+  }
+
+  amounts(amounts: Amounts): JsonObject {
+    return Object.fromEntries(Object.entries(amounts).map(([id, value]) => [id, this.edge(id, value)]));
+  }
+
+  private finding({ budget, dimension, refusal, policy, asked, used, reserved, limit }: Finding): JsonObject {
+    const edge = (value: number) => this.edge(dimension, value);
+    const figures = { asked: edge(asked), used: edge(used), reserved: edge(reserved), limit: edge(limit) };
+    return { budget, dimension, refusal, policy, ...figures };
+  }
+
+  private edge(id: string, value: number): number {
+    return id === DEADLINE ? value : writeAmount(this.dimensions.get(id), value);
+  }
+}
+
+export interface Step {
+  readonly step_id: string;
+  readonly capability_id: string;
+}
+
+export interface Consumed extends Step {
+  readonly charged: Amounts;
+  readonly estimated: boolean;
+  readonly estimate: Amounts | null;
+  readonly duration_ms: number | null;
+}
+
+function event(name: BudgetEventName, data: JsonObject): Action {
+  return { action_type: BUDGET_ACTION, event: name, data };
+}

@@ -1,0 +1,130 @@
+import type { Amounts } from "./amount.js";
+import type { Budget, BudgetId } from "./budget.js";
+import type { CallId } from "./call.js";
+import type { Opening } from "./children.js";
+import type { Decision } from "./decision.js";
+import type { Action } from "./events.js";
+import type { Extended } from "./extension.js";
+import type { Notice } from "./notice.js";
+import type { CallKind } from "./usage.js";
+
+/** Who caused an operation: the id of a link. Without it, the budget's allocation or the call's start is the cause. */
+interface Caused {
+  readonly cause?: string;
+}
+
+/** One thing a store can be asked to do. Amounts are in ledger units: read them with `readAmounts` first. */
+export type Operation =
+  | OpenOperation
+  | ReserveOperation
+  | CommitOperation
+  | ReleaseOperation
+  | ExpireOperation
+  | ChargeOperation
+  | ExtendOperation
+  | LifeOperation
+  | RecordOperation;
+
+/** Opens a budget. It writes into the chain named here, else into its parent's, else into one of its own name. */
+export interface OpenOperation extends Caused {
+  readonly op: "open";
+  readonly parent: BudgetId | null;
+  readonly opening: Opening;
+  readonly chain?: string;
+}
+
+/** All amounts along the path, or none. Asked again with the same call id, it gives the same answer and holds nothing more. */
+export interface ReserveOperation extends Caused {
+  readonly op: "reserve";
+  readonly budget: BudgetId;
+  readonly call: CallId;
+  readonly kind: CallKind;
+  readonly asked: Amounts;
+  readonly step_id?: string;
+  readonly capability_id?: string;
+  /** The instant at which a dead holder's reservation is settled: charged for model calls, released for all others. */
+  readonly expires?: number;
+}
+
+/** Replaces a reservation by what was used. `used` is what was reported; what is missing there is charged as reserved. */
+export interface CommitOperation extends Caused {
+  readonly op: "commit";
+  readonly call: CallId;
+  readonly used: Amounts;
+  /** What serialized input and output would amount to at most: charged where nothing was reported or reserved. */
+  readonly estimate?: Amounts;
+  readonly duration_ms?: number;
+}
+
+export interface ReleaseOperation extends Caused {
+  readonly op: "release";
+  readonly call: CallId;
+}
+
+/** Settles every reservation whose instant has come. */
+export interface ExpireOperation {
+  readonly op: "expire";
+}
+
+/** Records usage that was never reserved. It is the truth, so it is never refused. */
+export interface ChargeOperation extends Caused {
+  readonly op: "charge";
+  readonly budget: BudgetId;
+  readonly call: CallId;
+  readonly used: Amounts;
+  readonly step_id?: string;
+  readonly capability_id?: string;
+  readonly duration_ms?: number;
+}
+
+export interface ExtendOperation extends Caused {
+  readonly op: "extend";
+  readonly budget: BudgetId;
+  readonly additional: Amounts;
+  readonly approved_by: string;
+  readonly reason: string | null;
+}
+
+/** Stops or starts a budget's clock, or ends the budget and returns what is left of it. */
+export interface LifeOperation extends Caused {
+  readonly op: "pause" | "resume" | "end";
+  readonly budget: BudgetId;
+}
+
+/** An action of the run's own in the chain of its budget. */
+export interface RecordOperation extends Caused {
+  readonly op: "record";
+  readonly budget: BudgetId;
+  readonly action: Action;
+}
+
+interface Recorded {
+  /** The ids of the links written, in order. */
+  readonly links: readonly string[];
+}
+
+export type Outcome =
+  | ({ readonly op: "open"; readonly decision: Decision; readonly budget: Budget | null } & Recorded)
+  | ({ readonly op: "reserve"; readonly decision: Decision; readonly notices: readonly Notice[] } & Repeatable)
+  | ({ readonly op: "commit" | "charge"; readonly charged: Amounts; readonly estimated: boolean } & Settled)
+  | ({ readonly op: "release" } & Settled)
+  | ({ readonly op: "expire"; readonly calls: readonly CallId[] } & Recorded)
+  | ({ readonly op: "extend"; readonly result: Extended } & Recorded)
+  | ({ readonly op: "pause" | "resume" | "end"; readonly budget: Budget } & Recorded)
+  | ({ readonly op: "record" } & Recorded);
+
+/** `repeated` is true when this had been done before, and so nothing was done now. */
+interface Repeatable extends Recorded {
+  readonly repeated: boolean;
+}
+
+interface Settled extends Repeatable {
+  readonly notices: readonly Notice[];
+}
+
+/** The outcome that belongs to an operation. */
+export type OutcomeOf<O extends Operation, All extends Outcome = Outcome> = All extends Outcome
+  ? O["op"] extends All["op"]
+    ? All
+    : never
+  : never;

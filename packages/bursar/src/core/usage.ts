@@ -1,0 +1,166 @@
+import { type Amount, type Amounts, MAX_AMOUNT, NONE } from "./amount.js";
+import { fromDecimal } from "./decimal.js";
+import type { Dimensions } from "./dimensions.js";
+
+/** What a result says of its own cost, as far as it says anything. */
+export interface ReportedUsage {
+  readonly amounts: Amounts;
+  readonly duration_ms: number | null;
+}
+
+/** Names under which SDKs, gateways and providers report usage, in snake case and without a leading `usage_`. */
+const NAMES: Readonly<Record<string, string>> = {
+  steps: "steps",
+  llm_tokens: "llm_tokens",
+  total_tokens: "llm_tokens",
+  total_token_count: "llm_tokens",
+  tokens: "llm_tokens",
+  llm_input_tokens: "llm_input_tokens",
+  input_tokens: "llm_input_tokens",
+  input_token_count: "llm_input_tokens",
+  prompt_tokens: "llm_input_tokens",
+  prompt_token_count: "llm_input_tokens",
+  llm_output_tokens: "llm_output_tokens",
+  output_tokens: "llm_output_tokens",
+  output_token_count: "llm_output_tokens",
+  completion_tokens: "llm_output_tokens",
+  candidates_token_count: "llm_output_tokens",
+  cost_usd: "cost_usd",
+  total_cost_usd: "cost_usd",
+  total_cost: "cost_usd",
+  cost: "cost_usd",
+  network_egress_bytes: "network_egress_bytes",
+  network_egress: "network_egress_bytes",
+  storage_write_bytes: "storage_write_bytes",
+  storage_write: "storage_write_bytes",
+  fuel: "fuel",
+  fuel_consumed: "fuel",
+  memory_peak_bytes: "memory_peak_bytes",
+  memory_used_bytes: "memory_peak_bytes",
+  duration_ms: "duration_ms",
+  latency_ms: "duration_ms",
+};
+
+/** Objects inside a result in which usage is looked for. */
+const PLACES = new Set(["usage", "usage_metadata", "token_usage", "metadata", "response_metadata", "llm_output"]);
+
+/** Where input is reported as `input_tokens`, these come on top of it; where as `prompt_tokens`, they are part of it. */
+const CACHED = ["cache_creation_input_tokens", "cache_read_input_tokens"];
+
+/**
+ * Reads usage from a result's metadata, under any of the usual names, at the top or in one of the usual places. Where two
+ * names disagree the larger one counts; what cannot be a usage (negative, not a number) counts as missing, so that it is
+ * charged at the reservation.
+ */
+export function extractUsage(metadata: unknown, dimensions: Dimensions): ReportedUsage {
+  const found: Record<string, Amount> = {};
+  let duration: number | null = null;
+  for (const [name, value] of readings(metadata, 0)) {
+    const id = NAMES[name] ?? (dimensions.has(name) ? name : undefined);
+    if (id === "duration_ms") duration = Math.max(duration ?? 0, value);
+    else if (id !== undefined && dimensions.has(id)) {
+      const { kind, decimals } = dimensions.get(id);
+      const amount = kind === "clock" ? null : reading(value, decimals);
+      if (amount !== null) found[id] = Math.max(found[id] ?? NONE, amount) as Amount;
+    }
+  }
+  return { amounts: withTotal(found), duration_ms: duration };
+}
+
+function* readings(value: unknown, depth: number): Generator<readonly [string, number]> {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || depth > 3) return;
+  const entries = Object.entries(value).map(([key, each]) => [snake(key), each] as const);
+  const cached = entries.reduce(
+    (sum, [name, each]) => (CACHED.includes(name) && isReading(each) ? sum + each : sum),
+    0,
+  );
+  for (const [name, each] of entries) {
+    if (isReading(each)) yield [name, name === "input_tokens" ? each + cached : each];
+    else if (PLACES.has(name)) yield* readings(each, depth + 1);
+  }
+}
+
+function isReading(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value <= MAX_AMOUNT;
+}
+
+/** `usage.promptTokens`, `usage_prompt_tokens` and `prompt_tokens` are the same name. */
+function snake(key: string): string {
+  const words = key.replace(/([a-z0-9])([A-Z])/g, "$1_$2").replace(/[.\-\s]+/g, "_");
+  const name = words.toLowerCase();
+  return name === "usage" || name === "usage_metadata" ? name : name.replace(/^usage_/, "");
+}
+
+/** Charges round up. A figure too large to count is no figure. */
+function reading(value: number, decimals: number): Amount | null {
+  const whole = decimals === 0 ? Math.ceil(value) : value;
+  return whole * 10 ** decimals > MAX_AMOUNT ? null : fromDecimal(whole, decimals, "up", "usage");
+}
+
+function withTotal(found: Record<string, Amount>): Amounts {
+  const { llm_tokens: total, llm_input_tokens: input, llm_output_tokens: output } = found;
+  if (input === undefined || output === undefined) return found;
+  return { ...found, llm_tokens: Math.max(total ?? NONE, input + output) as Amount };
+}
+
+/** What kind of call it is decides what a missing report costs. */
+export type CallKind = "model" | "tool" | "code" | "child";
+
+export interface Charge {
+  readonly charged: Amounts;
+  /** True where a figure that only the provider knows had to be taken from the reservation or the estimate. */
+  readonly estimated: boolean;
+  /** What serialized input and output would amount to at most, when `estimated`. */
+  readonly estimate: Amounts | null;
+}
+
+/** Figures that only the other side knows; everything else is counted by Bursar itself. */
+const REPORTED = ["llm_tokens", "llm_input_tokens", "llm_output_tokens", "cost_usd"];
+const TOKENS = ["llm_tokens", "llm_input_tokens", "llm_output_tokens"];
+
+/**
+ * What a call is charged: what was reported, else what was reserved. A model call that reserved no tokens is charged the
+ * estimate; a tool that is no model is never charged tokens by estimate.
+ */
+export function chargeFor(kind: CallKind, asked: Amounts, reported: Amounts, estimate: Amounts): Charge {
+  const charged: Record<string, Amount> = { ...asked, ...reported };
+  const missing = REPORTED.filter((id) => reported[id] === undefined && (asked[id] ?? NONE) > 0);
+  const unreserved = TOKENS.every((id) => reported[id] === undefined && asked[id] === undefined);
+  const guessed = kind === "model" && unreserved;
+  if (guessed) for (const id of TOKENS) charged[id] = estimate[id] ?? NONE;
+  const estimated = guessed || missing.length > 0;
+  return { charged, estimated, estimate: estimated ? estimate : null };
+}
+
+/** What a late report makes of an estimate: what it names is the truth, the rest stays as it was charged. */
+export function correctCharge(charged: Amounts, reported: Amounts): Charge {
+  const estimated = REPORTED.some((id) => reported[id] === undefined && (charged[id] ?? NONE) > 0);
+  return { charged: { ...charged, ...reported }, estimated, estimate: null };
+}
+
+/** The most tokens serialized input and output can be: one for each byte of UTF-8. */
+export function estimateTokens(input: unknown, output: unknown): Amounts {
+  const llm_input_tokens = utf8Bytes(input);
+  const llm_output_tokens = utf8Bytes(output);
+  return { llm_input_tokens, llm_output_tokens, llm_tokens: (llm_input_tokens + llm_output_tokens) as Amount };
+}
+
+function utf8Bytes(value: unknown): Amount {
+  const text = typeof value === "string" ? value : serialize(value);
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    // Each half of a surrogate pair counts two, which makes the four bytes of the whole.
+    if (code > 0x7f) bytes += code > 0x7ff && (code < 0xd800 || code > 0xdfff) ? 2 : 1;
+  }
+  return bytes as Amount;
+}
+
+function serialize(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    // Cyclic values and big integers have no JSON; their own text is the best bound there is.
+    return String(value);
+  }
+}

@@ -1,0 +1,39 @@
+import type { Budget, BudgetId, Path } from "../core/budget.js";
+import type { Head } from "../core/chain/link.js";
+import type { Dimensions } from "../core/dimensions.js";
+import type { Operation, OutcomeOf } from "../core/operation.js";
+
+/** Where budgets, calls and chains live. An adapter is done when `describeStore(adapter)` is green. */
+export interface Store extends AsyncDisposable {
+  readonly dimensions: Dimensions;
+
+  /**
+   * Does all of the operations, in order, in one transaction, or none of them: when one throws, nothing has happened.
+   * A refusal is no failure: it is the outcome of its operation, and the others stand. Two callers racing for the last
+   * dollar: one of them gets it. What has been acknowledged survives everything the adapter promises to survive.
+   */
+  apply<const Ops extends readonly Operation[]>(operations: Ops): Promise<Outcomes<Ops>>;
+
+  /** The budget as it stands, or null. */
+  budget(id: BudgetId): Promise<Budget | null>;
+
+  /** The budget and its ancestors as they stand, leaf first; empty when there is none. */
+  path(id: BudgetId): Promise<Path>;
+
+  /** The lines of a chain from a position on, exactly as they were hashed. */
+  chain(id: string, from?: number): AsyncIterable<string>;
+
+  /** The last link of a chain, or null when it has none. */
+  head(chain: string): Promise<Head | null>;
+
+  /**
+   * Calls the listener soon after amounts may have become free. It may be called without a cause, as polling does, and
+   * never after the returned handle is disposed.
+   */
+  watch(listener: () => void): Disposable;
+}
+
+/** The outcomes of a list of operations, each of the kind its operation gives. */
+export type Outcomes<Ops extends readonly Operation[]> = {
+  readonly [Index in keyof Ops]: OutcomeOf<Ops[Index]>;
+};

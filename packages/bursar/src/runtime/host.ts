@@ -1,0 +1,26 @@
+import type { CallId } from "../core/call.js";
+import type { CommitOperation, OutcomeOf } from "../core/operation.js";
+import type { BudgetCheckResult, BudgetContext, PreCall } from "./context.js";
+
+/** Looks at the budget before a host call is made, and holds what the call may use at most. */
+export function checkBudgetPreCall(context: BudgetContext, call: PreCall): BudgetCheckResult {
+  return context.checkPreCall(call);
+}
+
+/**
+ * Records what a host call used, from its result: `metadata` where the result has one, else the result itself.
+ *
+ * @example
+ * ```ts
+ * recordBudgetConsumption(context, check.call_id, { value: "…", metadata: { usage: { prompt_tokens: 12 } } });
+ * ```
+ */
+export function recordBudgetConsumption(
+  context: BudgetContext,
+  call_id: CallId,
+  result: unknown,
+  input?: unknown,
+): OutcomeOf<CommitOperation> {
+  const metadata = typeof result === "object" && result !== null && "metadata" in result ? result.metadata : result;
+  return context.recordConsumption(call_id, { metadata, input, output: result });
+}

@@ -1,0 +1,24 @@
+import type { Clock } from "../ports/clock.js";
+import type { Timer } from "../ports/timer.js";
+
+/** The clocks of the machine. */
+export const systemClock: Clock = {
+  now: () => ({ instant: Date.now(), monotonic: performance.now() }),
+};
+
+/** Longer waits than this overflow the platform's timers, which then fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** The timers of the machine. */
+export const systemTimer: Timer = {
+  after(ms, run) {
+    let handle: NodeJS.Timeout;
+    const wait = (left: number): void => {
+      const part = Math.min(left, LONGEST_MS);
+      handle = setTimeout(() => (left > part ? wait(left - part) : run()), part);
+      handle.unref();
+    };
+    wait(Math.max(0, ms));
+    return { [Symbol.dispose]: () => clearTimeout(handle) };
+  },
+};
