@@ -1,1 +1,58 @@
-export const nothing = 0;
+// The public face of `bursar`. What is not named here, or in another entry of the exports map, is not public.
+
+export type { Amount, Amounts } from "./core/amount.js";
+export type { Budget, BudgetId, Funding, Path, Scope } from "./core/budget.js";
+export type { Call, CallId } from "./core/call.js";
+export { canonicalize, type Json, type JsonObject } from "./core/chain/canonical.js";
+export { type Head, type Link, parseLine } from "./core/chain/link.js";
+export { type SignedHead, signHead, verifyHead } from "./core/chain/signed-head.js";
+export { type Verification, type VerifyOptions, verifyChain, verifyJsonl } from "./core/chain/verify.js";
+export type { Grant, Opening } from "./core/children.js";
+export type { Decision, Finding, Refusal } from "./core/decision.js";
+export { type NanoUsd, printUsd, usd } from "./core/decimal.js";
+export {
+  type Dimension,
+  type DimensionDefinition,
+  type DimensionKind,
+  defineDimension,
+  printAmount,
+  readAmount,
+  writeAmount,
+} from "./core/dimension.js";
+export { Dimensions, STANDARD } from "./core/dimensions.js";
+export { BursarError, InputError, LedgerError } from "./core/errors.js";
+export type { Action, BudgetEventName } from "./core/events.js";
+export {
+  type BudgetAmounts,
+  type BudgetLimits,
+  type BudgetPolicies,
+  defaultLimits,
+  defaultPolicies,
+  readAmounts,
+  readLimits,
+  readPolicies,
+} from "./core/input.js";
+export { Ledger, REFUSED } from "./core/ledger.js";
+export type { Notice } from "./core/notice.js";
+export type { Operation, Outcome, OutcomeOf } from "./core/operation.js";
+export type { ExhaustionPolicy, Policies } from "./core/policy.js";
+export type { Row } from "./core/row.js";
+export type { Time } from "./core/time.js";
+export { type CallKind, estimateTokens, extractUsage } from "./core/usage.js";
+export type { Clock } from "./ports/clock.js";
+export type { Outcomes, Store } from "./ports/store.js";
+export type { Timer } from "./ports/timer.js";
+export {
+  type Approval,
+  type BudgetCheckResult,
+  BudgetContext,
+  type BudgetContextOptions,
+  type BudgetWarning,
+  type CallResult,
+  type PreCall,
+} from "./runtime/context.js";
+export { type Ed25519, ed25519, headSigner, type SigningKeys, sha256Hex } from "./runtime/crypto.js";
+export { type Effected, Gate, type Gated, type GatedCall, type GateOptions, OutOfTime } from "./runtime/gate.js";
+export { checkBudgetPreCall, recordBudgetConsumption } from "./runtime/host.js";
+export { systemClock, systemTimer } from "./runtime/system-clock.js";
+export { MemoryStore, type MemoryStoreOptions } from "./stores/memory.js";

@@ -1,20 +1,255 @@
-import type { Row } from "./row.js";
-import type { Rows } from "./rows.js";
+import { grown, type Row, SUMS, WRITTEN_OUT } from "./row.js";
+import { DEADLINE, FREE, FUNDED, LENT, OPEN, QUICK_MAX, type Rows, WAKE } from "./rows.js";
 
-// The two walks that every call pays for, over the first ten columns and in one array. They are written out column by
-// column, with the layout of a row (see `rows.ts`) as plain numbers, because loops and imported constants would triple
-// their cost; `bench/gate` watches over it. Further columns and peaks pay for loops, where a call concerns them.
+// Where things stand in an advance. The amounts follow: the free cells and the slack of ten sums; the caps, the marks and
+// the highest values seen of two peaks; then these three for each further column.
+/** The monotonic time until which it serves; 0 when there is none. */
+const UNTIL = 0;
+/** The instant until which calls may start. */
+const STARTS = 1;
+/** The reservations made less those settled. */
+export const OPENED = 2;
+/** The next budget of the tree that may have one, as its number and 1; -1 at the end of the list, 0 outside of it. */
+const NEXT = 3;
+const FIRST = 4;
+const FURTHER = 32;
 
-/** What `book` returns when more was used than held. Nothing is booked then. */
-export const EXCEEDED = -2;
+/** How many calls like the one at hand an advance is made for. Making it and putting it back costs as much as twenty. */
+const CALLS = 256;
+
+const FIRST_ADVANCES = 8;
 
 /**
- * Takes a call's amounts from every budget of its path and notes them in `held`, or takes none. `false` only means that
- * the exact decision is needed.
+ * Advances, so that a call costs the same however deep its budget lies. A budget that is called gets a part of what its
+ * whole path has free, and of what it can use before the next mark; every row of the path is less by it, as if it were
+ * reserved. While it lasts, calls look at the advance alone, and cannot pass a limit or a mark of any ancestor. It is put
+ * back, and what was used is written up along the path, before one of those rows is looked at. So nobody can see that
+ * there are advances, and no call is refused for what another budget has in advance.
  */
-export function take(rows: Rows, row: number, asked: Row, held: Float64Array, to: number): boolean {
-  const { cells, monotonic } = rows;
-  const { amounts, further } = asked;
+export class Advances {
+  cells: Float64Array;
+  readonly stride: number;
+  /** Both clocks, as passed in last. */
+  monotonic = 0;
+  instant = 0;
+  private readonly rows: Rows;
+  /** At the free cell of a column the usage to make an advance for, at its slack the usage it was made for. */
+  private sizes: Float64Array;
+  /** Where each column's free cell stands in an advance, and the way from there to its slack. */
+  private readonly free: Int32Array;
+  private readonly slack: Int32Array;
+  /** For the advance in the making: the least that its path has free, and the least slack, by column. */
+  private readonly least: Float64Array;
+
+  constructor(rows: Rows) {
+    const { columns } = rows;
+    this.rows = rows;
+    this.stride = FURTHER + 3 * (columns.length - WRITTEN_OUT);
+    this.cells = new Float64Array(FIRST_ADVANCES * this.stride);
+    this.sizes = new Float64Array(FIRST_ADVANCES * this.stride);
+    this.least = new Float64Array(2 * columns.length);
+    this.free = Int32Array.from(columns, (_, c) => freeCell(c));
+    this.slack = Int32Array.from(columns, (_, c) => (c < SUMS ? SUMS : c < WRITTEN_OUT ? 2 : 1));
+  }
+
+  /** Makes room for a new budget. */
+  add(node: number): void {
+    const at = node * this.stride;
+    if (at >= this.cells.length) {
+      this.cells = grown(this.cells);
+      this.sizes = grown(this.sizes);
+    }
+    this.cells.fill(0, at, at + this.stride);
+    this.sizes.fill(0, at, at + this.stride);
+  }
+
+  /** Makes a new advance for calls like this one; `false` where the path needs the exact arithmetic. */
+  renew(node: number, amounts: Float64Array): boolean {
+    const { rows, cells } = this;
+    const at = node * this.stride;
+    this.close(node);
+    this.least.fill(Number.POSITIVE_INFINITY);
+    let until = Number.POSITIVE_INFINITY;
+    let starts = Number.POSITIVE_INFINITY;
+    let covered = false;
+    let root = 0;
+    for (let row = node * rows.stride; row !== -1; row = rows.above(row)) {
+      until = Math.min(until, rows.cells[row + WAKE] as number);
+      starts = Math.min(starts, rows.cells[row + DEADLINE] as number);
+      if (!covered && rows.isFull(row)) starts = Number.NEGATIVE_INFINITY;
+      this.narrow(row, covered);
+      if (rows.cells[row + FUNDED] !== 0) covered = true;
+      root = row;
+    }
+    if (!(this.monotonic < until)) return false;
+    this.fill(at, amounts);
+    this.move(node, -1);
+    cells[at + UNTIL] = until;
+    cells[at + STARTS] = starts;
+    if (cells[at + NEXT] === 0) {
+      cells[at + NEXT] = (rows.cells[root + LENT] as number) || -1;
+      rows.cells[root + LENT] = node + 1;
+    }
+    return true;
+  }
+
+  /** Puts back every advance in the tree of a budget. Whoever looks at one of its rows comes here first. */
+  putBack(node: number): void {
+    const { rows, cells } = this;
+    let root = node * rows.stride;
+    for (let row = root; row !== -1; row = rows.above(row)) root = row;
+    let next = (rows.cells[root + LENT] as number) | 0;
+    rows.cells[root + LENT] = 0;
+    while (next > 0) {
+      const at = (next - 1) * this.stride;
+      this.close(next - 1);
+      next = (cells[at + NEXT] as number) | 0;
+      cells[at + NEXT] = 0;
+    }
+  }
+
+  /** The kernel's work on the columns it does not write out: it takes all of them or none. */
+  takeFurther(at: number, asked: Float64Array, held: Float64Array, to: number): boolean {
+    const { cells, rows } = this;
+    // The cap of a peak stands where a sum has what is free, so one comparison serves both.
+    for (let c = WRITTEN_OUT; c < asked.length; c++) {
+      if ((asked[c] as number) > (cells[at + freeCell(c)] as number)) return false;
+    }
+    for (let c = WRITTEN_OUT; c < asked.length; c++) {
+      const free = at + freeCell(c);
+      if (c < rows.furtherPeaks) cells[free] = (cells[free] as number) - (asked[c] as number);
+      held[to + c] = asked[c] as number;
+    }
+    return true;
+  }
+
+  bookFurther(at: number, used: Float64Array, held: Float64Array, from: number): boolean {
+    const { cells, rows } = this;
+    for (let c = WRITTEN_OUT; c < used.length; c++) {
+      const free = at + freeCell(c);
+      const more = used[c] as number;
+      const peak = c >= rows.furtherPeaks;
+      if (peak ? more >= (cells[free + 1] as number) : more > (cells[free + 1] as number)) return false;
+      if (!peak && (cells[free] as number) + (held[from + c] as number) < more) return false;
+    }
+    for (let c = WRITTEN_OUT; c < used.length; c++) {
+      const free = at + freeCell(c);
+      const more = used[c] as number;
+      if (c >= rows.furtherPeaks) {
+        cells[free + 2] = Math.max(cells[free + 2] as number, more);
+      } else {
+        cells[free + 1] = (cells[free + 1] as number) - more;
+        cells[free] = (cells[free] as number) + (held[from + c] as number) - more;
+      }
+    }
+    return true;
+  }
+
+  /** Keeps the least of what each row of a path has: what is left of sums, the caps and marks of peaks. */
+  private narrow(row: number, covered: boolean): void {
+    const { least } = this;
+    const { cells, caps, slack, isPeak } = this.rows;
+    for (let c = 0; c < slack; c++) {
+      const from = isPeak[c] === 1 ? caps : cells;
+      const free = from[row + FREE + c] as number;
+      const toMark = from[row + FREE + c + slack] as number;
+      if (!covered && free < (least[c] as number)) least[c] = free;
+      if (toMark < (least[c + slack] as number)) least[c + slack] = toMark;
+    }
+  }
+
+  /** Writes an advance, out of the least that is left on its path. */
+  private fill(at: number, amounts: Float64Array): void {
+    const { cells, sizes, least } = this;
+    const { slack, isPeak } = this.rows;
+    for (let c = 0; c < slack; c++) {
+      const free = at + (this.free[c] as number);
+      const way = this.slack[c] as number;
+      const amount = amounts[c] as number;
+      if (isPeak[c] === 1) {
+        cells[free] = least[c] as number;
+        cells[free + way] = least[c + slack] as number;
+        cells[free + 2 * way] = 0;
+      } else {
+        if (amount !== 0) sizes[free] = amount * CALLS;
+        cells[free] = share(least[c] as number, sizes[free] as number, amount);
+        cells[free + way] = share(least[c + slack] as number, sizes[free] as number, amount);
+        sizes[free + way] = cells[free + way] as number;
+      }
+    }
+  }
+
+  /** Puts back what is left of an advance and writes up what was used of it. */
+  private close(node: number): void {
+    const { cells, rows } = this;
+    const at = node * this.stride;
+    if (cells[at + UNTIL] === 0) return;
+    const open = node * rows.stride + OPEN;
+    rows.cells[open] = (rows.cells[open] as number) + (cells[at + OPENED] as number);
+    cells[at + OPENED] = 0;
+    cells[at + UNTIL] = 0;
+    this.move(node, 1);
+  }
+
+  /** Moves what stands in an advance from the rows of its path, or back to them. */
+  private move(node: number, back: 1 | -1): void {
+    const { rows } = this;
+    const at = node * this.stride;
+    // Above a budget whose limits are held, what it uses is drawn from the hold, and what it reserves concerns nobody.
+    let funded = -1;
+    for (let row = node * rows.stride; row !== -1; row = rows.above(row)) {
+      this.moveRow(at, row, back, funded);
+      if (rows.cells[row + FUNDED] !== 0) funded = row;
+    }
+  }
+
+  private moveRow(at: number, row: number, back: 1 | -1, funded: number): void {
+    const { cells, sizes } = this;
+    const { cells: left, caps, slack, isPeak } = this.rows;
+    for (let c = 0; c < slack; c++) {
+      const cell = row + FREE + c;
+      const free = at + (this.free[c] as number);
+      const way = this.slack[c] as number;
+      if (isPeak[c] === 1) {
+        const highest = cells[free + 2 * way] as number;
+        left[cell] = Math.min(left[cell] as number, (caps[cell] as number) - highest);
+        left[cell + slack] = Math.min(left[cell + slack] as number, (caps[cell + slack] as number) - highest);
+        continue;
+      }
+      left[cell + slack] = (left[cell + slack] as number) + back * (cells[free + way] as number);
+      if (funded === -1) {
+        left[cell] = (left[cell] as number) + back * (cells[free] as number);
+      } else if (caps[funded + FREE + c] === QUICK_MAX) {
+        // Without a limit nothing is held, so that the usage has to come from what is free.
+        left[cell] = (left[cell] as number) + (cells[free + way] as number) - (sizes[free + way] as number);
+      }
+    }
+  }
+}
+
+/** Where a column's free cell stands in an advance. */
+function freeCell(column: number): number {
+  if (column < SUMS) return FIRST + column;
+  return column < WRITTEN_OUT ? FIRST + SUMS + column : FURTHER + 3 * (column - WRITTEN_OUT);
+}
+
+/** How much to lend of what is there: half at most, for the sake of others, unless the call at hand needs more. */
+function share(left: number, size: number, amount: number): number {
+  // One unit always stays: a row with nothing free refuses every call, and one at its mark has something to tell.
+  const most = Math.max(0, Math.floor(left) - 1);
+  return Math.min(size, Math.max(Math.floor(most / 2), Math.min(amount, most)));
+}
+
+// The two steps that every call pays for. They are written out column by column, with the layout of an advance as plain
+// numbers, because loops would triple their cost; `bench/gate` watches over it. Columns beyond the first ten sums and two
+// peaks pay for loops, where a call concerns them.
+
+/** Takes a call's amounts from an advance and notes them in `held`, or takes none of them and gives `false`. */
+export function take(advances: Advances, at: number, asked: Row, held: Float64Array, to: number): boolean {
+  const { cells } = advances;
+  const { amounts } = asked;
+  // Written so that an unknown row, which gives undefined, is refused too.
+  if (!(advances.monotonic < (cells[at] as number) && advances.instant < (cells[at + 1] as number))) return false;
   const a0 = amounts[0] as number;
   const a1 = amounts[1] as number;
   const a2 = amounts[2] as number;
@@ -25,38 +260,32 @@ export function take(rows: Rows, row: number, asked: Row, held: Float64Array, to
   const a7 = amounts[7] as number;
   const a8 = amounts[8] as number;
   const a9 = amounts[9] as number;
-  let covered = false;
-  for (let at = row; at !== -1; at = (cells[at] as number) | 0) {
-    const awake = monotonic >= (cells[at + 1] as number);
-    if (covered && !awake) continue;
-    const f0 = (cells[at + 4] as number) - a0;
-    const f1 = (cells[at + 5] as number) - a1;
-    const f2 = (cells[at + 6] as number) - a2;
-    const f3 = (cells[at + 7] as number) - a3;
-    const f4 = (cells[at + 8] as number) - a4;
-    const f5 = (cells[at + 9] as number) - a5;
-    const f6 = (cells[at + 10] as number) - a6;
-    const f7 = (cells[at + 11] as number) - a7;
-    const f8 = (cells[at + 12] as number) - a8;
-    const f9 = (cells[at + 13] as number) - a9;
-    const first = !awake && f0 > 0 && f1 > 0 && f2 > 0 && f3 > 0 && f4 > 0;
-    if (!(first && f5 > 0 && f6 > 0 && f7 > 0 && f8 > 0 && f9 > 0) || (further && !rows.takeFurther(at, amounts))) {
-      rows.giveBack(row, at, amounts);
-      return false;
-    }
-    cells[at + 4] = f0;
-    cells[at + 5] = f1;
-    cells[at + 6] = f2;
-    cells[at + 7] = f3;
-    cells[at + 8] = f4;
-    cells[at + 9] = f5;
-    cells[at + 10] = f6;
-    cells[at + 11] = f7;
-    cells[at + 12] = f8;
-    cells[at + 13] = f9;
-    covered = cells[at + 2] !== 0;
-  }
-  held[to + 0] = a0;
+  const a10 = amounts[10] as number;
+  const a11 = amounts[11] as number;
+  const f0 = (cells[at + 4] as number) - a0;
+  const f1 = (cells[at + 5] as number) - a1;
+  const f2 = (cells[at + 6] as number) - a2;
+  const f3 = (cells[at + 7] as number) - a3;
+  const f4 = (cells[at + 8] as number) - a4;
+  const f5 = (cells[at + 9] as number) - a5;
+  const f6 = (cells[at + 10] as number) - a6;
+  const f7 = (cells[at + 11] as number) - a7;
+  const f8 = (cells[at + 12] as number) - a8;
+  const f9 = (cells[at + 13] as number) - a9;
+  if (f0 < 0 || f1 < 0 || f2 < 0 || f3 < 0 || f4 < 0 || f5 < 0 || f6 < 0 || f7 < 0 || f8 < 0 || f9 < 0) return false;
+  if (a10 > (cells[at + 24] as number) || a11 > (cells[at + 25] as number)) return false;
+  if (asked.further && !advances.takeFurther(at, amounts, held, to)) return false;
+  cells[at + 4] = f0;
+  cells[at + 5] = f1;
+  cells[at + 6] = f2;
+  cells[at + 7] = f3;
+  cells[at + 8] = f4;
+  cells[at + 9] = f5;
+  cells[at + 10] = f6;
+  cells[at + 11] = f7;
+  cells[at + 12] = f8;
+  cells[at + 13] = f9;
+  held[to] = a0;
   held[to + 1] = a1;
   held[to + 2] = a2;
   held[to + 3] = a3;
@@ -66,64 +295,73 @@ export function take(rows: Rows, row: number, asked: Row, held: Float64Array, to
   held[to + 7] = a7;
   held[to + 8] = a8;
   held[to + 9] = a9;
-  if (further) for (let c = 10; c < amounts.length; c++) held[to + c] = amounts[c] as number;
+  held[to + 10] = a10;
+  held[to + 11] = a11;
   return true;
 }
 
 /**
- * Books usage from a budget upwards and gives back what was held beyond it, up to and including the first budget whose
- * limits its ancestors hold. Returns the row to go on with, or -1 at the root; `rows.told` says whether there is
- * something to tell.
+ * Books what a call has used in an advance and gives back what was held beyond it, or does neither and gives `false`.
+ * Where more was used than held, the advance pays the difference.
  */
-export function book(rows: Rows, row: number, used: Row, held: Float64Array, from: number): number {
-  const { cells, monotonic } = rows;
-  const { amounts, further } = used;
-  const u0 = amounts[0] as number;
-  const u1 = amounts[1] as number;
-  const u2 = amounts[2] as number;
-  const u3 = amounts[3] as number;
-  const u4 = amounts[4] as number;
-  const u5 = amounts[5] as number;
-  const u6 = amounts[6] as number;
-  const u7 = amounts[7] as number;
-  const u8 = amounts[8] as number;
-  const u9 = amounts[9] as number;
-  const r0 = (held[from + 0] as number) - u0;
-  const r1 = (held[from + 1] as number) - u1;
-  const r2 = (held[from + 2] as number) - u2;
-  const r3 = (held[from + 3] as number) - u3;
-  const r4 = (held[from + 4] as number) - u4;
-  const r5 = (held[from + 5] as number) - u5;
-  const r6 = (held[from + 6] as number) - u6;
-  const r7 = (held[from + 7] as number) - u7;
-  const r8 = (held[from + 8] as number) - u8;
-  const r9 = (held[from + 9] as number) - u9;
-  if (r0 < 0 || r1 < 0 || r2 < 0 || r3 < 0 || r4 < 0 || r5 < 0 || r6 < 0 || r7 < 0 || r8 < 0 || r9 < 0) return EXCEEDED;
-  if (further && rows.exceedsFurther(amounts, held, from)) return EXCEEDED;
-  for (let at = row; at !== -1; at = (cells[at] as number) | 0) {
-    const s0 = spend(cells, at + 4, u0, r0);
-    const s1 = spend(cells, at + 5, u1, r1);
-    const s2 = spend(cells, at + 6, u2, r2);
-    const s3 = spend(cells, at + 7, u3, r3);
-    const s4 = spend(cells, at + 8, u4, r4);
-    const s5 = spend(cells, at + 9, u5, r5);
-    const s6 = spend(cells, at + 10, u6, r6);
-    const s7 = spend(cells, at + 11, u7, r7);
-    const s8 = spend(cells, at + 12, u8, r8);
-    const s9 = spend(cells, at + 13, u9, r9);
-    const first = s0 <= 0 || s1 <= 0 || s2 <= 0 || s3 <= 0 || s4 <= 0;
-    if (first || s5 <= 0 || s6 <= 0 || s7 <= 0 || s8 <= 0 || s9 <= 0) rows.told = true;
-    if (monotonic >= (cells[at + 1] as number)) rows.told = true;
-    if (further) rows.bookFurther(at, amounts, held, from);
-    if (cells[at + 2] !== 0) return cells[at] as number;
-  }
-  return -1;
-}
-
-/** One column: less slack by what was used, more free by what was held beyond it. */
-function spend(cells: Float64Array, at: number, used: number, rest: number): number {
-  const slack = (cells[at + 10] as number) - used;
-  cells[at + 10] = slack;
-  cells[at] = (cells[at] as number) + rest;
-  return slack;
+export function book(
+  advances: Advances,
+  at: number,
+  used: Row,
+  held: Float64Array,
+  from: number,
+  further: boolean,
+): boolean {
+  const { cells } = advances;
+  const { amounts } = used;
+  if (!(advances.monotonic < (cells[at] as number))) return false;
+  const u10 = amounts[10] as number;
+  const u11 = amounts[11] as number;
+  const s0 = (cells[at + 14] as number) - (amounts[0] as number);
+  const s1 = (cells[at + 15] as number) - (amounts[1] as number);
+  const s2 = (cells[at + 16] as number) - (amounts[2] as number);
+  const s3 = (cells[at + 17] as number) - (amounts[3] as number);
+  const s4 = (cells[at + 18] as number) - (amounts[4] as number);
+  const s5 = (cells[at + 19] as number) - (amounts[5] as number);
+  const s6 = (cells[at + 20] as number) - (amounts[6] as number);
+  const s7 = (cells[at + 21] as number) - (amounts[7] as number);
+  const s8 = (cells[at + 22] as number) - (amounts[8] as number);
+  const s9 = (cells[at + 23] as number) - (amounts[9] as number);
+  if (s0 < 0 || s1 < 0 || s2 < 0 || s3 < 0 || s4 < 0 || s5 < 0 || s6 < 0 || s7 < 0 || s8 < 0 || s9 < 0) return false;
+  const f0 = (cells[at + 4] as number) + (held[from] as number) - (amounts[0] as number);
+  const f1 = (cells[at + 5] as number) + (held[from + 1] as number) - (amounts[1] as number);
+  const f2 = (cells[at + 6] as number) + (held[from + 2] as number) - (amounts[2] as number);
+  const f3 = (cells[at + 7] as number) + (held[from + 3] as number) - (amounts[3] as number);
+  const f4 = (cells[at + 8] as number) + (held[from + 4] as number) - (amounts[4] as number);
+  const f5 = (cells[at + 9] as number) + (held[from + 5] as number) - (amounts[5] as number);
+  const f6 = (cells[at + 10] as number) + (held[from + 6] as number) - (amounts[6] as number);
+  const f7 = (cells[at + 11] as number) + (held[from + 7] as number) - (amounts[7] as number);
+  const f8 = (cells[at + 12] as number) + (held[from + 8] as number) - (amounts[8] as number);
+  const f9 = (cells[at + 13] as number) + (held[from + 9] as number) - (amounts[9] as number);
+  if (f0 < 0 || f1 < 0 || f2 < 0 || f3 < 0 || f4 < 0 || f5 < 0 || f6 < 0 || f7 < 0 || f8 < 0 || f9 < 0) return false;
+  if (u10 >= (cells[at + 26] as number) || u11 >= (cells[at + 27] as number)) return false;
+  if (further && !advances.bookFurther(at, amounts, held, from)) return false;
+  cells[at + 4] = f0;
+  cells[at + 5] = f1;
+  cells[at + 6] = f2;
+  cells[at + 7] = f3;
+  cells[at + 8] = f4;
+  cells[at + 9] = f5;
+  cells[at + 10] = f6;
+  cells[at + 11] = f7;
+  cells[at + 12] = f8;
+  cells[at + 13] = f9;
+  cells[at + 14] = s0;
+  cells[at + 15] = s1;
+  cells[at + 16] = s2;
+  cells[at + 17] = s3;
+  cells[at + 18] = s4;
+  cells[at + 19] = s5;
+  cells[at + 20] = s6;
+  cells[at + 21] = s7;
+  cells[at + 22] = s8;
+  cells[at + 23] = s9;
+  if (u10 > (cells[at + 28] as number)) cells[at + 28] = u10;
+  if (u11 > (cells[at + 29] as number)) cells[at + 29] = u11;
+  return true;
 }

@@ -5,12 +5,12 @@ import { type Decision, decide } from "./decision.js";
 import type { Dimensions } from "./dimensions.js";
 import { LedgerError } from "./errors.js";
 import { type Extended, extendBudget } from "./extension.js";
-import { book, EXCEEDED, take } from "./kernel.js";
+import { Advances, book, OPENED, take } from "./kernel.js";
 import type { Notice } from "./notice.js";
 import type { Row } from "./row.js";
-import { OPEN, Rows } from "./rows.js";
+import { Rows } from "./rows.js";
 import { closed, type Deltas, reserve, settle, sums } from "./settlement.js";
-import { Slots } from "./slots.js";
+import { ASKED, Slots } from "./slots.js";
 import { paused, resumed, type Time } from "./time.js";
 
 /** A budget in a ledger: the number of its row. */
@@ -27,31 +27,35 @@ const ADMITTED: Decision = Object.freeze({ kind: "admitted", findings: Object.fr
 /**
  * The budget tree of one process, for the hot path: flat typed arrays, and no allocation as long as calls fit. It is
  * mutable and quick; what it does is defined by the pure functions beside it. Only the plain cases are worked out here,
- * a call that fits and a settlement that stays inside what is held; everything else is handed to those functions and
- * their answer written back. Call ids, and so exactly-once, are the business of whoever owns it.
+ * in advances: a call that fits and a settlement that has nothing to tell. Everything else is handed to those functions
+ * and their answer written back. Call ids, and so exactly-once, are the business of whoever owns it.
  */
 export class Ledger {
   readonly dimensions: Dimensions;
   /** The answer to the latest `reserve`. */
   decision: Decision = ADMITTED;
   private readonly rows: Rows;
+  private readonly advances: Advances;
   private readonly slots: Slots;
   private readonly tell: (notice: Notice) => void;
-  /** What was held for the usage at hand, further up its path. */
-  private readonly held: Float64Array;
+  private readonly nothing: Row;
+  /** The usage of a reservation that has expired. */
+  private readonly expired: Row;
 
   constructor(dimensions: Dimensions, tell: (notice: Notice) => void = () => {}) {
     this.dimensions = dimensions;
     this.rows = new Rows(dimensions);
+    this.advances = new Advances(this.rows);
     this.slots = new Slots(this.rows.columns.length);
-    this.held = this.rows.row({}).amounts;
+    this.nothing = this.rows.row({});
+    this.expired = this.rows.row({});
     this.tell = tell;
   }
 
   /** Passes both clocks in. Running time seen here never goes back. */
   at(time: Time): void {
-    if (time.monotonic > this.rows.monotonic) this.rows.monotonic = time.monotonic;
-    this.rows.instant = time.instant;
+    if (time.monotonic > this.advances.monotonic) this.advances.monotonic = time.monotonic;
+    this.advances.instant = time.instant;
   }
 
   /** A row of amounts, one column for every dimension that is counted: made once, it serves many calls. */
@@ -70,59 +74,69 @@ export class Ledger {
     const opened = openBudget(above, opening, this.time(), this.dimensions);
     if (parent !== null) this.write(parent, opened.path);
     opened.notices.forEach(this.tell);
-    return { ...opened, node: opened.budget === null ? REFUSED : this.rows.add(opened.budget, parent) };
+    return { ...opened, node: opened.budget === null ? REFUSED : this.add(opened.budget, parent) };
   }
 
   /** All of the row along the path, or none of it and `REFUSED`. Unless told otherwise it is charged when it expires. */
   reserve(node: Node, asked: Row, expires: number = Number.POSITIVE_INFINITY, charged = true): Slot {
-    const { rows, slots } = this;
-    const row = node * rows.stride;
-    if (rows.isLate(node) || !take(rows, row, asked, slots.asked, slots.next())) {
-      return this.reserveExactly(node, asked, expires, charged);
+    const { advances, slots } = this;
+    const at = node * advances.stride;
+    const to = slots.next() + ASKED;
+    if (!take(advances, at, asked, slots.cells, to)) {
+      this.rows.alive(node);
+      const fits = advances.renew(node, asked.amounts) && take(advances, at, asked, slots.cells, to);
+      if (!fits) return this.reserveExactly(node, asked, expires, charged);
     }
-    rows.cells[row + OPEN] = (rows.cells[row + OPEN] as number) + 1;
+    advances.cells[at + OPENED] = (advances.cells[at + OPENED] as number) + 1;
     this.decision = ADMITTED;
     return slots.take(node, expires, charged, asked.further);
   }
 
   /** Replaces a reservation by what was used. */
   commit(slot: Slot, used: Row): void {
-    const { rows, slots } = this;
+    const { advances, slots } = this;
     const node = slots.leaf(slot);
-    if (rows.needsExact(node) || !this.book(node, used, slots.asked, slots.from(slot))) {
-      this.settleSlot(slot, rows.amounts(used.amounts));
-      return;
+    const at = node * advances.stride;
+    const from = slot * slots.stride + ASKED;
+    const further = used.further || slots.isFurther(slot);
+    if (!book(advances, at, used, slots.cells, from, further)) {
+      const quick = advances.renew(node, used.amounts) && book(advances, at, used, slots.cells, from, further);
+      if (!quick) {
+        this.commitExactly(slot, used);
+        return;
+      }
     }
-    const open = node * rows.stride + OPEN;
-    rows.cells[open] = (rows.cells[open] as number) - 1;
+    advances.cells[at + OPENED] = (advances.cells[at + OPENED] as number) - 1;
     slots.free(slot);
-    if (rows.told) this.tick(node);
   }
 
   /** Gives a reservation back: nothing is charged. */
   release(slot: Slot): void {
-    this.settleSlot(slot, {});
+    this.commit(slot, this.nothing);
   }
 
   /** Settles a reservation whose holder has died, by the kind of its call. */
   expire(slot: Slot): void {
     this.slots.leaf(slot);
-    this.settleSlot(slot, this.slots.isCharged(slot) ? this.rows.amounts(this.slots.row(slot)) : {});
+    this.expired.amounts.set(this.slots.asked(slot));
+    this.commit(slot, this.slots.isCharged(slot) ? this.expired : this.nothing);
   }
 
   /** Expires every reservation whose instant has come, and says how many there were. */
   sweep(): number {
-    const due = this.slots.due(this.rows.instant);
+    const due = this.slots.due(this.advances.instant);
     for (const slot of due) this.expire(slot);
     return due.length;
   }
 
   /** Records usage that was never reserved. It is the truth, so it is never refused. */
   charge(node: Node, used: Row): void {
-    const { rows, held } = this;
-    const quick = !rows.needsExact(node) && take(rows, node * rows.stride, used, held, 0);
-    if (!quick) this.settleExactly(node, {}, rows.amounts(used.amounts), false);
-    else if (this.book(node, used, held, 0) && rows.told) this.tick(node);
+    const { advances, nothing } = this;
+    const at = node * advances.stride;
+    if (book(advances, at, used, nothing.amounts, 0, used.further)) return;
+    this.rows.alive(node);
+    if (advances.renew(node, used.amounts) && book(advances, at, used, nothing.amounts, 0, used.further)) return;
+    this.settleExactly(node, {}, this.rows.amounts(used.amounts), false);
   }
 
   /** Corrects what was charged, in either direction, when the truth arrives late. */
@@ -167,11 +181,15 @@ export class Ledger {
 
   /** The budget as a value. */
   budget(node: Node): Budget {
+    this.rows.known(node);
+    this.advances.putBack(node);
     return this.rows.budget(node);
   }
 
   /** The budget and its ancestors as values, leaf first. */
   path(node: Node): Path {
+    this.rows.known(node);
+    this.advances.putBack(node);
     const path: Budget[] = [];
     for (let n: Node | null = node; n !== null; n = this.rows.parent(n)) path.push(this.rows.budget(n));
     return path;
@@ -183,45 +201,27 @@ export class Ledger {
     return decide(this.path(node), this.rows.amounts(asked.amounts), this.time(), this.dimensions);
   }
 
-  /**
-   * Books usage that stays inside what is held for it, on the whole path; `false` when it does not, and nothing is
-   * booked. What ancestors hold for a budget is drawn down on the way.
-   */
-  private book(node: Node, used: Row, held: Float64Array, from: number): boolean {
-    const { rows } = this;
-    rows.told = false;
-    let next = book(rows, node * rows.stride, used, held, from);
-    if (next === EXCEEDED) return false;
-    for (let below = node; next !== -1; ) {
-      while (rows.parent(below) !== next / rows.stride) below = rows.parent(below) as Node;
-      rows.drawn(below, used.amounts, this.held);
-      below = next / rows.stride;
-      next = book(rows, next, used, this.held, 0);
-      if (next === EXCEEDED) {
-        // The budget below has no limit here or has overdrawn it, so that its ancestors held less than it used.
-        const released = sums(rows.amounts(this.held), this.dimensions);
-        this.settleExactly(below, released, rows.amounts(used.amounts), false);
-        return true;
-      }
-    }
-    return true;
+  private add(budget: Budget, parent: Node | null): Node {
+    const node = this.rows.add(budget, parent);
+    this.advances.add(node);
+    return node;
   }
 
   private reserveExactly(node: Node, asked: Row, expires: number, charged: boolean): Slot {
-    this.rows.alive(node);
     const admission = reserve(this.path(node), this.rows.amounts(asked.amounts), this.time(), this.dimensions);
     this.write(node, admission.path);
     this.decision = admission.decision;
     admission.notices.forEach(this.tell);
     if (admission.decision.kind !== "admitted") return REFUSED;
-    this.slots.asked.set(asked.amounts, this.slots.next());
+    this.slots.cells.set(asked.amounts, this.slots.next() + ASKED);
     return this.slots.take(node, expires, charged, asked.further);
   }
 
-  private settleSlot(slot: Slot, used: Deltas): void {
-    const node = this.slots.leaf(slot);
-    this.settleExactly(node, sums(this.rows.amounts(this.slots.row(slot)), this.dimensions), used, true);
-    this.slots.free(slot);
+  private commitExactly(slot: Slot, used: Row): void {
+    const { rows, slots, dimensions } = this;
+    const released = sums(rows.amounts(slots.asked(slot)), dimensions);
+    this.settleExactly(slots.leaf(slot), released, rows.amounts(used.amounts), true);
+    slots.free(slot);
   }
 
   private settleExactly(node: Node, released: Deltas, used: Deltas, closes: boolean): void {
@@ -241,6 +241,6 @@ export class Ledger {
   }
 
   private time(): Time {
-    return { monotonic: this.rows.monotonic, instant: this.rows.instant };
+    return { monotonic: this.advances.monotonic, instant: this.advances.instant };
   }
 }

@@ -1,100 +1,96 @@
 import { LedgerError } from "./errors.js";
-import { UNROLLED } from "./row.js";
-import { grown } from "./rows.js";
+import { grown, MAX_CELLS, WRITTEN_OUT } from "./row.js";
 
 const FIRST_SLOTS = 16;
 const MAX_SLOTS = 2 ** 24;
-const FREE = -1;
 
-/** The reservations of a ledger: one slot each, in typed arrays that grow by doubling and are used again when freed. */
+// A slot begins with these, in the same array as the amounts, so that a reservation touches one piece of memory.
+/** The budget's number and 1. A free slot has 0 or less there, and by it names the next free one. */
+const LEAF = 0;
+const EXPIRES = 1;
+/** 1 when the reservation is charged, not given back, when it expires. */
+const CHARGED = 2;
+/** 1 when amounts stand in columns that the kernel does not write out. */
+const FURTHER = 3;
+/** From where a slot begins to its amounts. */
+export const ASKED = 4;
+
+/** The reservations of a ledger: one slot each, in a typed array that grows by doubling and is used again when freed. */
 export class Slots {
-  /** What each reservation asked for, a row of columns a slot. */
-  asked: Float64Array;
-  private leaves: Int32Array = new Int32Array(FIRST_SLOTS).fill(FREE);
-  private expires: Float64Array = new Float64Array(FIRST_SLOTS);
-  private charged: Uint8Array = new Uint8Array(FIRST_SLOTS);
-  private further: Uint8Array = new Uint8Array(FIRST_SLOTS);
-  /** Each free slot names the next one. */
-  private nextFree: Int32Array = new Int32Array(FIRST_SLOTS);
-  private firstFree: number = FREE;
+  cells: Float64Array;
+  readonly stride: number;
+  private firstFree = -1;
   private size = 0;
-  private readonly columns: number;
 
   constructor(columns: number) {
-    this.columns = columns;
-    this.asked = new Float64Array(FIRST_SLOTS * columns);
+    this.stride = ASKED + columns;
+    this.cells = new Float64Array(FIRST_SLOTS * this.stride);
   }
 
-  /** Where the amounts of the next reservation have to be written in `asked`. */
+  /** Where the next reservation will stand. */
   next(): number {
-    if (this.firstFree === FREE) this.firstFree = this.append();
-    return this.firstFree * this.columns;
-  }
-
-  /** Where the amounts of a reservation stand in `asked`. */
-  from(slot: number): number {
-    return slot * this.columns;
+    if (this.firstFree === -1) this.firstFree = this.append();
+    return this.firstFree * this.stride;
   }
 
   /** Gives the next slot to a reservation whose amounts stand in it already. */
   take(leaf: number, expires: number, charged: boolean, further: boolean): number {
+    const { cells } = this;
     const slot = this.firstFree;
-    this.firstFree = this.nextFree[slot] as number;
-    this.leaves[slot] = leaf;
-    this.expires[slot] = expires;
-    this.charged[slot] = charged ? 1 : 0;
-    this.further[slot] = further ? 1 : 0;
+    const at = slot * this.stride;
+    this.firstFree = (-1 - (cells[at + LEAF] as number)) | 0;
+    cells[at + LEAF] = leaf + 1;
+    cells[at + EXPIRES] = expires;
+    cells[at + CHARGED] = charged ? 1 : 0;
+    cells[at + FURTHER] = further ? 1 : 0;
     return slot;
   }
 
   /** The budget a reservation was made in. */
   leaf(slot: number): number {
-    const leaf = this.leaves[slot];
-    if (leaf === undefined || leaf === FREE) throw new LedgerError(`reservation ${slot} is unknown or settled already`);
-    return leaf;
+    const leaf = this.cells[slot * this.stride + LEAF] as number;
+    // An unknown slot gives undefined, which is not above 0 either.
+    if (!(leaf > 0)) throw new LedgerError(`reservation ${slot} is unknown or settled already`);
+    return (leaf - 1) | 0;
   }
 
-  /** Whether the reservation is charged, not given back, when it expires. */
   isCharged(slot: number): boolean {
-    return this.charged[slot] === 1;
+    return this.cells[slot * this.stride + CHARGED] === 1;
+  }
+
+  isFurther(slot: number): boolean {
+    return this.cells[slot * this.stride + FURTHER] === 1;
   }
 
   /** What a reservation asked for. */
-  row(slot: number): Float64Array {
-    return this.asked.subarray(slot * this.columns, (slot + 1) * this.columns);
+  asked(slot: number): Float64Array {
+    return this.cells.subarray(slot * this.stride + ASKED, (slot + 1) * this.stride);
   }
 
   free(slot: number): void {
-    if (this.further[slot] === 1) {
-      // The kernel writes further columns only where a call concerns them, so nothing may be left there.
-      for (let c = slot * this.columns + UNROLLED; c < (slot + 1) * this.columns; c++) this.asked[c] = 0;
-    }
-    this.leaves[slot] = FREE;
-    this.nextFree[slot] = this.firstFree;
+    const { cells } = this;
+    const at = slot * this.stride;
+    // The kernel writes further columns only where a call concerns them, so nothing may be left there.
+    if (cells[at + FURTHER] === 1) cells.fill(0, at + ASKED + WRITTEN_OUT, at + this.stride);
+    cells[at + LEAF] = -1 - this.firstFree;
     this.firstFree = slot;
   }
 
   /** The reservations whose instant has come, in the order of their slots. */
   due(instant: number): readonly number[] {
+    const { cells, stride } = this;
     const due: number[] = [];
     for (let slot = 0; slot < this.size; slot++) {
-      if (this.leaves[slot] !== FREE && (this.expires[slot] as number) <= instant) due.push(slot);
+      const at = slot * stride;
+      if ((cells[at + LEAF] as number) > 0 && (cells[at + EXPIRES] as number) <= instant) due.push(slot);
     }
     return due;
   }
 
   private append(): number {
-    if (this.size >= MAX_SLOTS) throw new LedgerError(`a ledger has room for ${MAX_SLOTS} reservations in flight`);
-    if (this.size >= this.leaves.length) {
-      const slots = this.leaves.length * 2;
-      this.asked = grown(this.asked, new Float64Array(slots * this.columns));
-      this.leaves = grown(this.leaves, new Int32Array(slots).fill(FREE));
-      this.expires = grown(this.expires, new Float64Array(slots));
-      this.charged = grown(this.charged, new Uint8Array(slots));
-      this.further = grown(this.further, new Uint8Array(slots));
-      this.nextFree = grown(this.nextFree, new Int32Array(slots));
-    }
-    this.nextFree[this.size] = FREE;
+    const most = Math.min(MAX_SLOTS, Math.floor(MAX_CELLS / this.stride));
+    if (this.size >= most) throw new LedgerError(`a ledger has room for ${most} reservations in flight`);
+    if (this.size * this.stride >= this.cells.length) this.cells = grown(this.cells);
     return this.size++;
   }
 }

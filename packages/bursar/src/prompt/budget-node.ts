@@ -186,7 +186,7 @@ export class BudgetNode {
       .set(ledger.column(TOTAL), input + output);
   }
 
-  /** Cuts a figure no counter could hold, such as a broken report, to what still fits. That is more than any limit. */
+  /** Cuts a figure that no counter could hold exactly, such as a broken report, to what still fits. */
   private fitting({ input, output }: TokenUsage, freed: TokenUsage = NO_TOKENS): TokenUsage {
     const { used, reserved } = this.ledger.budget(this.node);
     const room = MAX_TOTAL - (used[TOTAL] ?? NONE) - (reserved[TOTAL] ?? NONE) + freed.input + freed.output;

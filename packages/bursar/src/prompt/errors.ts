@@ -57,7 +57,10 @@ export class BudgetExceededError extends PromptEvaluationError {
   constructor(
     dimension: ExceededDimension,
     message: string,
-    { phase = "budget", ...details }: Omit<PromptEvaluationDetails, "phase"> & { readonly phase?: "budget" | "response" },
+    {
+      phase = "budget",
+      ...details
+    }: Omit<PromptEvaluationDetails, "phase"> & { readonly phase?: "budget" | "response" },
   ) {
     super(message, { phase, ...details }, "budget_exceeded");
     this.dimension = dimension;

@@ -19,7 +19,8 @@ export function readFields<Key extends string>(
       const hint = guess === null ? "" : `; did you mean ${guess}?`;
       throw new InputError(`${field}.${key}`, `is not known here${hint}; allowed: ${known.join(", ")}`);
     }
-    if (each === undefined) throw new InputError(`${field}.${key}`, "is undefined; leave it out, or give null for none");
+    if (each === undefined)
+      throw new InputError(`${field}.${key}`, "is undefined; leave it out, or give null for none");
   }
-  return value;
+  return value as Readonly<Partial<Record<Key, unknown>>>;
 }

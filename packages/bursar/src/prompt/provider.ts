@@ -1,7 +1,7 @@
 import { BursarError } from "../core/errors.js";
 import type { PromptMessage, ToolCall } from "./message.js";
-import type { ToolDefinition } from "./tool.js";
 import type { TokenUsage } from "./tokens.js";
+import type { ToolDefinition } from "./tool.js";
 
 /** One request to a model. */
 export interface ProviderRequest {

@@ -48,7 +48,8 @@ export function readBudget(budget: unknown, field: string): Budget | null {
 }
 
 function readMessages({ text, messages }: RenderedPrompt): readonly PromptMessage[] {
-  if (text !== undefined && messages !== undefined) throw new InputError("prompt.text", "stands beside messages; give one");
+  if (text !== undefined && messages !== undefined)
+    throw new InputError("prompt.text", "stands beside messages; give one");
   if (messages === undefined) {
     if (typeof text !== "string") throw new InputError("prompt.text", `is ${show(text)}; allowed: a string`);
     return [{ role: "user", content: text }];

@@ -16,18 +16,15 @@ interface Waiter {
  * behind, so a large call is not starved by small ones. Calls that share no budget do not wait for each other.
  */
 export class Queue {
-  private waiters: readonly Waiter[] = [];
+  /** In the order in which they came. */
+  private readonly waiters = new Set<Waiter>();
   private pumping = false;
   private again = false;
 
-  /** How many calls are waiting. */
-  get length(): number {
-    return this.waiters.length;
-  }
-
   /** Whether a call on this path would have to queue up. */
   blocks(path: readonly BudgetId[]): boolean {
-    return this.waiters.some(({ blockers }) => blockers.some((id) => path.includes(id)));
+    for (const { blockers } of this.waiters) if (blockers.some((id) => path.includes(id))) return true;
+    return false;
   }
 
   /** Waits until an attempt gives anything but `busy`, or until the signal fires: then the latest `busy` is the answer. */
@@ -40,7 +37,7 @@ export class Queue {
     return new Promise((resolve, reject) => {
       const leave = () => {
         signal.removeEventListener("abort", give);
-        this.waiters = this.waiters.filter((each) => each !== waiter);
+        this.waiters.delete(waiter);
       };
       const waiter: Waiter = {
         path,
@@ -59,7 +56,7 @@ export class Queue {
         waiter.answer(busy);
         void this.pump();
       };
-      this.waiters = [...this.waiters, waiter];
+      this.waiters.add(waiter);
       if (signal.aborted) give();
       else signal.addEventListener("abort", give, { once: true });
     });
@@ -83,9 +80,9 @@ export class Queue {
   private async round(): Promise<void> {
     const blocked = new Set<BudgetId>();
     for (const waiter of this.waiters) {
-      if (waiter.path.some((id) => blocked.has(id)) || !this.waiters.includes(waiter)) continue;
+      if (waiter.path.some((id) => blocked.has(id))) continue;
       await this.retry(waiter);
-      if (this.waiters.includes(waiter)) for (const id of waiter.blockers) blocked.add(id);
+      if (this.waiters.has(waiter)) for (const id of waiter.blockers) blocked.add(id);
     }
   }
 

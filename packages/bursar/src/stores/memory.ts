@@ -14,6 +14,9 @@ export interface MemoryStoreOptions {
   readonly clock?: Clock;
 }
 
+/** Operations after which there may be more to reserve than before. */
+const FREEING: ReadonlySet<Operation["op"]> = new Set(["commit", "release", "expire", "charge", "extend", "end"]);
+
 /** A store that lives and dies with the process: for tests, demos, and runs that need no tomorrow. */
 export class MemoryStore implements Store {
   readonly dimensions: Dimensions;
@@ -33,7 +36,7 @@ export class MemoryStore implements Store {
     const outcomes = this.books.transact(time.instant, (books) =>
       operations.map((operation) => this.operations.apply(books, operation, time)),
     );
-    for (const listener of this.listeners) queueMicrotask(() => this.listeners.has(listener) && listener());
+    if (operations.some(({ op }) => FREEING.has(op))) this.tell();
     return outcomes as unknown as Outcomes<Ops>;
   }
 
@@ -59,6 +62,10 @@ export class MemoryStore implements Store {
     const registered = () => listener();
     this.listeners.add(registered);
     return { [Symbol.dispose]: () => void this.listeners.delete(registered) };
+  }
+
+  private tell(): void {
+    for (const listener of this.listeners) queueMicrotask(() => this.listeners.has(listener) && listener());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -5,7 +5,7 @@ import type { ExhaustionPolicy } from "../../src/core/policy.js";
 
 type Numbers = Readonly<Record<string, number>>;
 
-interface Node {
+export interface Node {
   readonly id: string;
   readonly parent: Node | null;
   readonly opening: Opening;
@@ -33,7 +33,32 @@ export interface Said {
   readonly budget: string;
   readonly dimension: string;
   readonly percent: number;
+  readonly policy: ExhaustionPolicy;
+  readonly consumed: number;
 }
+
+/** The answer to a call, and what stood in its way: budget, dimension and refusal in one word. */
+export interface Answer {
+  readonly kind: string;
+  readonly found: readonly string[];
+}
+
+/** All that can be compared of a budget. */
+export interface Figures {
+  readonly budget: string;
+  readonly columns: readonly { id: string; limit: number; used: number; reserved: number; aside: number }[];
+  readonly exhausted: readonly string[];
+  readonly open: number;
+}
+
+interface Found {
+  readonly node: Node;
+  readonly id: string;
+  readonly why: string;
+  readonly policy: ExhaustionPolicy;
+}
+
+const STRICTEST_FIRST: readonly ExhaustionPolicy[] = ["hard_stop", "approval_required", "soft_warn"];
 
 /**
  * The rules of the ledger written down a second time, as naively as can be: it remembers what happened and adds it all up
@@ -42,10 +67,13 @@ export interface Said {
 export class Naive {
   readonly nodes: Node[] = [];
   readonly calls: Call[] = [];
-  said: Said[] = [];
+  readonly said: Said[] = [];
   private readonly usage: { leaf: Node; used: Numbers }[] = [];
   private readonly dimensions: Dimensions;
   private instant = 0;
+  /** The monotonic clock as it was read last, and the latest it ever showed. */
+  private reading = 0;
+  private seen = 0;
 
   constructor(dimensions: Dimensions) {
     this.dimensions = dimensions;
@@ -53,11 +81,14 @@ export class Naive {
 
   advance(ms: number, jump: number): void {
     this.instant += ms + jump;
-    for (const node of this.nodes) if (node.running) node.elapsed += ms;
+    this.reading += ms;
+    const passed = Math.max(0, this.reading - this.seen);
+    this.seen += passed;
+    for (const node of this.nodes) if (node.running) node.elapsed += passed;
   }
 
   used(node: Node, { id, kind }: Dimension): number {
-    if (kind === "clock") return node.elapsed;
+    if (kind === "clock") return Math.floor(node.elapsed);
     const amounts = this.usage.filter(({ leaf }) => lineage(leaf).includes(node)).map(({ used }) => used[id] ?? 0);
     return kind === "peak" ? Math.max(0, ...amounts) : amounts.reduce((sum, value) => sum + value, 0);
   }
@@ -73,7 +104,7 @@ export class Naive {
     return Math.max(0, this.limit(node, dimension.id) - this.used(node, dimension));
   }
 
-  aside(node: Node, dimension: Dimension): number {
+  private aside(node: Node, dimension: Dimension): number {
     const reserves = this.nodes.filter(({ parent, opening }) => parent === node && opening.grant.kind === "wrap_up");
     if (dimension.kind === "clock") {
       return total(reserves.filter(({ ended }) => !ended).map(({ opening }) => wrapUp(opening)[dimension.id] ?? 0));
@@ -101,35 +132,21 @@ export class Naive {
     return total(flying) + total(kept);
   }
 
-  open(parent: Node | null, opening: Opening): string {
+  open(parent: Node | null, opening: Opening): Answer {
     const path = parent === null ? [] : lineage(parent);
     this.tell(path);
     const answer = this.decide(path, {});
-    if (!["admitted", "busy"].includes(answer)) return answer;
-    const { grant } = opening;
-    const limits: Record<string, number> = grant.kind === "limits" ? { ...grant.limits } : {};
+    if (!["admitted", "busy"].includes(answer.kind)) return answer;
+    const limits: Record<string, number> = {};
     for (const dimension of this.dimensions.all) {
-      const { id, kind } = dimension;
-      if (grant.kind === "wrap_up") {
-        if (kind === "sum" && grant.amounts[id] !== undefined) limits[id] = grant.amounts[id];
-        continue;
-      }
-      if (grant.kind === "limits" && grant.clamp !== true) continue;
-      const soft = (node: Node) => grant.kind === "limits" && node.policies[id] === "soft_warn";
-      const free = this.freeOn(
-        path.filter((node) => !soft(node)),
-        dimension,
-      );
-      const share = grant.kind === "fraction" && kind !== "peak" ? Math.floor(free * grant.of) : free;
-      const limit = Math.min(limits[id] ?? Number.POSITIVE_INFINITY, share);
-      if (limit !== Number.POSITIVE_INFINITY) limits[id] = limit;
+      const limit = this.granted(path, opening, dimension);
+      if (limit !== Number.POSITIVE_INFINITY) limits[dimension.id] = limit;
     }
     const policies: Record<string, ExhaustionPolicy> = {};
     for (const id of Object.keys(limits)) {
       const own = opening.policies?.[id] ?? parent?.policies[id] ?? this.dimensions.get(id).defaultPolicy;
-      const others = grant.kind === "limits" ? [] : path.flatMap((node) => node.policies[id] ?? []);
-      const order: ExhaustionPolicy[] = ["hard_stop", "approval_required", "soft_warn"];
-      policies[id] = order.find((policy) => [own, ...others].includes(policy)) ?? own;
+      const others = opening.grant.kind === "limits" ? [] : path.flatMap((node) => node.policies[id] ?? []);
+      policies[id] = STRICTEST_FIRST.find((policy) => [own, ...others].includes(policy)) ?? own;
     }
     const thresholds = opening.thresholds ?? parent?.thresholds ?? [50, 80];
     const { id } = opening;
@@ -139,11 +156,33 @@ export class Naive {
     return answer;
   }
 
-  reserve(leaf: Node, asked: Numbers, expires: number, charged: boolean): string {
+  reserve(leaf: Node, asked: Numbers, expires: number, charged: boolean): Answer {
     this.tell(lineage(leaf));
-    const answer = this.decide(lineage(leaf), asked, true);
-    if (answer === "admitted") this.calls.push({ leaf, asked, expires, charged, open: true });
+    const answer = this.decide(lineage(leaf), asked);
+    if (answer.kind === "admitted") this.calls.push({ leaf, asked, expires, charged, open: true });
     return answer;
+  }
+
+  figures(node: Node): Figures {
+    const columns = this.dimensions.all.map((dimension) => ({
+      id: dimension.id,
+      limit: this.limit(node, dimension.id),
+      used: this.used(node, dimension),
+      reserved: this.reserved(node, dimension),
+      aside: this.aside(node, dimension),
+    }));
+    return { budget: node.id, columns, exhausted: [...node.exhausted].sort(), open: this.unsettled(node) };
+  }
+
+  /** The answer a call would get, of which nothing is recorded. */
+  peek(leaf: Node, asked: Numbers): Answer {
+    return answer(lineage(leaf).flatMap((node, index, path) => this.examine(node, path.slice(0, index), asked)));
+  }
+
+  /** Calls in flight and children that have not ended. */
+  unsettled(node: Node): number {
+    const calls = this.calls.filter(({ open, leaf }) => open && leaf === node);
+    return calls.length + this.nodes.filter(({ parent, ended }) => parent === node && !ended).length;
   }
 
   settle(call: Call, used: Numbers): void {
@@ -194,32 +233,43 @@ export class Naive {
     }
   }
 
-  private decide(path: readonly Node[], asked: Numbers, recording = true): string {
-    const answers: string[] = [];
-    path.forEach((node, index) => {
-      const below = path.slice(0, index);
-      const wrappingUp = below.at(-1)?.opening.grant.kind === "wrap_up";
-      for (const id of Object.keys(node.limits)) {
-        const dimension = this.dimensions.get(id);
-        if (dimension.kind !== "clock" && below.some((lower) => covers(lower, id))) continue;
-        const why = this.why(node, dimension, asked[id] ?? 0, wrappingUp && dimension.kind === "clock");
-        const policy = node.policies[id];
-        if (why === null || (why === "busy" && policy === "soft_warn")) continue;
-        const local = why === "too_large" && node.opening.scope === "shared";
-        if (recording && (why === "exhausted" || (why === "too_large" && !local && policy !== "soft_warn"))) {
-          this.exhaust(node, id);
-        }
-        if (policy === "soft_warn") continue;
-        if (why === "busy") answers.push("busy");
-        else if (local) answers.push("refused");
-        else answers.push(policy === "hard_stop" ? "stopped" : "paused");
-      }
-      if (this.instant >= (node.opening.deadline ?? Number.POSITIVE_INFINITY)) {
-        this.exhaust(node, "deadline");
-        answers.push("stopped");
-      }
-    });
-    return ["stopped", "paused", "refused", "busy"].find((answer) => answers.includes(answer)) ?? "admitted";
+  /** What a new budget gets of one dimension; infinite is no limit. */
+  private granted(path: readonly Node[], { grant }: Opening, dimension: Dimension): number {
+    const { id, kind } = dimension;
+    if (grant.kind === "wrap_up") return (kind === "sum" ? grant.amounts[id] : undefined) ?? Number.POSITIVE_INFINITY;
+    if (grant.kind === "fraction") {
+      const free = this.freeOn(path, dimension);
+      return kind === "peak" ? free : Math.floor(free * grant.of);
+    }
+    const own = grant.limits[id] ?? Number.POSITIVE_INFINITY;
+    const hard = path.filter(({ policies }) => policies[id] !== "soft_warn");
+    return grant.clamp === true ? Math.min(own, this.freeOn(hard, dimension)) : own;
+  }
+
+  private decide(path: readonly Node[], asked: Numbers): Answer {
+    const found = path.flatMap((node, index) => this.examine(node, path.slice(0, index), asked));
+    for (const { node, id, why, policy } of found) {
+      const tooLarge = why === "too_large" && node.opening.scope === "run" && policy !== "soft_warn";
+      if (why === "exhausted" || tooLarge) this.exhaust(node, id);
+    }
+    return answer(found);
+  }
+
+  private examine(node: Node, below: readonly Node[], asked: Numbers): Found[] {
+    const found: Found[] = [];
+    const wrappingUp = below.at(-1)?.opening.grant.kind === "wrap_up";
+    for (const id of Object.keys(node.limits)) {
+      const dimension = this.dimensions.get(id);
+      const clock = dimension.kind === "clock";
+      if (!clock && below.some((lower) => covers(lower, id))) continue;
+      const why = this.why(node, dimension, asked[id] ?? 0, wrappingUp && clock);
+      const policy = node.policies[id] ?? dimension.defaultPolicy;
+      if (why !== null && !(why === "busy" && policy === "soft_warn")) found.push({ node, id, why, policy });
+    }
+    if (this.instant >= (node.opening.deadline ?? Number.POSITIVE_INFINITY)) {
+      found.push({ node, id: "deadline", why: "exhausted", policy: "hard_stop" });
+    }
+    return found;
   }
 
   private why(node: Node, dimension: Dimension, asked: number, wrappingUp: boolean): string | null {
@@ -235,7 +285,7 @@ export class Naive {
     return held < limit && held + asked <= limit ? null : "busy";
   }
 
-  private freeOn(path: readonly Node[], dimension: Dimension): number {
+  freeOn(path: readonly Node[], dimension: Dimension): number {
     let free = Number.POSITIVE_INFINITY;
     for (const node of path) {
       const cap = this.limit(node, dimension.id) - this.aside(node, dimension);
@@ -259,17 +309,35 @@ export class Naive {
   }
 
   private say(node: Node, kind: string, dimension: string, percent: number): void {
-    this.said.push({ kind, budget: node.id, dimension, percent });
+    const clock = dimension === "deadline";
+    const consumed = clock ? this.instant : this.used(node, this.dimensions.get(dimension));
+    const policy = (clock ? undefined : node.policies[dimension]) ?? "hard_stop";
+    this.said.push({ kind, budget: node.id, dimension, percent, policy, consumed });
   }
 }
 
-function lineage(leaf: Node): Node[] {
+export function lineage(leaf: Node): Node[] {
   return leaf.parent === null ? [leaf] : [leaf, ...lineage(leaf.parent)];
 }
 
 function covers(node: Node, id: string): boolean {
   const { kind } = node.opening.grant;
   return kind === "fraction" || (kind === "wrap_up" && node.limits[id] !== undefined);
+}
+
+function answer(found: readonly Found[]): Answer {
+  const kinds = found.map(answerTo);
+  return {
+    kind: ["stopped", "paused", "refused", "busy"].find((kind) => kinds.includes(kind)) ?? "admitted",
+    found: found.map(({ node, id, why }) => `${node.id} ${id} ${why}`).sort(),
+  };
+}
+
+function answerTo({ node, why, policy }: Found): string {
+  if (policy === "soft_warn") return "admitted";
+  if (why === "busy") return "busy";
+  if (why === "too_large" && node.opening.scope === "shared") return "refused";
+  return policy === "hard_stop" ? "stopped" : "paused";
 }
 
 function wrapUp({ grant }: Opening): Numbers {

@@ -88,20 +88,19 @@ function writeArray(items: readonly unknown[], depth: number): string | undefine
 
 function writeObject(value: object, depth: number): string | undefined {
   if (!isPlainObject(value)) return undefined;
-  let text = "";
-  for (const key of sortedKeys(value)) {
-    const start = memberStart(key);
-    if (start === undefined) return undefined;
-    const member = value[key];
-    if (typeof member === "string" && !NEEDS_CARE.test(member)) {
-      text = `${text}${text === "" ? start.firstString : start.nextString}${member}"`;
-    } else {
-      const written = write(member, depth);
-      if (written === undefined) return undefined;
-      text = `${text}${text === "" ? start.first : start.next}${written}`;
-    }
+  let text: string | undefined = "";
+  for (const key of sortedKeys(value)) text = writeMember(text, key, value[key], depth);
+  return text === "" ? "{}" : text && `${text}}`;
+}
+
+function writeMember(before: string | undefined, key: string, value: unknown, depth: number): string | undefined {
+  const start = memberStart(key);
+  if (before === undefined || start === undefined) return undefined;
+  if (typeof value === "string" && !NEEDS_CARE.test(value)) {
+    return `${before}${before === "" ? start.firstString : start.nextString}${value}"`;
   }
-  return text === "" ? "{}" : `${text}}`;
+  const written = write(value, depth);
+  return written && `${before}${before === "" ? start.first : start.next}${written}`;
 }
 
 /**

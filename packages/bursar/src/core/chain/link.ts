@@ -1,16 +1,8 @@
-import { canonicalizeAt, isCanonical, type JsonObject } from "./canonical.js";
-import { claimedHash, endsWithHash, hashedText, withHash } from "./line.js";
+import { canonicalizeAt, type JsonObject } from "./canonical.js";
+import { withHash } from "./line.js";
+import { parseMembers } from "./members.js";
 import { remember } from "./remember.js";
-import {
-  CHAIN_ID_RULE,
-  causeProblem,
-  isChainId,
-  isCount,
-  isHash,
-  LinkError,
-  MEMBER_RULES,
-  ZERO_HASH,
-} from "./rules.js";
+import { CHAIN_ID_RULE, causeProblem, checkMember, isChainId, isCount, isHash, LinkError, ZERO_HASH } from "./rules.js";
 
 /** Everything a link says; its hash is taken over exactly this. */
 export interface LinkBody {
@@ -121,49 +113,7 @@ export function appendLink(head: Head, draft: LinkDraft, hash: (text: string) =>
  * @throws {LinkError} when the line is not a link (`malformed`) or not in the form it was hashed in (`not_canonical`).
  */
 export function parseLine(line: string): Link {
-  const hasHash = endsWithHash(line);
-  const link = parseMembers(hasHash ? hashedText(line) : line);
-  if (hasHash) addHash(link, claimedHash(line));
-  checkMembers(link);
-  if (line.endsWith("\r")) throw new LinkError("not_canonical", "it ends with a carriage return");
-  if (!hasHash || !isCanonical(hashedText(line))) {
-    throw new LinkError("not_canonical", "it is not written as canonical JSON with its hash at the end");
-  }
-  return link as unknown as Link;
-}
-
-/** A body that already has a hash would say two things about itself, and readers would differ on which one counts. */
-function addHash(body: Members, hash: string): void {
-  if (Object.hasOwn(body, "hash")) throw new LinkError("malformed", 'it has the member "hash" twice');
-  body.hash = hash;
-}
-
-/** What a line may hold before its members have been looked at. */
-type Members = { -readonly [member in keyof Link]?: unknown };
-
-function parseMembers(line: string): Members {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    // The parser's own message quotes the text, which may be anybody's data.
-    throw new LinkError("malformed", "it is not JSON");
-  }
-  if (!MEMBER_RULES.data.holds(value)) throw new LinkError("malformed", "it is not a JSON object");
-  return value as Members;
-}
-
-function checkMembers(link: Members): void {
-  for (const member of Object.keys(MEMBER_RULES) as (keyof Link)[]) {
-    if (Object.hasOwn(link, member)) checkMember(member, link[member]);
-    else if (member !== "event") throw new LinkError("malformed", `"${member}" is missing`);
-  }
-  if (!Object.keys(link).every((member) => Object.hasOwn(MEMBER_RULES, member))) {
-    throw new LinkError("malformed", "it has a member that links do not have");
-  }
-  if (link.id !== `${link.chain}#${link.seq}`) {
-    throw new LinkError("malformed", '"id" is not made of its "chain" and "seq"');
-  }
+  return parseMembers(line) as unknown as Link;
 }
 
 /** Throws for a head that no chain can have; heads come from databases and from other people. */
@@ -179,18 +129,12 @@ export function checkHead(head: Head): void {
   }
 }
 
-function checkMember(member: keyof Link, value: unknown): void {
-  const rule = MEMBER_RULES[member];
-  if (!rule.holds(value)) throw new LinkError("malformed", `"${member}" ${rule.text}`);
-}
-
+/** The names are checked where they are quoted, which for each happens once. */
 function checkDraft(draft: LinkDraft, chain: string, seq: number): void {
-  const { action_type, at, cause, data, event } = draft;
-  checkMember("action_type", action_type);
-  checkMember("at", at);
-  checkMember("cause", cause);
-  checkMember("data", data);
-  if (event !== undefined) checkMember("event", event);
+  const { at, cause, data } = draft;
+  if (!isCount(at)) checkMember("at", at);
+  if (cause !== null && typeof cause !== "string") checkMember("cause", cause);
+  if (typeof data !== "object" || data === null || Array.isArray(data)) checkMember("data", data);
   if (!isCount(seq)) throw new LinkError("malformed", "the chain has no position left");
   const problem = causeProblem(cause, chain, seq);
   if (problem !== null) throw new LinkError("bad_cause", `"cause" ${problem}`);
@@ -208,17 +152,16 @@ function writeLink(draft: LinkDraft, head: Head, seq: number, hash: string): Lin
 
 /** The members in canonical order; `prev` and `seq` come last, so what ties a link to its place is the end of the line. */
 function writeBody(draft: LinkDraft, head: Head, seq: number, chain: ChainParts): string {
-  const cause = draft.cause === null ? chain.noCauseToData : `,"cause":"${draft.cause}${chain.chainToData}`;
+  const cause = draft.cause === null ? "null" : canonicalizeAt(draft.cause, "cause", 1);
   const data = canonicalizeAt(draft.data, "data", 1);
   const event = draft.event === undefined ? "" : eventPart(draft.event);
   return (
-    `${typePart(draft.action_type)}${draft.at}${cause}${data}${event}` +
+    `${typePart(draft.action_type)}${draft.at},"cause":${cause}${chain.chainToData}${data}${event}` +
     `${chain.idStart}${seq}","prev":"${head.hash}","seq":${seq}}`
   );
 }
 
 interface ChainParts {
-  readonly noCauseToData: string;
   readonly chainToData: string;
   readonly idStart: string;
   /** The head made last. It is known to be sound, and to check a hash takes a third as long as to make one. */
@@ -230,12 +173,16 @@ const chainParts = remember((chain): ChainParts => {
   if (!isChainId(chain)) throw new LinkError("malformed", `the head's chain ${CHAIN_ID_RULE}`);
   const quoted = JSON.stringify(chain);
   return {
-    noCauseToData: `,"cause":null,"chain":${quoted},"data":`,
-    chainToData: `","chain":${quoted},"data":`,
+    chainToData: `,"chain":${quoted},"data":`,
     idStart: `,"id":${quoted.slice(0, -1)}#`,
     lastSeq: -1,
     lastHash: ZERO_HASH,
   };
 });
-const typePart = remember((type) => `{"action_type":${canonicalizeAt(type, "action_type", 1)},"at":`);
-const eventPart = remember((event) => `,"event":${canonicalizeAt(event, "event", 1)}`);
+const typePart = remember((type) => `{"action_type":${quotedName("action_type", type)},"at":`);
+const eventPart = remember((event) => `,"event":${quotedName("event", event)}`);
+
+function quotedName(member: "action_type" | "event", name: string): string {
+  checkMember(member, name);
+  return canonicalizeAt(name, member, 1);
+}

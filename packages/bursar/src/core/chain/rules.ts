@@ -3,6 +3,7 @@ export const ZERO_HASH: string = "0".repeat(64);
 
 const MAX_CHAIN_ID_LENGTH = 200;
 const CHAIN_ID = /^[^#\p{Cc}\p{Cs}]+$/u;
+const ZERO = 0x30;
 const HASH = /^[0-9a-f]{64}$/;
 
 /** Thrown for a link that cannot be written, or a line that is no link. The message names the member, never its content. */
@@ -41,13 +42,22 @@ export function isCount(value: unknown): value is number {
 export function causeProblem(cause: string | null, chain: string, seq: number): string | null {
   if (cause === null) return null;
   const mark = cause.indexOf("#");
+  const causeSeq = seqIn(cause, mark + 1);
   const causeChain = cause.slice(0, mark);
-  const causeSeq = cause.slice(mark + 1);
-  const position = Number(causeSeq);
-  // Printed again, so that " 7", "7.0" and "0x7" are not taken for 7.
-  const isLinkId = mark > 0 && isCount(position) && `${position}` === causeSeq;
-  if (isLinkId && causeChain === chain) return position < seq ? null : "is not an earlier link of the chain";
-  return isLinkId && isChainId(causeChain) ? null : "is not the id of a link (chain#seq)";
+  if (causeSeq >= 0 && causeChain === chain) return causeSeq < seq ? null : "is not an earlier link of the chain";
+  return causeSeq >= 0 && isChainId(causeChain) ? null : "is not the id of a link (chain#seq)";
+}
+
+/** The seq that a link's id ends with, or -1 when the text from `at` on is not one. */
+function seqIn(id: string, at: number): number {
+  if (at === 0 || at === id.length || (id.charCodeAt(at) === ZERO && id.length > at + 1)) return -1;
+  let seq = 0;
+  for (let index = at; index < id.length; index++) {
+    const digit = id.charCodeAt(index) - ZERO;
+    if (digit < 0 || digit > 9) return -1;
+    seq = seq * 10 + digit;
+  }
+  return seq <= Number.MAX_SAFE_INTEGER ? seq : -1;
 }
 
 interface MemberRule {
@@ -59,20 +69,11 @@ const name: MemberRule = { holds: isName, text: "must be a string that is not em
 const hash: MemberRule = { holds: isHash, text: "must be 64 lowercase hex digits" };
 const count: MemberRule = { holds: isCount, text: "must be a whole number of 0 or more" };
 
+/** What a link says, by name. */
+export type MemberName = "action_type" | "at" | "cause" | "chain" | "data" | "event" | "id" | "prev" | "seq" | "hash";
+
 /** The members of a link and what each must be. There are no others: what else is to be said goes into `data`. */
-export const MEMBER_RULES: {
-  readonly [member in
-    | "action_type"
-    | "at"
-    | "cause"
-    | "chain"
-    | "data"
-    | "event"
-    | "id"
-    | "prev"
-    | "seq"
-    | "hash"]: MemberRule;
-} = {
+export const MEMBER_RULES: { readonly [member in MemberName]: MemberRule } = {
   action_type: name,
   at: count,
   cause: { holds: (value) => value === null || typeof value === "string", text: "must be null or the id of a link" },
@@ -84,6 +85,12 @@ export const MEMBER_RULES: {
   seq: count,
   hash,
 };
+
+/** Throws when a member is not what it must be. */
+export function checkMember(member: MemberName, value: unknown): void {
+  const rule = MEMBER_RULES[member];
+  if (!rule.holds(value)) throw new LinkError("malformed", `"${member}" ${rule.text}`);
+}
 
 function isName(value: unknown): boolean {
   return typeof value === "string" && value !== "";

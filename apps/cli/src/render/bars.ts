@@ -1,0 +1,81 @@
+import type { Position } from "../demo/position.js";
+import { bareFigure } from "./figures.js";
+import { clip, pad, type Style } from "./style.js";
+
+const USED = "█";
+const HELD = "▒";
+const FREE = "░";
+const MARK = "│";
+
+/** Below this many cells a mark would hide more than it shows. */
+const LEAST_FOR_MARKS = 8;
+const MOST_CELLS = 40;
+const INDENT = "  ";
+const GAP = "  ";
+const LABEL_COLUMNS = 14;
+const OWNER_COLUMNS = 9;
+const FIGURE_COLUMNS = 27;
+const PERCENT_COLUMNS = 6;
+/** Terminals narrower than these lose the owner, then the figures. */
+const OWNER_FROM = 72;
+const FIGURES_FROM = 56;
+
+/** A bar of so many cells: what is spent, what is held for calls in flight, what is free, and where it warns. */
+export function bar({ used, held, limit, thresholds }: Position, cells: number, style: Style): string {
+  const spentTo = cellsOf(used, limit, cells);
+  const heldTo = Math.max(spentTo, cellsOf(used + held, limit, cells));
+  const tone = toneOf(used, limit, thresholds);
+  const marks = cells < LEAST_FOR_MARKS ? [] : thresholds.map((percent) => Math.floor((cells * percent) / 100));
+  let text = "";
+  for (let cell = 0; cell < cells; cell++) {
+    const marked = marks.includes(cell);
+    if (cell < spentTo) text += marked ? style.marked(MARK, tone) : style[tone](USED);
+    else if (cell < heldTo) text += marked ? style.bold(MARK) : style[tone](HELD);
+    else text += marked ? style.bold(MARK) : style.dim(FREE);
+  }
+  return text;
+}
+
+/** One line for each position, as wide as there is room. */
+export function renderBars(positions: readonly Position[], columns: number, style: Style): readonly string[] {
+  const owner = columns >= OWNER_FROM ? OWNER_COLUMNS : 0;
+  const roomy = columns >= FIGURES_FROM;
+  // The room for figures does not depend on them, so that a bar keeps its length while they change.
+  const figures = roomy ? FIGURE_COLUMNS : PERCENT_COLUMNS;
+  const cells = Math.min(MOST_CELLS, columns - INDENT.length - LABEL_COLUMNS - owner - figures - GAP.length);
+  return positions.map((position) => {
+    const label = pad(position.dimension.id, LABEL_COLUMNS);
+    const who = owner === 0 ? "" : style.dim(pad(position.budget.split(":")[0] ?? "", owner));
+    const filled = cells < 4 ? "" : `${bar(position, cells, style)}${GAP}`;
+    return clip(`${INDENT}${label}${who}${filled}${roomy ? amounts(position) : percent(position)}`, columns);
+  });
+}
+
+/** What the parts of a bar mean. */
+export function legend(style: Style): string {
+  return `${USED} spent  ${HELD} held  ${style.dim(FREE)} free  ${style.bold(MARK)} warns`;
+}
+
+/** A bar is full only when nothing is left, and empty only when nothing was taken. */
+function cellsOf(amount: number, limit: number, cells: number): number {
+  if (amount <= 0) return 0;
+  if (amount >= limit) return cells;
+  return Math.min(cells - 1, Math.max(1, Math.round((amount / limit) * cells)));
+}
+
+function toneOf(used: number, limit: number, thresholds: readonly number[]): "good" | "warn" | "bad" {
+  const crossed = thresholds.filter((percent) => used * 100 >= limit * percent).length;
+  if (crossed === 0) return "good";
+  return crossed === thresholds.length ? "bad" : "warn";
+}
+
+function amounts({ dimension, used, held, limit }: Position): string {
+  const taken = bareFigure(dimension, used);
+  const more = held === 0 ? "" : ` + ${bareFigure(dimension, held)}`;
+  return `${taken}${more} of ${bareFigure(dimension, limit)}`;
+}
+
+function percent({ used, held, limit }: Position): string {
+  return `${limit === 0 ? 100 : Math.floor(((used + held) / limit) * 100)} %`;
+}
+

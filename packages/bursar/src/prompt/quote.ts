@@ -1,0 +1,39 @@
+import { estimateTokens } from "../core/usage.js";
+import type { Ask } from "./budget-node.js";
+import type { Evaluation } from "./evaluation.js";
+import { outcomeOf } from "./outcome.js";
+import type { ProviderRequest } from "./provider.js";
+import { readTokenUsage, type TokenUsage } from "./tokens.js";
+
+/**
+ * What to reserve for a request, so that no two requests can pass on the same last tokens.
+ *
+ * With a quote: its input as it stands, because input cannot be cut, and its output cut to what remains. Without one:
+ * the request's UTF-8 bytes as input, cut to what remains, and all the output that remains; then requests under one
+ * budget go one after the other wherever output is limited. What is unbounded is held only as far as it is known.
+ */
+export function askFor(quote: TokenUsage | null, { messages, tools }: ProviderRequest): Ask {
+  const bound = quote === null ? (estimateTokens({ messages, tools }, "").llm_input_tokens ?? 0) : quote.input;
+  return (remaining) => ({
+    input: Math.max(1, quote === null ? cut(bound, remaining.input) : bound),
+    output:
+      remaining.output === null ? (quote?.output ?? 0) : Math.max(1, cut(quote?.output ?? null, remaining.output)),
+  });
+}
+
+/** Asks the provider for its projection; null when it makes none. */
+export async function quoteFor(evaluation: Evaluation, request: ProviderRequest): Promise<TokenUsage | null> {
+  const { provider } = evaluation.settings;
+  if (provider.quote === undefined) return null;
+  const outcome = await outcomeOf(
+    async () => readTokenUsage(await provider.quote?.(request), "quote"),
+    evaluation.signal,
+  );
+  if (outcome.kind === "done") return outcome.value;
+  if (outcome.kind === "abandoned" || evaluation.signal.aborted) throw evaluation.interruption("request");
+  throw evaluation.failure("request", "was not sent: its provider gave no quote", outcome.error);
+}
+
+function cut(wanted: number | null, remaining: number | null): number {
+  return Math.min(wanted ?? Number.POSITIVE_INFINITY, remaining ?? Number.POSITIVE_INFINITY);
+}

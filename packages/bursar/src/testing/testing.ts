@@ -1,0 +1,5 @@
+// The public face of `bursar/testing`: what our own tests use, so that users can test as we do.
+
+export { describeStore, type TestRunner } from "./describe-store.js";
+export { FakeClock } from "./fake-clock.js";
+export type { OpenStore } from "./kit/scene.js";

@@ -1,0 +1,538 @@
+import { describe, expect, test } from "vitest";
+import { scenario } from "../../../../specs/scenario.js";
+import { type Link, parseLine } from "../../src/core/chain/link.js";
+import { verifyChain } from "../../src/core/chain/verify.js";
+import { defineDimension } from "../../src/core/dimension.js";
+import { STANDARD } from "../../src/core/dimensions.js";
+import type { ExhaustionPolicy } from "../../src/core/policy.js";
+import { BudgetContext, type BudgetContextOptions } from "../../src/runtime/context.js";
+import { sha256Hex } from "../../src/runtime/crypto.js";
+import { checkBudgetPreCall, recordBudgetConsumption } from "../../src/runtime/host.js";
+import { FakeClock } from "../../src/testing/fake-clock.js";
+
+function contextOf(options: BudgetContextOptions = {}) {
+  const clock = new FakeClock();
+  return { clock, context: new BudgetContext({ clock, ...options }) };
+}
+
+/** A call that is admitted and uses exactly what it asks for. */
+function spend(context: BudgetContext, asked: Record<string, number>): void {
+  const check = context.checkPreCall({ asked });
+  if (!check.proceed) throw new Error(`${check.dimension} is ${check.kind}`);
+  context.recordConsumption(check.call_id, { metadata: asked });
+}
+
+function links(context: BudgetContext): readonly Link[] {
+  return context.chain.map(parseLine);
+}
+
+function events(context: BudgetContext, name: string) {
+  return links(context).filter(({ event }) => event === name);
+}
+
+scenario("004/limits-immutable", () => {
+  const { context } = contextOf({ limits: { steps: 2 } });
+
+  context.extend("steps", 3);
+
+  expect(events(context, "Allocation")[0]?.data.limits).toMatchObject({ steps: 2 });
+  expect(context.limits.steps).toBe(5);
+  expect(() => Object.assign(context, { limits: {} })).toThrow();
+});
+
+// A limit of each dimension, and what asks for one unit too much of it.
+const limit = (dimension: string, most: number) => () => {
+  const { context } = contextOf({ limits: { [dimension]: most } });
+  const asked = dimension === "steps" ? {} : { [dimension]: most };
+
+  for (let call = 0; call < (dimension === "steps" ? most : 1); call++) spend(context, asked);
+
+  expect(context.limits[dimension]).toBe(most);
+  expect(context.consumed[dimension]).toBe(most);
+  expect(context.checkPreCall()).toMatchObject({
+    kind: "exhausted",
+    proceed: false,
+    dimension,
+    consumed: most,
+    limit: most,
+  });
+};
+
+scenario("004/limits-steps", limit("steps", 3));
+scenario("004/limits-llm-tokens", limit("llm_tokens", 1000));
+scenario("004/limits-cost-usd", limit("cost_usd", 0.25));
+scenario("004/limits-network-egress-bytes", limit("network_egress_bytes", 4096));
+scenario("004/limits-storage-write-bytes", limit("storage_write_bytes", 8192));
+
+scenario("004/limits-wall-clock-ms", () => {
+  const { context, clock } = contextOf({ limits: { wall_clock_ms: 100 } });
+
+  clock.advance(99);
+  expect(context.checkPreCall().proceed).toBe(true);
+  clock.advance(1);
+
+  expect(context.checkPreCall()).toMatchObject({
+    kind: "exhausted",
+    dimension: "wall_clock_ms",
+    consumed: 100,
+    limit: 100,
+  });
+});
+
+// Two steps used of two, under each policy.
+const exhausted = (policy: ExhaustionPolicy) => {
+  const { context } = contextOf({ limits: { steps: 2 }, policies: { steps: policy } });
+  spend(context, {});
+  spend(context, {});
+  return { context, check: context.checkPreCall({ capability_id: "search" }) };
+};
+
+scenario("004/policy-hard-stop", () => {
+  const { check } = exhausted("hard_stop");
+
+  expect(check).toMatchObject({ kind: "exhausted", policy: "hard_stop", proceed: false, refusal: "exhausted" });
+});
+
+scenario("004/policy-approval-required", () => {
+  const { check, context } = exhausted("approval_required");
+
+  expect(check).toMatchObject({ kind: "exhausted", policy: "approval_required", proceed: false });
+  context.extend("steps", 1, { approved_by: "ada", reason: "nearly done" });
+  expect(context.checkPreCall().proceed).toBe(true);
+});
+
+scenario("004/policy-soft-warn", () => {
+  const { check, context } = exhausted("soft_warn");
+
+  expect(check).toMatchObject({ kind: "exhausted", policy: "soft_warn", proceed: true });
+  expect(context.checkPreCall().proceed).toBe(true);
+  expect(events(context, "Exhausted")).toHaveLength(1);
+});
+
+scenario("004/context-limits", () => {
+  const { context } = contextOf({ limits: { steps: 7, llm_tokens: null } });
+
+  expect(context.limits).toMatchObject({ steps: 7, cost_usd: 0.5, wall_clock_ms: 60_000 });
+  expect(context.limits.llm_tokens).toBeUndefined();
+});
+
+scenario("004/context-policies", () => {
+  const { context } = contextOf({ policies: { "cost-usd": "approval_required" } });
+
+  expect(context.policies).toMatchObject({
+    cost_usd: "approval_required",
+    llm_tokens: "approval_required",
+    steps: "hard_stop",
+  });
+});
+
+scenario("004/context-consumed", () => {
+  const { context } = contextOf();
+
+  for (let call = 0; call < 3; call++) spend(context, { cost_usd: 0.1, llm_tokens: 5 });
+
+  expect(context.consumed).toMatchObject({ steps: 3, cost_usd: 0.3, llm_tokens: 15 });
+  expect(context.remaining).toMatchObject({ steps: 47, cost_usd: 0.2, llm_tokens: 99_985 });
+});
+
+scenario("004/context-start-time", () => {
+  const { context, clock } = contextOf();
+  const began = clock.now().instant;
+
+  clock.advance(250);
+
+  expect(context.start_time).toBe(began);
+  expect(context.consumed.wall_clock_ms).toBe(250);
+});
+
+scenario("004/context-warnings-issued", () => {
+  const { context } = contextOf({ limits: { steps: 2 } });
+
+  spend(context, {});
+  spend(context, {});
+
+  expect([...context.warnings_issued]).toEqual(["steps:50", "steps:80"]);
+});
+
+scenario("004/flow-create-context", () => {
+  const { context } = contextOf({ run_id: "run-7", limits: { steps: 7 }, policies: { steps: "soft_warn" } });
+
+  expect(context.run_id).toBe("run-7");
+  expect(context.limits.steps).toBe(7);
+  expect(context.policies.steps).toBe("soft_warn");
+});
+
+scenario("004/flow-log-allocation", () => {
+  const { context } = contextOf({ run_id: "run-7", limits: { steps: 7 } });
+
+  expect(links(context)[0]).toMatchObject({
+    seq: 0,
+    event: "Allocation",
+    data: { run_id: "run-7", limits: { steps: 7 } },
+  });
+});
+
+scenario("004/flow-pre-call-check", () => {
+  const { context } = contextOf({ limits: { steps: 2 } });
+  const answers = Array.from({ length: 4 }, () => {
+    const check = context.checkPreCall();
+    if (check.proceed) context.recordConsumption(check.call_id);
+    return check.proceed;
+  });
+
+  expect(answers).toEqual([true, true, false, false]);
+});
+
+scenario("004/check-result-ok", () => {
+  expect(contextOf().context.checkPreCall()).toMatchObject({ kind: "ok", proceed: true });
+});
+
+scenario("004/check-result-warning", () => {
+  const { context, clock } = contextOf({ limits: { wall_clock_ms: 100 } });
+
+  clock.advance(60);
+
+  expect(context.checkPreCall()).toMatchObject({
+    kind: "warning",
+    proceed: true,
+    warnings: [{ dimension: "wall_clock_ms", percent: 50, consumed: 60, limit: 100 }],
+  });
+  expect(context.checkPreCall().kind).toBe("ok");
+});
+
+scenario("004/check-result-exhausted", () => {
+  const { context } = contextOf({ limits: { cost_usd: 0.1 } });
+
+  expect(context.checkPreCall({ asked: { cost_usd: 0.2 } })).toMatchObject({
+    kind: "exhausted",
+    proceed: false,
+    refusal: "too_large",
+    dimension: "cost_usd",
+    policy: "hard_stop",
+  });
+});
+
+scenario("004/flow-execute-capability", () => {
+  const { context } = contextOf({ limits: { steps: 1 } });
+  const calls: string[] = [];
+  const capability = (name: string) => {
+    const check = context.checkPreCall({ capability_id: name });
+    if (!check.proceed) return;
+    calls.push(name);
+    context.recordConsumption(check.call_id);
+  };
+
+  capability("first");
+  capability("second");
+
+  expect(calls).toEqual(["first"]);
+});
+
+scenario("004/flow-post-call-meter", () => {
+  const { context } = contextOf();
+  const check = context.checkPreCall({ asked: { cost_usd: 0.4, llm_tokens: 900 } });
+
+  expect(context.remaining.cost_usd).toBe(0.1);
+  if (check.proceed)
+    context.recordConsumption(check.call_id, { metadata: { total_cost_usd: 0.15, total_tokens: 300 } });
+
+  expect(context.consumed).toMatchObject({ cost_usd: 0.15, llm_tokens: 300, steps: 1 });
+  expect(context.remaining.cost_usd).toBe(0.35);
+});
+
+scenario("004/flow-log-consumption", () => {
+  const { context } = contextOf();
+
+  spend(context, { cost_usd: 0.1 });
+
+  expect(events(context, "Consumption")[0]?.data).toMatchObject({
+    resources: { steps: 1, cost_usd: 0.1 },
+    remaining: { cost_usd: 0.4 },
+  });
+});
+
+scenario("004/flow-log-run-completed", () => {
+  const { context } = contextOf();
+  spend(context, { cost_usd: 0.1 });
+
+  context.complete();
+
+  expect(links(context).at(-1)).toMatchObject({
+    event: "RunCompleted",
+    data: { final_consumption: { steps: 1, cost_usd: 0.1 } },
+  });
+  expect(() => context.checkPreCall()).toThrow("has ended");
+});
+
+// The percentages warned of when a run uses these many of ten steps, one call after the other.
+const warnedAfter = (...calls: number[]) => {
+  const { context } = contextOf({ limits: { steps: 10 } });
+  for (const steps of calls) spend(context, { steps });
+  return events(context, "Warning").map(({ data }) => data.percent);
+};
+
+scenario("004/threshold-50", () => {
+  expect(warnedAfter(4)).toEqual([]);
+  expect(warnedAfter(4, 1)).toEqual([50]);
+});
+
+scenario("004/threshold-80", () => {
+  expect(warnedAfter(5, 2)).toEqual([50]);
+  expect(warnedAfter(5, 3)).toEqual([50, 80]);
+});
+
+scenario("004/threshold-100", () => {
+  const { context } = contextOf({ limits: { steps: 10 } });
+  spend(context, { steps: 10 });
+
+  expect(context.checkPreCall()).toMatchObject({ kind: "exhausted", policy: "hard_stop", proceed: false });
+  expect(events(context, "Exhausted")).toHaveLength(1);
+});
+
+scenario("004/threshold-once-per-run", () => {
+  expect(warnedAfter(9, 1)).toEqual([50, 80]);
+  expect(warnedAfter(5, 1, 1, 1, 1)).toEqual([50, 80]);
+});
+
+scenario("004/escalation-extend-methods", () => {
+  const { context } = contextOf({ limits: { llm_tokens: 10 } });
+  spend(context, { llm_tokens: 10 });
+  expect(context.checkPreCall().proceed).toBe(false);
+
+  context.extend("llm_tokens", 50_000, { approved_by: "ada", reason: "worth it" });
+
+  expect(context.checkPreCall().proceed).toBe(true);
+});
+
+scenario("004/event-allocation", () => {
+  const { context } = contextOf({ run_id: "run-7", limits: { cost_usd: 0.25 } });
+  const { run_id, limits } = events(context, "Allocation")[0]?.data ?? {};
+
+  expect(run_id).toBe("run-7");
+  expect(limits).toEqual(context.limits);
+});
+
+scenario("004/event-consumption", () => {
+  const { context } = contextOf();
+  const check = context.checkPreCall({ step_id: "step-3", capability_id: "search", asked: { cost_usd: 0.2 } });
+  if (check.proceed) context.recordConsumption(check.call_id, { metadata: { cost_usd: 0.1 } });
+
+  expect(events(context, "Consumption")[0]?.data).toMatchObject({
+    step_id: "step-3",
+    capability_id: "search",
+    resources: { cost_usd: 0.1, steps: 1 },
+    remaining: { cost_usd: 0.4, steps: 49 },
+    estimated: false,
+  });
+});
+
+scenario("004/event-warning", () => {
+  const { context } = contextOf({ limits: { cost_usd: 1 } });
+
+  spend(context, { cost_usd: 0.6 });
+
+  expect(events(context, "Warning")[0]?.data).toMatchObject({
+    dimension: "cost_usd",
+    percent: 50,
+    consumed: 0.6,
+    limit: 1,
+  });
+});
+
+scenario("004/event-exhausted", () => {
+  const { context } = contextOf({ limits: { llm_tokens: 10 } });
+  spend(context, { llm_tokens: 10 });
+  context.checkPreCall();
+
+  expect(events(context, "Exhausted")[0]?.data).toMatchObject({
+    dimension: "llm_tokens",
+    policy: "approval_required",
+    consumed: 10,
+    limit: 10,
+  });
+});
+
+scenario("004/event-extended", () => {
+  const { context } = contextOf();
+
+  context.extend({ cost_usd: 0.25 }, { approved_by: "ada", reason: "worth it" });
+
+  expect(events(context, "Extended")[0]?.data).toMatchObject({
+    dimension: "cost_usd",
+    additional: 0.25,
+    approved_by: "ada",
+    reason: "worth it",
+  });
+});
+
+scenario("004/event-run-completed", () => {
+  const { context } = contextOf({ run_id: "run-7" });
+  spend(context, { llm_tokens: 5 });
+  context.complete();
+
+  expect(events(context, "RunCompleted")[0]?.data).toMatchObject({
+    run_id: "run-7",
+    final_consumption: { llm_tokens: 5, steps: 1 },
+  });
+});
+
+scenario("004/host-check-budget-pre-call", () => {
+  const { context } = contextOf({ limits: { steps: 1 } });
+
+  expect(checkBudgetPreCall(context, { capability_id: "search" }).proceed).toBe(true);
+  expect(checkBudgetPreCall(context, { capability_id: "search" })).toMatchObject({ proceed: false, kind: "busy" });
+});
+
+scenario("004/host-record-budget-consumption", () => {
+  const { context } = contextOf();
+  const check = checkBudgetPreCall(context, { kind: "model", asked: { llm_tokens: 500 } });
+  if (!check.proceed) throw new Error("the call should be admitted");
+
+  recordBudgetConsumption(context, check.call_id, {
+    value: "…",
+    metadata: { usage: { prompt_tokens: 20, completion_tokens: 5 } },
+  });
+
+  expect(context.consumed).toMatchObject({ llm_tokens: 25, llm_input_tokens: 20, llm_output_tokens: 5 });
+});
+
+scenario("004/host-records-and-logs", () => {
+  const { context } = contextOf();
+  const check = checkBudgetPreCall(context, { kind: "model" });
+  if (!check.proceed) throw new Error("the call should be admitted");
+
+  const recorded = recordBudgetConsumption(context, check.call_id, "four", "two words");
+
+  expect(recorded.estimated).toBe(true);
+  expect(context.consumed.llm_tokens).toBe(13);
+  expect(events(context, "Consumption")[0]?.data).toMatchObject({ estimated: true, estimate: { llm_tokens: 13 } });
+});
+
+scenario("004/chain-actions", async () => {
+  const { context } = contextOf({ limits: { steps: 1 } });
+  spend(context, {});
+  context.checkPreCall();
+  context.extend("steps", 1);
+  context.complete();
+
+  const budgetLinks = links(context).filter(({ event }) => event !== undefined);
+
+  expect(budgetLinks.map(({ event }) => event)).toEqual([
+    "Allocation",
+    "Consumption",
+    "Warning",
+    "Warning",
+    "Exhausted",
+    "Extended",
+    "RunCompleted",
+  ]);
+  expect(new Set(budgetLinks.map(({ action_type }) => action_type))).toEqual(new Set(["BudgetConsumptionRecorded"]));
+  expect(await verifyChain(context.chain, { hash: sha256Hex })).toMatchObject({ ok: true });
+});
+
+scenario("004/chain-metadata", () => {
+  const { context } = contextOf();
+  const check = context.checkPreCall({ kind: "model", asked: { llm_tokens: 100, cost_usd: 0.01 } });
+  const metadata = { duration_ms: 321, usage: { prompt_tokens: 20, completion_tokens: 5 }, total_cost_usd: 0.002 };
+  if (check.proceed) context.recordConsumption(check.call_id, { metadata });
+
+  expect(events(context, "Consumption")[0]?.data.metadata).toEqual({
+    duration_ms: 321,
+    llm_input_tokens: 20,
+    llm_output_tokens: 5,
+    cost_usd: 0.002,
+  });
+});
+
+// What stops a run is gone after an extension of the same dimension, and the extension really takes effect.
+const extension = (dimension: string, most: number, more: number) => () => {
+  const { context, clock } = contextOf({
+    limits: { [dimension]: most },
+    policies: { [dimension]: "approval_required" },
+  });
+  if (dimension === "wall_clock_ms") clock.advance(most);
+  else spend(context, dimension === "steps" ? {} : { [dimension]: most });
+  expect(context.checkPreCall()).toMatchObject({ proceed: false, dimension });
+
+  context.extend({ [dimension]: more });
+
+  expect(context.limits[dimension]).toBe(most + more);
+  expect(context.checkPreCall().proceed).toBe(true);
+};
+
+scenario("004/extensions-steps", extension("steps", 1, 2));
+scenario("004/extensions-llm-tokens", extension("llm_tokens", 100, 50));
+scenario("004/extensions-cost-usd", extension("cost_usd", 0.5, 0.25));
+scenario("004/extensions-wall-clock-ms", extension("wall_clock_ms", 1000, 500));
+
+scenario("004/approve-extend-context", () => {
+  const { context } = contextOf({ limits: { steps: 1, cost_usd: 0.1 } });
+
+  context.extend({ steps: 2, cost_usd: 0.2 }, { approved_by: "ada" });
+
+  expect(context.limits).toMatchObject({ steps: 3, cost_usd: 0.3 });
+  expect(() => context.extend({ steps: 1, fuel: 5 })).toThrow("extension.fuel has no limit");
+  expect(context.limits.steps).toBe(3);
+});
+
+describe("a budget context", () => {
+  test("clamps its limits to what its session has, and leaves the rest alone", () => {
+    const { context } = contextOf({ limits: { steps: 100 }, session_budget_limits: { steps: 20, cost_usd: 0.1 } });
+
+    expect(context.limits).toMatchObject({ steps: 20, cost_usd: 0.1, llm_tokens: 100_000 });
+    expect(() => context.extend("steps", 1_000)).toThrow("extension.steps has no room");
+  });
+
+  test("counts a call once, and takes a late report as the truth about an estimate", () => {
+    const { context } = contextOf();
+    const check = context.checkPreCall({ call_id: "c-1", kind: "model", asked: { llm_tokens: 500, cost_usd: 0.1 } });
+    expect(check).toMatchObject({ kind: "ok", call_id: "c-1" });
+
+    expect(context.recordConsumption("c-1").estimated).toBe(true);
+    expect(context.consumed).toMatchObject({ llm_tokens: 500, cost_usd: 0.1 });
+    context.recordConsumption("c-1", { metadata: { total_tokens: 40, cost_usd: 0.01 } });
+    context.recordConsumption("c-1", { metadata: { total_tokens: 40, cost_usd: 0.01 } });
+
+    expect(context.consumed).toMatchObject({ llm_tokens: 40, cost_usd: 0.01, steps: 1 });
+  });
+
+  test("does not count pauses as running time", () => {
+    const { context, clock } = contextOf({ limits: { wall_clock_ms: 100 } });
+    clock.advance(60);
+    context.pause();
+    clock.advance(10_000);
+    context.resume();
+
+    expect(context.consumed.wall_clock_ms).toBe(60);
+    expect(context.checkPreCall().proceed).toBe(true);
+  });
+
+  test("knows dimensions of the caller's own", () => {
+    const dimensions = STANDARD.with(
+      defineDimension({ id: "emails_sent", kind: "sum", defaultLimit: 2, defaultPolicy: "approval_required" }),
+    );
+    const { context } = contextOf({ dimensions });
+
+    spend(context, { emails_sent: 2 });
+
+    expect(context.checkPreCall()).toMatchObject({
+      dimension: "emails_sent",
+      policy: "approval_required",
+      proceed: false,
+    });
+    context.extend("emails-sent", 1);
+    expect(context.checkPreCall({ asked: { emails_sent: 1 } }).proceed).toBe(true);
+  });
+
+  test("refuses bad input by name and changes nothing", () => {
+    const { context } = contextOf();
+    const before = context.chain.length;
+
+    expect(() => context.checkPreCall({ asked: { cost_usd: -1 } })).toThrow("asked.cost_usd is -1");
+    expect(() => context.extend("cots_usd", 1)).toThrow("did you mean cost_usd?");
+    expect(() => context.extend({})).toThrow("extension names no dimension");
+    expect(() => context.recordConsumption("nobody")).toThrow("there is no call nobody");
+    expect(() => new BudgetContext({ limits: { steps: 1.5 } })).toThrow("limits.steps is 1.5");
+    expect(context.chain.length).toBe(before);
+  });
+});

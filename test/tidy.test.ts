@@ -1,0 +1,118 @@
+import { posix } from "node:path";
+import { describe, expect, test } from "vitest";
+import { findCommentedOutCode } from "./tidy/comments.js";
+import { findGlossaryFaults, readGlossary } from "./tidy/glossary.js";
+import { findForbiddenSyntax, findMockedModules, findSilencedTests, findUnfinished } from "./tidy/habits.js";
+import { findEscapingImports, findPrivateImports, findStrayImports } from "./tidy/imports.js";
+import { findBrokenLinks, findUnknownScripts } from "./tidy/links.js";
+import { EXCEPTIONS, findForeignFileNames, findForeignNames, findIdleExceptions } from "./tidy/names.js";
+import { findStrayEntries } from "./tidy/places.js";
+import { findImpurity, findWaiting } from "./tidy/purity.js";
+import { packageOf } from "./tidy/rooms.js";
+import { findLongFiles, findLongFunctions } from "./tidy/size.js";
+import { findUnreadable, parse } from "./tidy/source.js";
+import { read, repositoryFiles } from "./tidy/tree.js";
+
+const files = repositoryFiles();
+const sources = files.filter((file) => /\.[cm]?[jt]sx?$/.test(file)).map((file) => parse(file, read(file)));
+const pages = new Map(files.filter((file) => file.endsWith(".md")).map((file) => [file, read(file)]));
+// The specifications are fixed, with links to pages that are not ours.
+const ourPages = [...pages.keys()].filter((file) => !file.startsWith("specs/"));
+const manifests = files.filter((file) => /^(?:packages|apps)\/[^/]+\/package\.json$/.test(file));
+const packages = manifests.map((file) => packageOf(posix.dirname(file), read(file)));
+const terms = readGlossary(read("GLOSSARY.md"));
+
+describe("imports", () => {
+  test("follow the arrows of the design", () => {
+    expect(sources.flatMap(findStrayImports)).toEqual([]);
+  });
+
+  test("reach other packages by their public names", () => {
+    expect(sources.flatMap(findEscapingImports)).toEqual([]);
+    expect(sources.flatMap((source) => findPrivateImports(source, packages))).toEqual([]);
+  });
+});
+
+describe("decisions", () => {
+  test("are pure", () => {
+    expect(sources.flatMap(findImpurity)).toEqual([]);
+  });
+
+  test("wait for nothing", () => {
+    expect(sources.flatMap(findWaiting)).toEqual([]);
+  });
+});
+
+describe("sources", () => {
+  test("can be read", () => {
+    expect(sources.flatMap(findUnreadable)).toEqual([]);
+  });
+
+  test("are short", () => {
+    expect(sources.flatMap(findLongFiles)).toEqual([]);
+  });
+
+  test("have short functions", () => {
+    expect(sources.flatMap(findLongFunctions)).toEqual([]);
+  });
+
+  test("keep to the language we write", () => {
+    expect(sources.flatMap(findForbiddenSyntax)).toEqual([]);
+  });
+
+  test("put nothing off", () => {
+    expect(sources.flatMap(findUnfinished)).toEqual([]);
+  });
+
+  test("hold no code in comments", () => {
+    expect(sources.flatMap(findCommentedOutCode)).toEqual([]);
+  });
+});
+
+describe("tests", () => {
+  test("run, all of them", () => {
+    expect(sources.flatMap(findSilencedTests)).toEqual([]);
+  });
+
+  test("use real parts", () => {
+    expect(sources.flatMap(findMockedModules)).toEqual([]);
+  });
+});
+
+describe("words", () => {
+  test("are explained once", () => {
+    expect(findGlossaryFaults("GLOSSARY.md", terms)).toEqual([]);
+  });
+
+  test("are the glossary's, in names", () => {
+    expect(sources.flatMap((source) => findForeignNames(source, terms, EXCEPTIONS))).toEqual([]);
+  });
+
+  test("are the glossary's, in names of files", () => {
+    expect(findForeignFileNames(files, terms, EXCEPTIONS)).toEqual([]);
+  });
+
+  test("have no exception that nothing needs", () => {
+    expect(findIdleExceptions(sources, files, EXCEPTIONS)).toEqual([]);
+  });
+});
+
+describe("the repository", () => {
+  test("holds nothing to wonder about", () => {
+    expect(findStrayEntries(files)).toEqual([]);
+  });
+
+  test("has links that lead somewhere", () => {
+    expect(ourPages.flatMap((file) => findBrokenLinks(file, pages, files))).toEqual([]);
+  });
+
+  test("names scripts that exist", () => {
+    const scripts = { root: scriptsOf(["package.json"]), workspaces: scriptsOf(manifests) };
+
+    expect(ourPages.flatMap((file) => findUnknownScripts(file, pages.get(file) ?? "", scripts))).toEqual([]);
+  });
+});
+
+function scriptsOf(paths: readonly string[]): readonly string[] {
+  return paths.flatMap((path) => Object.keys(JSON.parse(read(path)).scripts ?? {}));
+}
