@@ -34,7 +34,8 @@ function check({ name, rawName, value }: OptionToken, options: Options): void {
   const option = Object.hasOwn(options, name) ? options[name] : undefined;
   if (option === undefined) throw new UsageError(unknown(`the flag ${rawName}`, rawName, flagNames(options)));
   if (option.type === "boolean" && value !== undefined) throw new UsageError(`${rawName} takes no value`);
-  if (option.type === "string" && (value === undefined || value === "")) throw new UsageError(`${rawName} needs a value`);
+  if (option.type === "string" && (value === undefined || value === ""))
+    throw new UsageError(`${rawName} needs a value`);
 }
 
 /** What to say of a word that is not known. */

@@ -17,6 +17,7 @@ import {
   RUN,
   SEARCH,
   SESSION,
+  SHARING_CHILD,
   SKIM,
   TENANT,
 } from "./script.js";
@@ -34,8 +35,8 @@ export interface Scenario extends World {
 const COST = STANDARD.get("cost_usd");
 
 /** How long a headline stands before anything happens, and a refusal before the next thing does. */
-const HEADLINE_MS = 450;
-const REFUSAL_MS = 1100;
+const HEADLINE_MS = 350;
+const REFUSAL_MS = 900;
 
 /** Plays the whole run: real budgets, the real gate, and calls that only sleep. */
 export async function playScenario(scenario: Scenario): Promise<Summary> {
@@ -73,12 +74,12 @@ async function openTree(stage: Stage): Promise<void> {
   const grant = (id: keyof typeof LIMITS) => ({ kind: "limits", limits: readLimits(LIMITS[id], dimensions) }) as const;
   await stage.open(TENANT, null, "shared", grant(TENANT));
   await stage.open(SESSION, TENANT, "shared", grant(SESSION));
-  await stage.open(RUN, SESSION, "run", { ...grant(RUN), clamp: true });
+  await stage.open(RUN, SESSION, "run", grant(RUN));
 }
 
 async function work(stage: Stage, approve: Scenario["approve"]): Promise<RunStatus> {
   await reserveFirst(stage);
-  await lendToChild(stage);
+  await raiseChildren(stage);
   await race(stage);
   return writeAnswer(stage, approve);
 }
@@ -86,16 +87,17 @@ async function work(stage: Stage, approve: Scenario["approve"]): Promise<RunStat
 async function reserveFirst(stage: Stage): Promise<void> {
   await headline(stage, 1);
   await stage.play(RUN, PLAN);
-  // The search is a step of its own that shares the run's budget: its calls name the run's.
-  await stage.play(RUN, SEARCH);
   const { kind } = await stage.play(RUN, DEEP_READ);
   if (kind !== "refused") return;
   await stage.wait(REFUSAL_MS);
   await stage.play(RUN, SKIM);
 }
 
-async function lendToChild(stage: Stage): Promise<void> {
+async function raiseChildren(stage: Stage): Promise<void> {
   await headline(stage, 2);
+  // A child that shares has no budget of its own: its calls name the run's.
+  await stage.record(RUN, "ChildRunStarted", { run_id: SHARING_CHILD, budget: RUN, grant: "share" });
+  await stage.play(RUN, SEARCH);
   await stage.open(CHILD, RUN, "run", { kind: "fraction", of: 0.5 });
   try {
     await stage.wait(HEADLINE_MS);

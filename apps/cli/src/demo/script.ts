@@ -7,6 +7,7 @@ export const QUESTION = "research a question";
 export const TENANT = "tenant:acme";
 export const SESSION = "session:monday";
 export const RUN = "run:research";
+export const SHARING_CHILD = "child:search";
 export const CHILD = "child:read-sources";
 
 /** Money is limited where it is shared: in the session. The run limits what is its own. */
@@ -31,28 +32,28 @@ export interface SimulatedCall {
 /** Tokens of a model, which cost what the model costs, or the price of a tool. */
 export type Load = { readonly tokens: number } | { readonly nano_usd: number };
 
-export const PLAN = model("plan", "sim-large", 2500, 1800, 1000);
+export const PLAN = model("plan", "sim-large", 2500, 1800, 900);
 
 export const SEARCH: SimulatedCall = {
   step_id: "search",
   capability_id: "web-search",
   asks: { nano_usd: 10_000_000 },
   uses: { nano_usd: 8_000_000 },
-  takes_ms: 500,
+  takes_ms: 400,
 };
 
 /** More than the session has left. */
 export const DEEP_READ = model("deep read", "sim-large", 9000, 8200, 3000);
 
-export const SKIM = model("skim", "sim-small", 6500, 5500, 700);
+export const SKIM = model("skim", "sim-small", 6500, 5500, 500);
 
 export const READS: readonly SimulatedCall[] = [
-  model("read page 1", "sim-small", 3000, 2000, 800),
-  model("read page 2", "sim-small", 3000, 2000, 1100),
+  model("read page 1", "sim-small", 3000, 2000, 700),
+  model("read page 2", "sim-small", 3000, 2000, 1000),
 ];
 
 /** Together they ask for more than is left: three fit at once, the fourth when two have settled, the fifth never. */
-export const RACE: readonly SimulatedCall[] = [800, 1100, 1500, 900, 900].map((takes_ms, index) =>
+export const RACE: readonly SimulatedCall[] = [700, 1000, 1400, 800, 800].map((takes_ms, index) =>
   model(`compare ${index + 1}`, "sim-large", 2000, 1450, takes_ms),
 );
 
@@ -61,18 +62,12 @@ export const ANSWER = model("write answer", "sim-small", 9000, 7600, 1000);
 
 export const PROMISES = [
   "Reserve first: a call that does not fit is never made",
-  "A child gets a slice, and what it does not use comes back",
+  "A child shares, or gets a slice and returns what it does not use",
   "In parallel, nobody passes on the same last dollar",
   "Exhausted? A person decides, and the run goes on where it was",
   "Every decision is in a chain that anyone can verify",
 ] as const;
 
-function model(
-  step_id: string,
-  capability_id: string,
-  asks: number,
-  uses: number,
-  takes_ms: number,
-): SimulatedCall {
+function model(step_id: string, capability_id: string, asks: number, uses: number, takes_ms: number): SimulatedCall {
   return { step_id, capability_id, asks: { tokens: asks }, uses: { tokens: uses }, takes_ms };
 }

@@ -75,7 +75,9 @@ export class Stage implements Disposable {
   }
 
   async open(id: string, parent: string | null, scope: Scope, grant: Grant): Promise<void> {
-    const [{ decision, budget }] = await this.world.store.apply([{ op: "open", parent, opening: { id, scope, grant } }]);
+    const [{ decision, budget }] = await this.world.store.apply([
+      { op: "open", parent, opening: { id, scope, grant } },
+    ]);
     if (budget === null) throw stopped(decision);
   }
 
@@ -108,6 +110,7 @@ export class Stage implements Disposable {
       { budget, capability_id, step_id, call_id: `call-${++this.calls}`, kind: kindOf(asks), asked, signal },
       async () => {
         status.begun = true;
+        await this.tail.flush();
         await pace.wait(takes_ms);
         return { value: "simulated", usage };
       },
@@ -128,7 +131,6 @@ export class Stage implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.tail[Symbol.dispose]();
     this.gate[Symbol.dispose]();
   }
 
@@ -161,7 +163,9 @@ function answer(decision: Decision): Played {
 }
 
 function stopped({ kind, findings }: Decision): RunStopped {
-  return new RunStopped(`${kind}: ${findings[0]?.dimension ?? "no dimension"} of ${findings[0]?.budget ?? "no budget"}`);
+  return new RunStopped(
+    `${kind}: ${findings[0]?.dimension ?? "no dimension"} of ${findings[0]?.budget ?? "no budget"}`,
+  );
 }
 
 function kindOf(load: Load): "model" | "tool" {

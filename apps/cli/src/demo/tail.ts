@@ -1,12 +1,11 @@
 import { parseLine, type Store } from "bursar";
 import type { Tell } from "./moment.js";
 
-/** Follows a chain and tells every link once, in order, soon after it was written. */
-export class Tail implements Disposable {
+/** Follows a chain and tells every link once, in order. */
+export class Tail {
   private readonly store: Store;
   private readonly chain: string;
   private readonly tell: Tell;
-  private readonly watching: Disposable;
   private next = 0;
   private reading: Promise<void> = Promise.resolve();
 
@@ -14,18 +13,12 @@ export class Tail implements Disposable {
     this.store = store;
     this.chain = chain;
     this.tell = tell;
-    // A failure is met again by whoever flushes.
-    this.watching = store.watch(() => void this.flush().catch(() => {}));
   }
 
-  /** Resolves when everything written so far has been told. */
+  /** Tells what was written since, and resolves when it has been told. */
   flush(): Promise<void> {
     this.reading = this.reading.then(() => this.read());
     return this.reading;
-  }
-
-  [Symbol.dispose](): void {
-    this.watching[Symbol.dispose]();
   }
 
   private async read(): Promise<void> {

@@ -78,4 +78,3 @@ function amounts({ dimension, used, held, limit }: Position): string {
 function percent({ used, held, limit }: Position): string {
   return `${limit === 0 ? 100 : Math.floor(((used + held) / limit) * 100)} %`;
 }
-

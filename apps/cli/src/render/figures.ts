@@ -1,7 +1,7 @@
 import { type Dimension, type JsonObject, printAmount, readAmount, STANDARD } from "bursar";
 
 /** The dimensions the demo speaks of, in the order in which it names them. */
-const NAMED = ["steps", "llm_tokens", "cost_usd", "wall_clock_ms"];
+export const NAMED: readonly string[] = ["steps", "llm_tokens", "cost_usd", "wall_clock_ms"];
 
 /** An amount in ledger units, for people: time in seconds, everything else with its own unit. */
 export function figure(dimension: Dimension, value: number): string {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Link } from "bursar";
 import type { Moment, Summary } from "../demo/moment.js";
 import { objectOf, refusalIn } from "../demo/tally.js";
-import { bareEdgeFigure, edgeFigure, edgeFigures, rest } from "./figures.js";
+import { bareEdgeFigure, edgeFigure, edgeFigures, NAMED, rest } from "./figures.js";
 import { pad, type Style, wrap } from "./style.js";
 
 type Told<Kind extends Moment["kind"]> = Extract<Moment, { kind: Kind }>;
@@ -11,6 +11,20 @@ const COLUMNS = 80;
 const STEP_COLUMNS = 14;
 const CAPABILITY_COLUMNS = 12;
 const MARGIN = " ".repeat(4 + STEP_COLUMNS);
+
+interface Verdict {
+  readonly sign: string;
+  readonly word: string;
+  readonly effect: string;
+  readonly paint: "warn" | "bad";
+}
+
+const STOPPED: Verdict = { sign: "✗", word: "STOPPED", effect: "the run ends", paint: "bad" };
+
+const VERDICTS: Readonly<Record<string, Verdict>> = {
+  refused: { sign: "✗", word: "REFUSED", effect: "the run goes on", paint: "bad" },
+  paused: { sign: "‖", word: "PAUSED", effect: "a person has to decide", paint: "warn" },
+};
 
 /** Tells moments in lines of text. It remembers what links refer back to. */
 export class Narrator {
@@ -29,7 +43,7 @@ export class Narrator {
       case "started":
         return this.started(moment);
       case "promise":
-        return ["", this.style.bold(`${moment.number}. ${moment.text}`)];
+        return this.promise(moment);
       case "link":
         return this.link(moment.link);
       case "waiting":
@@ -54,6 +68,11 @@ export class Narrator {
     ];
   }
 
+  private promise({ number, text }: Told<"promise">): readonly string[] {
+    const head = `    ${pad("call", STEP_COLUMNS)}${pad("made by", CAPABILITY_COLUMNS)}held → used`;
+    return ["", this.style.bold(`${number}. ${text}`), ...(number === 1 ? [this.style.dim(head)] : [])];
+  }
+
   private link(link: Link): readonly string[] {
     const { data } = link;
     switch (link.event ?? link.action_type) {
@@ -67,9 +86,9 @@ export class Narrator {
       case "Consumption":
         return this.consumption(data);
       case "Warning":
-        return [this.row("!", "warning", notice(data, `has reached ${data.percent} %`), "warn")];
+        return [this.row("!", "warning", notice(data, `has reached ${data.percent} %:`), "warn")];
       case "Exhausted":
-        return [this.row("!", "exhausted", notice(data, `is exhausted, ${data.policy}`), "warn")];
+        return [this.row("!", "exhausted", notice(data, "stands at"), "warn")];
       case "ApprovalRequested":
         return this.requested(data);
       case "ApprovalDecided":
@@ -77,7 +96,9 @@ export class Narrator {
       case "Extended":
         return [this.row("+", "extended", `${data.dimension} of ${data.budget} by ${additional(data)}`, "good")];
       case "Denied":
-        return [this.row("✗", "denied", `${data.dimension} is not extended; the run is cancelled`, "bad")];
+        return [this.row("✗", "cancelled", `${data.dimension} is not extended, so the run ends here`, "bad")];
+      case "ChildRunStarted":
+        return [this.row("◇", "child shares", `${data.run_id}: what it uses, ${data.budget} has used`, "accent")];
       case "RunCompleted":
         return this.completed(data);
       default:
@@ -90,8 +111,8 @@ export class Narrator {
     const limits = objectOf(data.limits);
     this.allocations.set(String(run_id), data);
     if (funding === "held") {
-      const slice = `half of what is left is held for it: ${rest(limits, {})}`;
-      return [this.row("◇", "child opens", String(run_id), "accent"), this.style.dim(`${MARGIN}${slice}`)];
+      const opened = this.row("◇", "child opens", `${run_id}: half of what is left is held for it`, "accent");
+      return [opened, `${MARGIN}holds ${this.style.accent(rest(limits, {}))}`];
     }
     const depth = this.depthOf(parent);
     const name = `${"  ".repeat(depth)}${depth === 0 ? "" : "└ "}${run_id}`;
@@ -113,14 +134,12 @@ export class Narrator {
 
   private refused(link: Link): readonly string[] {
     const { step_id, decision, dimension, asked, left, budget, policy } = refusalIn(link);
-    const paused = decision === "paused";
-    const verdict = paused ? "PAUSED before it was made" : "REFUSED before it was made";
+    const { sign, word, effect, paint } = VERDICTS[decision] ?? STOPPED;
     const figures = `asked ${edgeFigure(dimension, asked)}, left ${edgeFigure(dimension, left)} (${dimension})`;
-    const effect = decision === "refused" ? "only this call" : paused ? "until a person decides" : "the run ends";
     return [
-      this.row(paused ? "‖" : "✗", step_id, this.style[paused ? "warn" : "bad"](verdict), paused ? "warn" : "bad"),
+      this.row(sign, step_id, `${this.style[paint](word)} before it was made; ${effect}`, paint),
       `${MARGIN}${figures}`,
-      this.style.dim(`${MARGIN}budget ${budget}, policy ${policy}: ${effect}`),
+      this.style.dim(`${MARGIN}budget ${budget}, policy ${policy}`),
     ];
   }
 
@@ -129,7 +148,7 @@ export class Narrator {
     const consumed = objectOf(data.consumed);
     const limits = objectOf(data.limits);
     const share = (id: string) => `${bareEdgeFigure(id, consumed[id])} of ${edgeFigure(id, limits[id])}`;
-    const others = Object.keys(consumed).filter((id) => id !== dimension);
+    const others = NAMED.filter((id) => id !== dimension && consumed[id] !== undefined);
     const field = (name: string, value: string) => `  ${this.style.warn("│")} ${pad(name, STEP_COLUMNS)}${value}`;
     return [
       `  ${this.style.warn("┌ approval request")}`,
@@ -187,10 +206,7 @@ export class Narrator {
     const { bold, good, bad } = this.style;
     const paint = status === "Completed" ? good : bad;
     const stopped = refused.length === 1 ? "1 was" : `${refused.length} were`;
-    return [
-      "",
-      `${bold(paint(status))}: ${calls_made} simulated calls made, ${stopped} held back, no limit passed.`,
-    ];
+    return ["", `${bold(paint(status))}: ${calls_made} simulated calls made, ${stopped} held back, no limit passed.`];
   }
 
   private row(sign: string, name: string, text: string, paint: "good" | "warn" | "bad" | "accent"): string {
@@ -211,7 +227,7 @@ export class Narrator {
 
 function notice({ budget, dimension, consumed, limit }: JsonObject, what: string): string {
   const id = String(dimension);
-  return `${dimension} of ${budget} ${what}: ${bareEdgeFigure(id, consumed)} of ${bareEdgeFigure(id, limit)}`;
+  return `${dimension} of ${budget} ${what} ${bareEdgeFigure(id, consumed)} of ${bareEdgeFigure(id, limit)}`;
 }
 
 function additional({ dimension, additional }: JsonObject): string {

@@ -56,13 +56,13 @@ export function clip(text: string, columns: number): string {
   let room = columns - 1;
   let cut = "";
   let at = 0;
-  for (const escape of [...text.matchAll(ESCAPES), null]) {
-    const chunk = [...text.slice(at, escape?.index)].slice(0, room);
+  for (const code of [...text.matchAll(ESCAPES), null]) {
+    const chunk = [...text.slice(at, code?.index)].slice(0, room);
     cut += chunk.join("");
     room -= chunk.length;
-    if (room === 0 || escape === null) break;
-    cut += escape[0];
-    at = escape.index + escape[0].length;
+    if (room === 0 || code === null) break;
+    cut += code[0];
+    at = code.index + code[0].length;
   }
   return `${cut}…${text.includes("\x1b[") ? "\x1b[0m" : ""}`;
 }

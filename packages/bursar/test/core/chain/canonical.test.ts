@@ -65,7 +65,7 @@ describe("canonicalize: RFC 8785", () => {
     }`);
 
     expect(canonicalize(value)).toBe(
-      String.raw`{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],` +
+      '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],' +
         String.raw`"string":"€$\u000f\nA'B\"\\\\\"/"}`,
     );
   });

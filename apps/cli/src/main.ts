@@ -1,0 +1,58 @@
+#!/usr/bin/env node
+import { readFileSync } from "node:fs";
+import { readFlags, UsageError, unknown } from "./args.js";
+import { demo } from "./commands/demo.js";
+import { openTerminal, type Terminal } from "./terminal.js";
+
+const HELP = `Usage: bursar <command> [flags]
+
+Hard budgets for AI agents: a call that does not fit is refused before it is made.
+
+Commands:
+  demo          watch a simulated run meet a real budget
+
+Flags:
+  --help        this text; after a command, the text of that command
+  --version     the version
+
+Exit codes: 0 done, 1 failed, 2 the command line was not understood, 130 interrupted
+
+Examples:
+  bursar demo
+  bursar demo --help
+`;
+
+type Command = (args: readonly string[], terminal: Terminal) => Promise<number>;
+
+const COMMANDS: ReadonlyMap<string, Command> = new Map([["demo", demo]]);
+
+async function main(args: readonly string[], terminal: Terminal): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === undefined || name.startsWith("-")) return general(args, terminal);
+  const command = COMMANDS.get(name);
+  if (command === undefined) throw new UsageError(unknown(`the command ${name}`, name, [...COMMANDS.keys()]));
+  return command(rest, terminal);
+}
+
+function general(args: readonly string[], { write }: Terminal): number {
+  const flags = readFlags(args, { help: { type: "boolean", short: "h" }, version: { type: "boolean" } });
+  write(flags.version ? `${version()}\n` : HELP);
+  return 0;
+}
+
+function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  return String((manifest as { version: unknown }).version);
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2), openTerminal());
+} catch (error) {
+  const usage = error instanceof UsageError;
+  process.stderr.write(usage ? `bursar: ${error.message}\nSee bursar --help.\n` : `${describe(error)}\n`);
+  process.exitCode = usage ? 2 : 1;
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

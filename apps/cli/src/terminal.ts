@@ -1,0 +1,40 @@
+import type { KeySource } from "./keyboard.js";
+import type { Screen } from "./render/live.js";
+
+/** The process as the commands see it: where they write, whom they can ask, and when they have to stop. */
+export interface Terminal extends Screen {
+  /** Whether what is written is looked at, and not a file or a pipe. */
+  readonly isTerminal: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where keys come from; null when nobody can press any. */
+  readonly keys: KeySource | null;
+  /** Fires when the command has to end. */
+  readonly signal: AbortSignal;
+  readonly interrupt: () => void;
+}
+
+const COLUMNS = 80;
+const ROWS = 24;
+
+export function openTerminal(): Terminal {
+  const { stdin, stdout, env } = process;
+  const ending = new AbortController();
+  const interrupt = () => ending.abort();
+  process.on("SIGINT", interrupt);
+  process.on("SIGTERM", interrupt);
+  // Whoever reads may leave early, as `head` does; there is nobody left to tell.
+  stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+  return {
+    write: (text) => void stdout.write(text),
+    columns: () => stdout.columns ?? COLUMNS,
+    rows: () => stdout.rows ?? ROWS,
+    isTerminal: stdout.isTTY === true,
+    env,
+    keys: stdin.isTTY ? stdin : null,
+    signal: ending.signal,
+    interrupt,
+  };
+}
