@@ -47,6 +47,7 @@ function version(): string {
 
 try {
   process.exitCode = await main(process.argv.slice(2), openTerminal());
+  if (process.exitCode === 130) process.stderr.write("bursar: interrupted\n");
 } catch (error) {
   const usage = error instanceof UsageError;
   process.stderr.write(usage ? `bursar: ${error.message}\nSee bursar --help.\n` : `${describe(error)}\n`);

@@ -20,8 +20,9 @@ export function openTerminal(): Terminal {
   const { stdin, stdout, env } = process;
   const ending = new AbortController();
   const interrupt = () => ending.abort();
-  process.on("SIGINT", interrupt);
-  process.on("SIGTERM", interrupt);
+  // Once: whoever insists is not made to wait for a clean end.
+  process.once("SIGINT", interrupt);
+  process.once("SIGTERM", interrupt);
   // Whoever reads may leave early, as `head` does; there is nobody left to tell.
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);

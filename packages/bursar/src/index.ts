@@ -32,11 +32,9 @@ export {
   readLimits,
   readPolicies,
 } from "./core/input.js";
-export { Ledger, REFUSED } from "./core/ledger.js";
 export type { Notice } from "./core/notice.js";
 export type { Operation, Outcome, OutcomeOf } from "./core/operation.js";
 export type { ExhaustionPolicy, Policies } from "./core/policy.js";
-export type { Row } from "./core/row.js";
 export type { Time } from "./core/time.js";
 export { type CallKind, estimateTokens, extractUsage } from "./core/usage.js";
 export type { Clock } from "./ports/clock.js";

@@ -35,7 +35,7 @@ export interface Scenario extends World {
 const COST = STANDARD.get("cost_usd");
 
 /** How long a headline stands before anything happens, and a refusal before the next thing does. */
-const HEADLINE_MS = 350;
+const HEADLINE_MS = 300;
 const REFUSAL_MS = 900;
 
 /** Plays the whole run: real budgets, the real gate, and calls that only sleep. */

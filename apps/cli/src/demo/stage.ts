@@ -69,20 +69,21 @@ export class Stage implements Disposable {
     await this.world.tell(moment);
   };
 
-  async wait(ms: number): Promise<void> {
-    await this.tail.flush();
-    await this.world.pace.wait(ms);
+  wait(ms: number): Promise<void> {
+    return this.world.pace.wait(ms);
   }
 
   async open(id: string, parent: string | null, scope: Scope, grant: Grant): Promise<void> {
     const [{ decision, budget }] = await this.world.store.apply([
       { op: "open", parent, opening: { id, scope, grant } },
     ]);
+    await this.tail.flush();
     if (budget === null) throw stopped(decision);
   }
 
   async end(...budgets: readonly string[]): Promise<void> {
     await this.world.store.apply(budgets.map((budget) => ({ op: "end", budget }) as const));
+    await this.tail.flush();
   }
 
   /** Records an action of the run's own, and gives back the id of its link. */
@@ -96,6 +97,7 @@ export class Stage implements Disposable {
     const action = { action_type, data, ...(event === undefined ? {} : { event }) };
     const operation = { op: "record", budget, action, ...(cause === undefined ? {} : { cause }) } as const;
     const [{ links }] = await this.world.store.apply([operation]);
+    await this.tail.flush();
     return links[0] ?? "";
   }
 

@@ -2,6 +2,7 @@ import type { Amounts } from "./amount.js";
 import { type Account, accountOf, type Books, callOf, openAccount, pathOf, writePath } from "./books.js";
 import type { Budget, Path } from "./budget.js";
 import type { Call } from "./call.js";
+import { checkOperation } from "./check.js";
 import { endBudget, openBudget } from "./children.js";
 import type { Dimensions } from "./dimensions.js";
 import { LedgerError } from "./errors.js";
@@ -40,6 +41,7 @@ export class Operations {
   }
 
   apply(books: Books, operation: Operation, time: Time): Outcome {
+    checkOperation(operation, this.dimensions);
     switch (operation.op) {
       case "open":
         return this.open(books, operation, time);

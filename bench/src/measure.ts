@@ -1,0 +1,65 @@
+/** One of the things that are measured side by side. */
+export interface Variant {
+  readonly name: string;
+  /** How many operations one round has; chosen so that rounds take about as long as each other. */
+  readonly operations: number;
+  run(operations: number): void;
+}
+
+export interface Measured {
+  readonly name: string;
+  readonly medianNs: number;
+  readonly p10Ns: number;
+  /** The median of the ratios to the first variant, each taken within one round. */
+  readonly ratio: number;
+}
+
+const WARM_UP_ROUNDS = 3;
+
+/**
+ * Times all variants in one process, one after the other within each round, so that whatever else the machine does
+ * concerns all of them. The first variant is the baseline.
+ */
+export function measure(variants: readonly Variant[], rounds: number): readonly Measured[] {
+  const times = variants.map(() => new Array<number>());
+  for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
+    variants.forEach((variant, index) => {
+      const perOperation = time(variant);
+      if (round >= 0) times[index]?.push(perOperation);
+    });
+  }
+  const baseline = times[0] ?? [];
+  return variants.map(({ name }, index) => {
+    const own = times[index] ?? [];
+    const ratios = own.map((value, round) => value / (baseline[round] ?? value));
+    return { name, medianNs: quantile(own, 0.5), p10Ns: quantile(own, 0.1), ratio: quantile(ratios, 0.5) };
+  });
+}
+
+const CHUNKS = 20;
+
+/** Bytes of heap that one operation allocates: the rises between chunks too short for a collection to hide them. */
+export function allocated({ operations, run }: Variant): number {
+  const chunk = Math.ceil(operations / CHUNKS);
+  for (let warm = 0; warm < CHUNKS; warm++) run(chunk);
+  const rises: number[] = [];
+  for (let index = 0; index < CHUNKS; index++) {
+    const before = process.memoryUsage().heapUsed;
+    run(chunk);
+    const after = process.memoryUsage().heapUsed;
+    if (after >= before) rises.push((after - before) / chunk);
+  }
+  return quantile(rises, 0.5);
+}
+
+function time({ operations, run }: Variant): number {
+  const start = process.hrtime.bigint();
+  run(operations);
+  return Number(process.hrtime.bigint() - start) / operations;
+}
+
+/** The value below which that share of the values lies; one of the values themselves. */
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}

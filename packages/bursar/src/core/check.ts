@@ -1,0 +1,113 @@
+import { type Amounts, amount } from "./amount.js";
+import type { Grant, Opening } from "./children.js";
+import type { Dimensions } from "./dimensions.js";
+import { InputError, show } from "./errors.js";
+import { readPolicies, readThresholds } from "./input.js";
+import type { Operation } from "./operation.js";
+
+const KINDS = ["model", "tool", "code", "child"];
+const OPERATIONS = [
+  "open",
+  "reserve",
+  "commit",
+  "release",
+  "expire",
+  "charge",
+  "extend",
+  "pause",
+  "resume",
+  "end",
+  "record",
+];
+
+/**
+ * Looks at an operation that comes from outside before anything is done with it. Types do not hold at run time, and one
+ * negative amount would be a refund.
+ */
+export function checkOperation(operation: Operation, dimensions: Dimensions): void {
+  oneOf(operation?.op, OPERATIONS, "op");
+  const { op } = operation;
+  if ("cause" in operation) text(operation.cause, "cause");
+  if ("budget" in operation) text(operation.budget, "budget");
+  if ("call" in operation) text(operation.call, "call");
+  switch (op) {
+    case "open":
+      if (operation.parent !== null) text(operation.parent, "parent");
+      if (operation.chain !== undefined) text(operation.chain, "chain");
+      checkOpening(operation.opening, dimensions);
+      break;
+    case "reserve":
+      oneOf(operation.kind, KINDS, "kind");
+      amounts(operation.asked, "asked", dimensions, false);
+      if (operation.expires !== undefined) instant(operation.expires, "expires");
+      break;
+    case "commit":
+      amounts(operation.used, "used", dimensions, false);
+      if (operation.estimate !== undefined) amounts(operation.estimate, "estimate", dimensions, false);
+      if (operation.duration_ms !== undefined) instant(operation.duration_ms, "duration_ms");
+      break;
+    case "charge":
+      amounts(operation.used, "used", dimensions, false);
+      break;
+    case "extend":
+      amounts(operation.additional, "additional", dimensions, true);
+      text(operation.approved_by, "approved_by");
+      if (operation.reason !== null) text(operation.reason, "reason", true);
+      break;
+  }
+}
+
+function checkOpening(opening: Opening, dimensions: Dimensions): void {
+  object(opening, "opening");
+  text(opening.id, "opening.id");
+  oneOf(opening.scope, ["run", "shared"], "opening.scope");
+  checkGrant(opening.grant, dimensions);
+  if (opening.policies !== undefined) readPolicies(opening.policies, dimensions, { field: "opening.policies" });
+  if (opening.thresholds !== undefined) readThresholds(opening.thresholds, "opening.thresholds");
+  if (opening.deadline !== undefined && opening.deadline !== null) instant(opening.deadline, "opening.deadline");
+}
+
+function checkGrant(grant: Grant, dimensions: Dimensions): void {
+  object(grant, "opening.grant");
+  oneOf(grant.kind, ["limits", "fraction", "wrap_up"], "opening.grant.kind");
+  if (grant.kind === "limits") amounts(grant.limits, "opening.grant.limits", dimensions, true);
+  if (grant.kind === "wrap_up") amounts(grant.amounts, "opening.grant.amounts", dimensions, true);
+  if (grant.kind === "fraction" && grant.most !== undefined) {
+    amounts(grant.most, "opening.grant.most", dimensions, true);
+  }
+}
+
+function amounts(value: Amounts, field: string, dimensions: Dimensions, clocks: boolean): void {
+  object(value, field);
+  for (const [id, each] of Object.entries(value)) {
+    if (!dimensions.has(id)) dimensions.resolve(id, `${field}.${id}`);
+    if (!clocks && dimensions.get(id).kind === "clock") {
+      throw new InputError(`${field}.${id}`, "is a clock, which runs by itself; leave it out");
+    }
+    amount(each, `${field}.${id}`);
+  }
+}
+
+function object(value: unknown, field: string): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new InputError(field, `is ${show(value)}; allowed: an object`);
+  }
+}
+
+function text(value: unknown, field: string, empty = false): void {
+  if (typeof value !== "string" || (value === "" && !empty)) {
+    throw new InputError(field, `is ${show(value)}; allowed: a text`);
+  }
+}
+
+function instant(value: unknown, field: string): void {
+  if (typeof value !== "number" || !Number.isFinite(value)) {
+    throw new InputError(field, `is ${show(value)}; allowed: a number of milliseconds`);
+  }
+}
+
+function oneOf(value: unknown, known: readonly string[], field: string): void {
+  if (typeof value !== "string" || !known.includes(value)) {
+    throw new InputError(field, `is ${show(value)}; allowed: ${known.join(", ")}`);
+  }
+}
