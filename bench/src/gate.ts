@@ -1,4 +1,9 @@
-import { type Amounts, type Dimension, Ledger, REFUSED, type Row, STANDARD } from "bursar";
+import type { Amounts } from "../../packages/bursar/dist/core/amount.js";
+import type { Grant } from "../../packages/bursar/dist/core/children.js";
+import type { Dimension } from "../../packages/bursar/dist/core/dimension.js";
+import { STANDARD } from "../../packages/bursar/dist/core/dimensions.js";
+import { Ledger, REFUSED } from "../../packages/bursar/dist/core/ledger.js";
+import type { Row } from "../../packages/bursar/dist/core/row.js";
 import { BareCounters } from "./baseline.js";
 import { allocated, type Measured, measure, type Variant } from "./measure.js";
 import type { Bar, Bench, Report } from "./report.js";
@@ -128,7 +133,8 @@ function otherShapes(): readonly Variant[] {
     }),
     repeat("a look at the whole path alone", OPERATIONS / 20, () => seen.ledger.path(seen.leaf)),
     repeat("deny", OPERATIONS / 100, () => {
-      if (full.ledger.reserve(full.leaf, asked) !== REFUSED) throw new Error("the bench found room where there is none");
+      if (full.ledger.reserve(full.leaf, asked) !== REFUSED)
+        throw new Error("the bench found room where there is none");
     }),
   ];
 }
@@ -185,8 +191,6 @@ function inTree(leaves: number): Variant {
   });
 }
 
-type Grant = Parameters<Ledger["open"]>[1]["grant"];
-
 /** A path of four budgets with every dimension limited in each; its leaf may be granted otherwise. */
 function path(grant?: Grant): { readonly ledger: Ledger; readonly leaf: number } {
   const ledger = new Ledger(STANDARD);
@@ -194,7 +198,11 @@ function path(grant?: Grant): { readonly ledger: Ledger; readonly leaf: number }
   let leaf: number | null = null;
   for (let level = 0; level < LEVELS; level++) {
     const own = level === LEVELS - 1 ? grant : undefined;
-    const opening = { id: `b${level}`, scope: level < 2 ? "shared" : "run", grant: own ?? { kind: "limits", limits } } as const;
+    const opening = {
+      id: `b${level}`,
+      scope: level < 2 ? "shared" : "run",
+      grant: own ?? { kind: "limits", limits },
+    } as const;
     leaf = ledger.open(leaf, opening).node;
   }
   return { ledger, leaf: leaf ?? REFUSED };

@@ -21,7 +21,7 @@ const WARM_UP_ROUNDS = 3;
  * concerns all of them. The first variant is the baseline.
  */
 export function measure(variants: readonly Variant[], rounds: number): readonly Measured[] {
-  const times = variants.map(() => new Array<number>());
+  const times = variants.map(() => [] as number[]);
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
     variants.forEach((variant, index) => {
       const perOperation = time(variant);

@@ -11,7 +11,7 @@ import { styleFor, wantsColour } from "../render/style.js";
 import { JsonView, PlainView, type ReadPositions, type View } from "../render/view.js";
 import type { Terminal } from "../terminal.js";
 
-export const DEMO_HELP = `Usage: bursar demo [flags]
+const HELP = `Usage: bursar demo [flags]
 
 Plays an agent's run in ten seconds: simulated calls, a real budget, the real gate. No key, no network, no bill.
 
@@ -60,7 +60,7 @@ const LARGEST_SEED = 2 ** 32 - 1;
 export async function demo(args: readonly string[], terminal: Terminal): Promise<number> {
   const values = readFlags(args, FLAGS);
   if (values.help) {
-    terminal.write(DEMO_HELP);
+    terminal.write(HELP);
     return 0;
   }
   if (values.yes && values.deny) throw new UsageError("--yes and --deny exclude each other");

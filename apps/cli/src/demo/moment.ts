@@ -29,7 +29,7 @@ export type Moment =
   | Summary;
 
 /** A dimension that has less than a call asks for. */
-export interface Shortage {
+interface Shortage {
   readonly budget: string;
   readonly dimension: string;
   readonly asked: number;
@@ -58,6 +58,8 @@ export interface Summary {
   readonly kind: "summary";
   readonly simulated: true;
   readonly status: RunStatus;
+  /** Whether every budget on the run's path has used at most its limit. */
+  readonly within_limits: boolean;
   readonly calls_made: number;
   readonly refused: readonly Refused[];
   readonly waited: readonly string[];

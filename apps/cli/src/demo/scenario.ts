@@ -40,21 +40,32 @@ const REFUSAL_MS = 900;
 
 /** Plays the whole run: real budgets, the real gate, and calls that only sleep. */
 export async function playScenario(scenario: Scenario): Promise<Summary> {
-  const tally = new Tally(scenario.tell);
-  const { seed } = scenario;
+  const { seed, tell, approve } = scenario;
+  const tally = new Tally(tell);
   using stage = new Stage({ ...scenario, tell: tally.tell }, CHAIN);
   await stage.tell({ kind: "started", simulated: true, question: QUESTION, seed, chain: CHAIN });
-  const status = await run(stage, scenario.approve);
-  await headline(stage, 5);
-  const verified = await prove(scenario.store, CHAIN);
-  await stage.tell(verified);
-  await stage.wait(HEADLINE_MS);
-  const tampered = await tamper(scenario.store, CHAIN);
-  await stage.tell(tampered);
-  await stage.wait(HEADLINE_MS);
-  const summary = tally.summary(status, CHAIN, verified.verification, tampered.verification);
+  const status = await run(stage, approve);
+  const within_limits = (await stage.positions(RUN)).every((position) => leftOf(position) >= 0);
+  const summary = tally.summary({ status, within_limits, chain: await proof(stage) });
   await stage.tell(summary);
   return summary;
+}
+
+/** Verifies the chain of the run, and a copy that somebody has been at. */
+async function proof(stage: Stage): Promise<Summary["chain"]> {
+  const { store } = stage.world;
+  await headline(stage, 5);
+  const verified = await prove(store, CHAIN);
+  await stage.tell(verified);
+  await stage.wait(HEADLINE_MS);
+  const tampered = await tamper(store, CHAIN);
+  await stage.tell(tampered);
+  await stage.wait(HEADLINE_MS);
+  const { verification } = verified;
+  const known = verification.ok
+    ? { links: verification.links, head: verification.head.hash }
+    : { links: 0, head: null };
+  return { id: CHAIN, ...known, verified: verification.ok, tampering_detected: !tampered.verification.ok };
 }
 
 async function run(stage: Stage, approve: Scenario["approve"]): Promise<RunStatus> {

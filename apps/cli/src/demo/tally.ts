@@ -1,5 +1,5 @@
-import { type Json, type JsonObject, type Link, readAmount, STANDARD, type Verification, writeAmount } from "bursar";
-import type { Moment, Refused, RunStatus, Summary, Tell } from "./moment.js";
+import { type Json, type JsonObject, type Link, readAmount, STANDARD, writeAmount } from "bursar";
+import type { Moment, Refused, Summary, Tell } from "./moment.js";
 import { RUN } from "./script.js";
 
 /** Counts what is told on its way to whoever shows it. */
@@ -17,23 +17,10 @@ export class Tally {
     };
   }
 
-  summary(status: RunStatus, id: string, chain: Verification, forged: Verification): Summary {
-    return {
-      kind: "summary",
-      simulated: true,
-      status,
-      calls_made: this.made,
-      refused: this.refused,
-      waited: this.waited,
-      consumption: this.consumption,
-      chain: {
-        id,
-        links: chain.ok ? chain.links : 0,
-        head: chain.ok ? chain.head.hash : null,
-        verified: chain.ok,
-        tampering_detected: !forged.ok,
-      },
-    };
+  /** The summary of what was told, with what the caller has found out about it. */
+  summary(found: Pick<Summary, "status" | "within_limits" | "chain">): Summary {
+    const { refused, waited, consumption } = this;
+    return { kind: "summary", simulated: true, ...found, calls_made: this.made, refused, waited, consumption };
   }
 
   private count(moment: Moment): void {

@@ -4,7 +4,7 @@ import { type Dimension, type JsonObject, printAmount, readAmount, STANDARD } fr
 export const NAMED: readonly string[] = ["steps", "llm_tokens", "cost_usd", "wall_clock_ms"];
 
 /** An amount in ledger units, for people: time in seconds, everything else with its own unit. */
-export function figure(dimension: Dimension, value: number): string {
+function figure(dimension: Dimension, value: number): string {
   if (dimension.kind === "clock") return seconds(value);
   if (dimension.id === "steps") return value === 1 ? "1 step" : `${value.toLocaleString("en-US")} steps`;
   return printAmount(dimension, value);
@@ -28,9 +28,13 @@ export function bareEdgeFigure(id: string, value: unknown): string {
   return bareFigure(dimension, ledger(dimension, value));
 }
 
-/** Amounts by dimension, in edge units: `2,500 tokens, $0.10`. */
-export function edgeFigures(amounts: JsonObject): string {
-  return NAMED.flatMap((id) => (amounts[id] === undefined ? [] : [edgeFigure(id, amounts[id])])).join(", ");
+/** Amounts by dimension, in edge units: `2,500 tokens, $0.10`. A policy is named where it is not the usual one. */
+export function edgeFigures(amounts: JsonObject, policies: JsonObject = {}): string {
+  const figures = NAMED.filter((id) => amounts[id] !== undefined).map((id) => {
+    const policy = policies[id] ?? "hard_stop";
+    return `${edgeFigure(id, amounts[id])}${policy === "hard_stop" ? "" : ` (${policy})`}`;
+  });
+  return figures.join(", ");
 }
 
 /** What is left of the first amounts after the second, in edge units of the first. */

@@ -13,12 +13,13 @@ export interface Scene {
   readonly tick: number;
 }
 
+const TITLE = "limits on the run";
 const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 
 /** The live part of the screen: a legend, one bar for each dimension, and what is going on. */
 export function renderFrame(scene: Scene, columns: number, rows: number, style: Style): readonly string[] {
   if (scene.positions.length === 0) return [];
-  const top = titled("budget of the run", legend(style), columns, style);
+  const top = titled(TITLE, legend(style), columns, style);
   const lines = ["", top, ...renderBars(scene.positions, columns, style), `  ${status(scene, style)}`];
   // A terminal that is too low keeps what changes most: the last lines.
   return lines.slice(-Math.max(1, rows - 1)).map((line) => clip(line, columns));
@@ -26,7 +27,7 @@ export function renderFrame(scene: Scene, columns: number, rows: number, style: 
 
 /** What stays on the screen when the run has ended. */
 export function renderLast(positions: readonly Position[], columns: number, style: Style): readonly string[] {
-  const lines = ["", titled("budget of the run", legend(style), columns, style)];
+  const lines = ["", titled(TITLE, legend(style), columns, style)];
   return [...lines, ...renderBars(positions, columns, style)].map((line) => clip(line, columns));
 }
 

@@ -10,6 +10,7 @@ type Told<Kind extends Moment["kind"]> = Extract<Moment, { kind: Kind }>;
 const COLUMNS = 80;
 const STEP_COLUMNS = 14;
 const CAPABILITY_COLUMNS = 12;
+const NAME_COLUMNS = 28;
 const MARGIN = " ".repeat(4 + STEP_COLUMNS);
 
 interface Verdict {
@@ -116,7 +117,7 @@ export class Narrator {
     }
     const depth = this.depthOf(parent);
     const name = `${"  ".repeat(depth)}${depth === 0 ? "" : "└ "}${run_id}`;
-    return [`  ${pad(name, 28)}${edgeFigures(limits)}`];
+    return [`  ${pad(name, NAME_COLUMNS)}${edgeFigures(limits, objectOf(data.policies))}`];
   }
 
   private consumption(data: JsonObject): readonly string[] {
@@ -202,11 +203,12 @@ export class Narrator {
     return [this.row("✎", "tampered", change, "warn"), ...caught];
   }
 
-  private summary({ status, calls_made, refused }: Summary): readonly string[] {
+  private summary({ status, calls_made, refused, within_limits }: Summary): readonly string[] {
     const { bold, good, bad } = this.style;
     const paint = status === "Completed" ? good : bad;
+    const limits = within_limits ? "no limit passed" : "a limit was passed";
     const stopped = refused.length === 1 ? "1 was" : `${refused.length} were`;
-    return ["", `${bold(paint(status))}: ${calls_made} simulated calls made, ${stopped} held back, no limit passed.`];
+    return ["", `${bold(paint(status))}: ${calls_made} simulated calls made, ${stopped} held back, ${limits}.`];
   }
 
   private row(sign: string, name: string, text: string, paint: "good" | "warn" | "bad" | "accent"): string {

@@ -11,7 +11,7 @@ export interface Style {
   readonly colour: boolean;
 }
 
-export type Paint = (text: string) => string;
+type Paint = (text: string) => string;
 
 const CODES = { bold: 1, dim: 2, bad: 31, good: 32, warn: 33, accent: 36 } as const;
 const BLACK = 30;

@@ -1,4 +1,5 @@
 import { type Amounts, amount } from "./amount.js";
+import { CHAIN_ID_RULE, isChainId } from "./chain/rules.js";
 import type { Grant, Opening } from "./children.js";
 import type { Dimensions } from "./dimensions.js";
 import { InputError, show } from "./errors.js";
@@ -33,7 +34,7 @@ export function checkOperation(operation: Operation, dimensions: Dimensions): vo
   switch (op) {
     case "open":
       if (operation.parent !== null) text(operation.parent, "parent");
-      if (operation.chain !== undefined) text(operation.chain, "chain");
+      if (operation.chain !== undefined) name(operation.chain, "chain");
       checkOpening(operation.opening, dimensions);
       break;
     case "reserve":
@@ -59,7 +60,7 @@ export function checkOperation(operation: Operation, dimensions: Dimensions): vo
 
 function checkOpening(opening: Opening, dimensions: Dimensions): void {
   object(opening, "opening");
-  text(opening.id, "opening.id");
+  name(opening.id, "opening.id");
   oneOf(opening.scope, ["run", "shared"], "opening.scope");
   checkGrant(opening.grant, dimensions);
   if (opening.policies !== undefined) readPolicies(opening.policies, dimensions, { field: "opening.policies" });
@@ -98,6 +99,11 @@ function text(value: unknown, field: string, empty = false): void {
   if (typeof value !== "string" || (value === "" && !empty)) {
     throw new InputError(field, `is ${show(value)}; allowed: a text`);
   }
+}
+
+/** A budget may give its name to a chain, so both follow the same rule. */
+function name(value: unknown, field: string): void {
+  if (!isChainId(value)) throw new InputError(field, `is ${show(value)}; it ${CHAIN_ID_RULE}`);
 }
 
 function instant(value: unknown, field: string): void {

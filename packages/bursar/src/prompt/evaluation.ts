@@ -76,7 +76,6 @@ export class Evaluation implements Disposable {
   preflight(): void {
     const finding = this.stop();
     if (finding !== null) throw this.failure("preflight", `cannot start: ${explain(finding)}`);
-    if (this.signal.aborted) throw this.interruption("request");
     if (this.depth > this.settings.maxDepth) {
       throw this.failure("request", `is delegated ${this.depth} deep; maxDepth allows ${this.settings.maxDepth}`);
     }

@@ -12,7 +12,6 @@ import type { ToolDefinition } from "./tool.js";
 
 /** One request to the provider: quote, reserve, make it, settle. It is charged however it ends. */
 export async function request(evaluation: Evaluation, messages: readonly PromptMessage[]): Promise<CheckedResponse> {
-  evaluation.check();
   if (evaluation.signal.aborted) throw evaluation.interruption("request");
   const draft = drafted(evaluation, messages);
   const reservation = await reserve(evaluation, draft, await quoteFor(evaluation, draft));

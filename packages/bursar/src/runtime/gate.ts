@@ -4,6 +4,7 @@ import type { BudgetId, Path } from "../core/budget.js";
 import { freeOf } from "../core/budget.js";
 import type { CallId } from "../core/call.js";
 import type { Decision } from "../core/decision.js";
+import { LedgerError } from "../core/errors.js";
 import { Events, type Step } from "../core/events.js";
 import { type BudgetAmounts, readAmounts } from "../core/input.js";
 import type { CommitOperation, OutcomeOf } from "../core/operation.js";
@@ -129,9 +130,11 @@ export class Gate implements Disposable {
   private async reserve(call: GatedCall & { readonly call_id: CallId }, asked: Amounts): Promise<Decision> {
     const expires = this.clock.now().instant + (call.expires_ms ?? EXPIRES_MS);
     const { budget, kind = "tool" } = call;
-    const [{ decision }] = await this.store.apply([
+    const [{ decision, repeated }] = await this.store.apply([
       { op: "reserve", budget, call: call.call_id, kind, asked, expires, ...stepOf(call) },
     ]);
+    if (repeated)
+      throw new LedgerError(`call ${call.call_id} was admitted before; a second attempt needs an id of its own`);
     return decision;
   }
 

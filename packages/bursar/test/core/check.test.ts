@@ -49,6 +49,8 @@ describe("operations from outside", () => {
     ["approved_by", { ...good.extend, approved_by: "" }],
     ["reason", { ...good.extend, reason: 1 }],
     ["opening.id", { ...good.open, opening: { ...opening, id: 7 } }],
+    ["opening.id", { ...good.open, opening: { ...opening, id: "run#1" } }],
+    ["chain", { ...good.open, chain: "" }],
     ["opening.scope", { ...good.open, opening: { ...opening, id: "x", scope: "global" } }],
     ["opening.grant.kind", { ...good.open, opening: { ...opening, id: "x", grant: { kind: "gift" } } }],
     [

@@ -266,6 +266,20 @@ test("the conversation grows by calls and their outputs, strings as they are and
   ]);
 });
 
+test("a tool that uses up the budget in the last round is an overage, not a lack of rounds", async () => {
+  const budget = new Budget({ tokenLimit: { input: 100 } });
+  const greedy: Tool = {
+    name: "greedy",
+    handler: (_input, { reportTokens }) => reportTokens({ input: 99, output: 0 }),
+  };
+
+  const error = await overageOf(
+    evaluate(scripted([calls("greedy", 1, 1)]), { ...greeting, tools: [greedy] }, { budget, maxRounds: 1 }),
+  );
+
+  expect(error).toMatchObject({ phase: "budget", dimension: "input" });
+});
+
 test("a model that calls tools for ever is stopped", async () => {
   const provider = scripted(Array.from({ length: 9 }, () => calls("noop", 1, 1)));
   const noop: Tool = { name: "noop", handler: () => "ok" };

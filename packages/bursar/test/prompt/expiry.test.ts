@@ -185,11 +185,16 @@ test("no alarm outlives its evaluation", async () => {
 });
 
 test("a caller's signal that has fired already stops everything", async () => {
-  const provider = scripted([says("never", 1, 1)]);
+  const quoted: string[] = [];
+  const provider = scripted([says("never", 1, 1)], ({ promptName }) => {
+    quoted.push(promptName);
+    return { input: 1, output: 1 };
+  });
 
   const error = await failureOf(evaluate(provider, greeting, { signal: AbortSignal.abort("no") }));
 
   expect(error).toMatchObject({ phase: "request", cause: "no" });
+  expect(quoted).toEqual([]);
   expect(provider.requests).toEqual([]);
 });
 
@@ -235,4 +240,45 @@ test("a tool that fails by the caller's signal is aborted, not broken", async ()
     message: "prompt greeting was aborted by its caller",
     cause: new Error("stopped"),
   });
+});
+
+test("a caller who gives up is told so, also when the abandoned request used up the budget", async () => {
+  const budget = new Budget({ tokenLimit: { output: 50 } });
+  const controller = new AbortController();
+  const evaluation = failureOf(evaluate(scripted([hang]), greeting, { budget, signal: controller.signal }));
+  await turn();
+
+  controller.abort("no");
+
+  const error = await evaluation;
+  expect(error).toMatchObject({ name: "PromptEvaluationError", phase: "request", cause: "no" });
+  expect(error.budget?.remainingTokens).toEqual({ input: null, output: 0 });
+});
+
+test("a request is not made when the caller gives up at the moment its turn comes", async () => {
+  const clock = new FakeClock();
+  const controller = new AbortController();
+  const holding = deferred<ProviderResponse>();
+  let answered = false;
+  // The clock is read right after the tokens are given on, and before anybody can use them.
+  const reading = {
+    now() {
+      if (answered && nodeOf(budget).usage().output > 0) controller.abort("no");
+      return clock.now();
+    },
+  };
+  const budget = new Budget({ tokenLimit: { output: 50 } }, { clock: reading });
+  const provider = scripted([() => holding.promise, says("never", 1, 1)]);
+  const adapter = createAdapter(provider);
+  const first = adapter.evaluate(greeting, { budget });
+  const second = failureOf(adapter.evaluate(greeting, { budget, signal: controller.signal }));
+  await turn();
+
+  answered = true;
+  holding.resolve(says("hello", 1, 20));
+
+  expect((await first).text).toBe("hello");
+  expect(await second).toMatchObject({ phase: "request", cause: "no" });
+  expect(provider.requests).toHaveLength(1);
+  expect(nodeOf(budget).usage()).toEqual({ input: 1, output: 20 });
 });

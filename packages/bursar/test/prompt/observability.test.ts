@@ -112,3 +112,18 @@ test("a hook that throws ends the evaluation, and the call it was told of is not
   expect(toolCall).toMatchObject({ phase: "tool", cause: new Error("disk full") });
   expect(ran).toEqual([]);
 });
+
+test("a call that a hook prevents lets the next one go", async () => {
+  const budget = new Budget({ tokenLimit: { input: 100, output: 50 } });
+  const adapter = createAdapter(scripted([says("hello", 1, 1)]), {
+    onCall({ prompt }) {
+      if (prompt === "first") throw new Error("disk full");
+    },
+  });
+
+  const first = failureOf(adapter.evaluate({ name: "first", text: "?" }, { budget }));
+  const second = adapter.evaluate({ name: "second", text: "?" }, { budget });
+
+  expect((await first).cause).toEqual(new Error("disk full"));
+  expect((await second).text).toBe("hello");
+});

@@ -73,6 +73,25 @@ scenario("003/subagents", "overages propagate", async () => {
   expect(provider.requests).toHaveLength(2);
 });
 
+scenario("003/subagents", "a request refused to the child propagates as it is", async () => {
+  const budget = limited();
+  const provider = scripted([calls("delegate", 100, 10), says("never", 1, 1)], ({ promptName }) => ({
+    input: promptName === "child" ? 950 : 10,
+    output: 10,
+  }));
+
+  const error = await overageOf(
+    evaluate(
+      provider,
+      parent((_input, { delegate }) => delegate(child)),
+      { budget },
+    ),
+  );
+
+  expect(error).toMatchObject({ phase: "budget", dimension: "input", promptName: "child" });
+  expect(provider.requests).toHaveLength(1);
+});
+
 scenario("003/subagents", "an error that a handler swallows halts the evaluation all the same", async () => {
   const budget = limited();
   const provider = scripted([calls("delegate", 100, 10), says("too much", 950, 40), says("never", 1, 1)]);

@@ -160,6 +160,22 @@ describe("the gate", () => {
     expect((await gate.call(call, async () => ({ value: 1 }))).kind).toBe("refused");
   });
 
+  test("the same call id never makes an effect twice", async () => {
+    const { gate, used } = await gateOf({ cost_usd: 1 });
+    let made = 0;
+    const again = () =>
+      gate.call({ ...call, call_id: "once", asked: { cost_usd: 0.1 } }, async () => {
+        made++;
+        return { value: 1, usage: { cost_usd: 0.1, total_tokens: 0 } };
+      });
+
+    await again();
+
+    await expect(again()).rejects.toThrow("call once was admitted before");
+    expect(made).toBe(1);
+    expect(await used("cost_usd")).toBe(100_000_000);
+  });
+
   test("the caller's own signal reaches the effect", async () => {
     const { gate } = await gateOf({ cost_usd: 1 });
     const controller = new AbortController();

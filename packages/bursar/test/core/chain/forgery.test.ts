@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { canonicalize, type Json } from "../../../src/core/chain/canonical.js";
+import { firstPlace, fits, nextPlace } from "../../../src/core/chain/match.js";
 import { verifyChain } from "../../../src/core/chain/verify.js";
 import { sha256Hex } from "../../../src/runtime/crypto.js";
 import { chain, plainChain, text } from "./arbitraries.js";
@@ -106,23 +107,11 @@ async function expectAgreement(lines: readonly string[]): Promise<void> {
   expect(verification.ok ? -1 : verification.at, lines.join("\n")).toBe(expected);
 }
 
-const odd = fc.constantFrom<unknown>(
-  null,
-  0,
-  -0,
-  -1,
-  1.5,
-  1e21,
-  2 ** 53,
-  2 ** 53 - 1,
-  true,
-  "",
-  "#",
-  [],
-  {},
-  "é",
-  "\ud83d",
-);
+const oddValues: readonly unknown[] = [
+  ...[null, true, 0, -0, -1, 1.5, 7, 1e21, 2 ** 53, 2 ** 53 - 1, [], {}, [{}], { a: [] }],
+  ...["", "#", "é", "\ud83d", "run-7", "run-7#0", "run-7#1", "run-7#2", "run-8#9", "0".repeat(64), "a".repeat(64)],
+];
+const odd = fc.constantFrom(...oddValues);
 const oddCause = fc
   .tuple(
     fc.oneof(text, fc.constant("run-7")),
@@ -131,6 +120,19 @@ const oddCause = fc
   )
   .map((parts) => parts.join(""));
 const members = ["action_type", "at", "cause", "chain", "data", "event", "id", "prev", "seq", "hash", "aaa", "zzz"];
+
+describe("the short cut", () => {
+  test("is taken for every line of a usual chain, so that nothing is parsed", () => {
+    const { lines, heads } = plainChain(12);
+    let place = firstPlace("run-7");
+    lines.forEach((line, seq) => {
+      expect(fits(line, place)).toBe(true);
+      expect(fits(line, { ...place, seq: seq + 1 })).toBe(false);
+      expect(fits(line, { ...place, prev: "a".repeat(64) })).toBe(false);
+      place = nextPlace(place, `${heads[seq]?.hash}`);
+    });
+  });
+});
 
 describe("a forger who computes all hashes anew", () => {
   test("and leaves everything else as it was has a chain, which only a known head can refute", async () => {
@@ -180,6 +182,26 @@ describe("a forger who computes all hashes anew", () => {
       ),
       { numRuns: 2000 },
     );
+  });
+
+  test("and gives each member in turn each odd value", async () => {
+    for (const member of members) {
+      for (const value of oddValues) {
+        for (const at of [0, 1, 2]) {
+          const forgery = forge(plainChain(3).lines, at, (body) => rewrite({ ...JSON.parse(body), [member]: value }));
+          await expectAgreement(forgery);
+        }
+      }
+    }
+  });
+
+  test("and nests data so deep that the link is too deep, though its data alone is not", async () => {
+    for (const depth of [999, 1000]) {
+      const data = `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
+      const forgery = forge(plainChain(3).lines, 1, (body) => body.replace(/"data":\{.*?\}/, `"data":${data}`));
+      expect(firstBadLine(forgery)).toBe(depth === 999 ? -1 : 1);
+      await expectAgreement(forgery);
+    }
   });
 
   test("and leaves a member out", async () => {

@@ -1,0 +1,107 @@
+import { spawn, spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
+
+/** Runs the built command without a terminal. */
+function bursar(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const { FORCE_COLOR: _, ...inherited } = process.env;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
+    env: { ...inherited, ...env },
+    encoding: "utf8",
+    timeout: 60_000,
+  });
+  return { status, stdout, stderr };
+}
+
+describe("bursar demo without a terminal", () => {
+  test("runs to its end in plain lines, asks nobody, and says that it is simulated", () => {
+    const { status, stdout, stderr } = bursar(["demo", "--fast"]);
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+    expect(stdout).not.toContain("\x1b");
+    expect(stdout).toContain("SIMULATED");
+    expect(stdout).toContain("no terminal to ask, so decided as --yes would");
+    expect(stdout).toMatch(/✓ verified {6}\d+ links, head:\n {4}[0-9a-f]{64}\n/);
+    expect(stdout).toContain("its content does not match its hash");
+    expect(stdout).toContain("Completed: 10 simulated calls made");
+  });
+
+  test("--deny ends the run cancelled, which is no failure", () => {
+    const { status, stdout } = bursar(["demo", "--fast", "--deny"]);
+    expect(status).toBe(0);
+    expect(stdout).toContain("denied        by --deny");
+    expect(stdout).toContain("Cancelled:");
+  });
+
+  test("--json gives one object a line, and a summary last", () => {
+    const { status, stdout } = bursar(["demo", "--fast", "--json", "--yes", "--seed", "3"]);
+    expect(status).toBe(0);
+    const moments = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { kind: string });
+    expect(moments[0]).toMatchObject({ kind: "started", simulated: true, seed: 3 });
+    expect(moments.at(-1)).toMatchObject({
+      kind: "summary",
+      simulated: true,
+      status: "Completed",
+      chain: { links: moments.filter(({ kind }) => kind === "link").length, verified: true, tampering_detected: true },
+    });
+  });
+
+  test("FORCE_COLOR is heard, and so is NO_COLOR", () => {
+    expect(bursar(["demo", "--fast"], { FORCE_COLOR: "1" }).stdout).toContain("\x1b[32m");
+    expect(bursar(["demo", "--fast"], { NO_COLOR: "1" }).stdout).not.toContain("\x1b");
+  });
+
+  test("ends with 130 when it is interrupted", async () => {
+    const child = spawn(process.execPath, [MAIN, "demo"], { stdio: ["ignore", "pipe", "ignore"] });
+    child.stdout.once("data", () => child.kill("SIGINT"));
+    const code = await new Promise((resolve) => child.once("exit", resolve));
+    expect(code).toBe(130);
+  });
+
+  test("ends quietly when nobody reads any more", async () => {
+    const child = spawn(process.execPath, [MAIN, "demo", "--fast"], { stdio: ["ignore", "pipe", "pipe"] });
+    child.stdout.once("data", () => child.stdout.destroy());
+    let complaint = "";
+    child.stderr.on("data", (data) => {
+      complaint += String(data);
+    });
+    const code = await new Promise((resolve) => child.once("close", resolve));
+    expect([code, complaint]).toEqual([0, ""]);
+  });
+});
+
+describe("the command line", () => {
+  test.each([
+    [["demo", "--fats"], "the flag --fats is not known; did you mean --fast?"],
+    [["dmeo"], "the command dmeo is not known; did you mean demo?"],
+    [["demo", "extra"], '"extra" is not expected here'],
+    [["demo", "--seed", "-1"], "--seed"],
+    [["demo", "--seed", "many"], '--seed is "many"; allowed: a whole number'],
+    [["demo", "--yes", "--deny"], "--yes and --deny exclude each other"],
+    [["--verison"], "did you mean --version?"],
+  ])("%j is not understood and says why", (args, message) => {
+    const { status, stdout, stderr } = bursar(args);
+    expect(status).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr).toContain(message);
+  });
+
+  test("helps, with examples and exit codes", () => {
+    for (const args of [[], ["--help"], ["demo", "--help"], ["demo", "-h"]]) {
+      const { status, stdout } = bursar(args);
+      expect(status).toBe(0);
+      expect(stdout).toContain("Usage: bursar");
+      expect(stdout).toContain("Examples:");
+      expect(stdout).toContain("130");
+    }
+  });
+
+  test("tells its version", () => {
+    expect(bursar(["--version"]).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
