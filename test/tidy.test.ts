@@ -18,7 +18,7 @@ const sources = files.filter((file) => /\.[cm]?[jt]sx?$/.test(file)).map((file) 
 const pages = new Map(files.filter((file) => file.endsWith(".md")).map((file) => [file, read(file)]));
 // The specifications are fixed, with links to pages that are not ours.
 const ourPages = [...pages.keys()].filter((file) => !file.startsWith("specs/"));
-const manifests = files.filter((file) => /^(?:packages|apps)\/[^/]+\/package\.json$/.test(file));
+const manifests = files.filter((file) => /^(?:packages\/[^/]+|apps\/[^/]+|bench)\/package\.json$/.test(file));
 const packages = manifests.map((file) => packageOf(posix.dirname(file), read(file)));
 const terms = readGlossary(read("GLOSSARY.md"));
 

@@ -6,7 +6,8 @@ import { openTerminal, type Terminal } from "./terminal.js";
 
 const HELP = `Usage: bursar <command> [flags]
 
-Hard budgets for AI agents: a call that does not fit is refused before it is made.
+Hard budgets for AI agents: a call that does not fit is refused before it is
+made.
 
 Commands:
   demo          watch a simulated run meet a real budget
@@ -15,7 +16,11 @@ Flags:
   --help        this text; after a command, the text of that command
   --version     the version
 
-Exit codes: 0 done, 1 failed, 2 the command line was not understood, 130 interrupted
+Exit codes:
+  0    done
+  1    failed
+  2    the command line was not understood
+  130  interrupted
 
 Examples:
   bursar demo

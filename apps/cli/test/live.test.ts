@@ -2,10 +2,10 @@ import { STANDARD } from "bursar";
 import { describe, expect, test } from "vitest";
 import type { Moment } from "../src/demo/moment.js";
 import type { Position } from "../src/demo/position.js";
-import { follow, IDLE } from "../src/render/activity.js";
 import { renderFrame } from "../src/render/frame.js";
 import { LiveView } from "../src/render/live.js";
 import { styleFor, widthOf } from "../src/render/style.js";
+import { follow, IDLE } from "../src/render/underway.js";
 import { FakeScreen } from "./screen.js";
 
 const PLAIN = styleFor(false);
@@ -37,7 +37,7 @@ describe("the live view", () => {
       "",
       "2. second",
       "",
-      `  limits on the run${" ".repeat(28)}█ spent  ▒ held  ░ free  │ warns`,
+      `  limits on the run${" ".repeat(14)}█ spent  ▒ held  ░ free  │ warns at 50 %, 80 %`,
       "  steps         run      █████████░░░│░░░░░░░│░░░░  7 of 20",
       expect.stringMatching(/^ {2}\S plan$/),
     ]);
@@ -91,7 +91,7 @@ describe("the live view", () => {
 });
 
 describe("a frame", () => {
-  const scene = { positions: [steps(3, 2), steps(5)], activity: IDLE, question: null, tick: 0 };
+  const scene = { positions: [steps(3, 2), steps(5)], underway: IDLE, question: null, tick: 0 };
 
   test("is empty before there is a budget", () => {
     expect(renderFrame({ ...scene, positions: [] }, 80, 24, PLAIN)).toEqual([]);
@@ -101,7 +101,7 @@ describe("a frame", () => {
     const busy = { inFlight: ["one", "two"], waiting: ["a call with a very long name"] };
     for (let columns = 1; columns < 100; columns += 7) {
       for (const rows of [1, 2, 4, 24]) {
-        const lines = renderFrame({ ...scene, activity: busy }, columns, rows, styleFor(true));
+        const lines = renderFrame({ ...scene, underway: busy }, columns, rows, styleFor(true));
         expect(lines.length).toBeLessThanOrEqual(Math.max(1, rows - 1));
         for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(columns);
       }

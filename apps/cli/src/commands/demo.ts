@@ -13,7 +13,8 @@ import type { Terminal } from "../terminal.js";
 
 const HELP = `Usage: bursar demo [flags]
 
-Plays an agent's run in ten seconds: simulated calls, a real budget, the real gate. No key, no network, no bill.
+Plays an agent's run in ten seconds: simulated calls, a real budget, the real
+gate. No key, no network, no bill.
 
 Flags:
   --fast        no pauses
@@ -23,11 +24,11 @@ Flags:
   --seed <n>    other figures, the same story (default 1)
   --help        this text
 
-Without a terminal nothing is asked: the extension is approved as with --yes, and the output says so.
-NO_COLOR and FORCE_COLOR are heard.
+Without a terminal, and with --json, nobody is asked: the extension is approved
+as with --yes, and the output says so. NO_COLOR and FORCE_COLOR are heard.
 
 Exit codes:
-  0    the run ended as it was decided, completed or denied, and its chain is verified
+  0    the run was completed, or denied, and its chain is verified
   1    the run failed, or its chain is not verified
   2    the command line was not understood
   130  interrupted
@@ -113,7 +114,7 @@ function openKeyboard({ json }: DemoFlags, { isTerminal, keys, interrupt }: Term
 }
 
 async function decide(
-  { decision }: DemoFlags,
+  { decision, json }: DemoFlags,
   view: View,
   keyboard: Keyboard | null,
   signal: AbortSignal,
@@ -122,8 +123,10 @@ async function decide(
     const by = decision === "approve" ? "--yes" : "--deny";
     return { kind: decision, by, reason: "decided on the command line" };
   }
-  if (keyboard === null)
-    return { kind: "approve", by: "--yes", reason: "no terminal to ask, so decided as --yes would" };
+  if (keyboard === null) {
+    const why = json ? "--json asks nobody" : "no terminal to ask";
+    return { kind: "approve", by: "--yes", reason: `${why}, so decided as --yes would` };
+  }
   await view.ask("[a]pprove / [d]eny ?");
   const key = await keyboard.press(["a", "d"], signal);
   await view.ask(null);

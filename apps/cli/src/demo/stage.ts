@@ -1,5 +1,4 @@
 import {
-  type Amounts,
   type BudgetAmounts,
   type BudgetEventName,
   type Clock,
@@ -34,7 +33,7 @@ export interface World {
 
 /** How a call ended for the run that made it. */
 export type Played =
-  | { readonly kind: "done"; readonly charged: Amounts }
+  | { readonly kind: "done" }
   | { readonly kind: "refused" }
   | { readonly kind: "paused"; readonly finding: Finding };
 
@@ -107,22 +106,22 @@ export class Stage implements Disposable {
     const { signal, pace } = this.world;
     const asked = quote(call);
     const usage = report(capability_id, this.vary(uses));
-    const status = { begun: false };
+    const status = { waits: true };
     const gated = this.gate.call(
       { budget, capability_id, step_id, call_id: `call-${++this.calls}`, kind: kindOf(asks), asked, signal },
       async () => {
-        status.begun = true;
+        status.waits = false;
         await this.tail.flush();
         await pace.wait(takes_ms);
         return { value: "simulated", usage };
       },
     );
-    void gated.catch(() => {}).finally(() => (status.begun = true));
+    void gated.catch(() => {}).finally(() => (status.waits = false));
     await this.tellIfWaiting(budget, step_id, asked, status);
     const result = await gated;
     await this.tail.flush();
     signal.throwIfAborted();
-    if (result.kind === "done") return { kind: "done", charged: result.settled.charged };
+    if (result.kind === "done") return { kind: "done" };
     if (result.kind === "failed") throw new RunStopped(`${step_id} failed: ${String(result.error)}`);
     return answer(result.decision);
   }
@@ -137,9 +136,9 @@ export class Stage implements Disposable {
   }
 
   /** A call that has neither begun nor been refused after one turn of the event loop waits for holds in flight. */
-  private async tellIfWaiting(budget: string, step_id: string, asked: BudgetAmounts, status: { begun: boolean }) {
+  private async tellIfWaiting(budget: string, step_id: string, asked: BudgetAmounts, status: { waits: boolean }) {
     await new Promise((resolve) => setImmediate(resolve));
-    if (status.begun) return;
+    if (!status.waits) return;
     for (const position of await this.positions(budget)) {
       const { dimension, held } = position;
       const wanted = asked[dimension.id] ?? 0;

@@ -52,8 +52,9 @@ export function renderBars(positions: readonly Position[], columns: number, styl
 }
 
 /** What the parts of a bar mean. */
-export function legend(style: Style): string {
-  return `${USED} spent  ${HELD} held  ${style.dim(FREE)} free  ${style.bold(MARK)} warns`;
+export function legend(positions: readonly Position[], style: Style): string {
+  const percents = positions[0]?.thresholds.map((percent) => `${percent} %`).join(", ") ?? "";
+  return `${USED} spent  ${HELD} held  ${style.dim(FREE)} free  ${style.bold(MARK)} warns at ${percents}`;
 }
 
 /** A bar is full only when nothing is left, and empty only when nothing was taken. */

@@ -1,8 +1,8 @@
 import type { Moment } from "../demo/moment.js";
-import { type Activity, follow, IDLE } from "./activity.js";
 import { renderFrame, renderLast } from "./frame.js";
 import { Narrator } from "./plain.js";
 import { type Style, widthOf } from "./style.js";
+import { follow, IDLE, type Underway } from "./underway.js";
 import { endsRun, type ReadPositions, type View, type Write } from "./view.js";
 
 /** What the live view needs of a terminal. */
@@ -28,7 +28,7 @@ export class LiveView implements View {
   private readonly positions: ReadPositions;
   private readonly narrator: Narrator;
   private readonly timer: NodeJS.Timeout;
-  private activity: Activity = IDLE;
+  private underway: Underway = IDLE;
   private question: string | null = null;
   private tick = 0;
   /** The lines of the last frame, as they stand on the screen; the cursor is at the end of the last one. */
@@ -46,7 +46,7 @@ export class LiveView implements View {
   }
 
   async show(moment: Moment): Promise<void> {
-    this.activity = follow(this.activity, moment);
+    this.underway = follow(this.underway, moment);
     const lines = this.narrator.tell(moment);
     if (endsRun(moment)) await this.finish(lines);
     else await this.draw(lines);
@@ -83,8 +83,8 @@ export class LiveView implements View {
       if (lines.length > 0) this.screen.write(`${lines.join("\n")}\n`);
       return;
     }
-    const { activity, question, tick } = this;
-    const scene = { positions: await this.positions(), activity, question, tick };
+    const { underway, question, tick } = this;
+    const scene = { positions: await this.positions(), underway, question, tick };
     if (this.ended) return;
     const frame = renderFrame(scene, this.columns(), this.screen.rows(), this.style);
     if (lines.length > 0) this.replace(lines, frame);

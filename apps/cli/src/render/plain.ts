@@ -13,16 +13,17 @@ const CAPABILITY_COLUMNS = 12;
 const NAME_COLUMNS = 28;
 const MARGIN = " ".repeat(4 + STEP_COLUMNS);
 
-interface Verdict {
+/** How a decision against a call is put into words. */
+interface Wording {
   readonly sign: string;
   readonly word: string;
   readonly effect: string;
   readonly paint: "warn" | "bad";
 }
 
-const STOPPED: Verdict = { sign: "✗", word: "STOPPED", effect: "the run ends", paint: "bad" };
+const STOPPED: Wording = { sign: "✗", word: "STOPPED", effect: "the run ends", paint: "bad" };
 
-const VERDICTS: Readonly<Record<string, Verdict>> = {
+const WORDINGS: Readonly<Record<string, Wording>> = {
   refused: { sign: "✗", word: "REFUSED", effect: "the run goes on", paint: "bad" },
   paused: { sign: "‖", word: "PAUSED", effect: "a person has to decide", paint: "warn" },
 };
@@ -135,7 +136,7 @@ export class Narrator {
 
   private refused(link: Link): readonly string[] {
     const { step_id, decision, dimension, asked, left, budget, policy } = refusalIn(link);
-    const { sign, word, effect, paint } = VERDICTS[decision] ?? STOPPED;
+    const { sign, word, effect, paint } = WORDINGS[decision] ?? STOPPED;
     const figures = `asked ${edgeFigure(dimension, asked)}, left ${edgeFigure(dimension, left)} (${dimension})`;
     return [
       this.row(sign, step_id, `${this.style[paint](word)} before it was made; ${effect}`, paint),
@@ -163,8 +164,8 @@ export class Narrator {
 
   private decided({ decision, by, reason }: JsonObject): readonly string[] {
     const approved = decision === "approve";
-    const verdict = approved ? "approved" : "denied";
-    return [this.row(approved ? "✓" : "✗", verdict, `by ${by}: ${reason}`, approved ? "good" : "bad")];
+    const word = approved ? "approved" : "denied";
+    return [this.row(approved ? "✓" : "✗", word, `by ${by}: ${reason}`, approved ? "good" : "bad")];
   }
 
   private completed(data: JsonObject): readonly string[] {

@@ -41,8 +41,8 @@ export class PlainView implements View {
   async show(moment: Moment): Promise<void> {
     const lines = [...this.narrator.tell(moment)];
     if (endsRun(moment)) {
-      const bars = renderBars(await this.positions(), PLAIN_COLUMNS, this.style);
-      lines.push("", `  ${legend(this.style)}`, ...bars);
+      const positions = await this.positions();
+      lines.push("", `  ${legend(positions, this.style)}`, ...renderBars(positions, PLAIN_COLUMNS, this.style));
     }
     if (lines.length > 0) this.write(`${lines.join("\n")}\n`);
   }

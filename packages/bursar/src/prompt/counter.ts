@@ -1,6 +1,6 @@
 import { NO_TOKENS, type TokenUsage } from "./tokens.js";
 
-/** Turns the running totals of one evaluation into what each of its calls used. Never negative, so nothing is refunded. */
+/** Turns the running totals of one evaluation into what each of its calls used. Never negative, so nothing is given back. */
 export class Counter {
   private seen: TokenUsage = NO_TOKENS;
 

@@ -3,7 +3,7 @@ import type { SerializedBudget } from "./serialized-budget.js";
 
 /**
  * Where an evaluation failed.
- * - `preflight`: the budget was expired or depleted before anything was asked of the provider.
+ * - `preflight`: the budget was expired or exhausted before anything was asked of the provider.
  * - `request`, `tool`: the provider or a tool failed; no matter of budget.
  * - `budget`: time or tokens ran out before a request, during a call or after a tool.
  * - `response`: the final tally is over the limit.

@@ -87,7 +87,7 @@ describe("running totals", () => {
           : { ...calls("noop", 0, 0), usage: null, cumulativeUsage },
     );
 
-  test("that go back refund nothing: the reservation is charged", async () => {
+  test("that go back give nothing back: the reservation is charged", async () => {
     const budget = limited();
     const readings = totals({ input: 100, output: 50 }, { input: 90, output: 60 }, { input: 95, output: 65 });
     const provider = scripted(readings, { input: 200, output: 100 });

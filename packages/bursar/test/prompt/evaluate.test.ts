@@ -101,7 +101,7 @@ scenario("003/preflight-validation", "an expired deadline", async () => {
   expect(provider.requests).toEqual([]);
 });
 
-scenario("003/preflight-validation", "depleted tokens", async () => {
+scenario("003/preflight-validation", "exhausted tokens", async () => {
   const budget = new Budget({ tokenLimit: { input: 100, output: 5 } });
   const provider = scripted([says("hello", 10, 5), says("hello", 10, 5)]);
   await evaluate(provider, greeting, { budget });

@@ -105,6 +105,19 @@ describe("when the deadline passes", () => {
     expect(provider.requests).toEqual([]);
   });
 
+  test("during a quote, before any timer has noticed, the request is not made", async () => {
+    const { clock, budget } = timed(1_000);
+    const provider = scripted([says("never", 1, 1)], () => {
+      clock.jump(1_000);
+      return { input: 1, output: 1 };
+    });
+
+    const error = await overageOf(evaluate(provider, greeting, { budget, timer: clock }));
+
+    expect(error).toMatchObject({ phase: "budget", dimension: "deadline" });
+    expect(provider.requests).toEqual([]);
+  });
+
   test("the machine's own timers do it", async () => {
     const budget = new Budget({ deadline: new Deadline(Date.now() + 30) });
 

@@ -78,11 +78,11 @@ scenario("003/error-budget-payload", async () => {
 scenario("003/error-budget-payload", "in every phase", async () => {
   const budget = () => new Budget({ tokenLimit: { input: 100, output: 50 } });
   const tools: readonly Tool[] = [{ name: "broken", handler: () => Promise.reject(new Error("broken")) }];
-  const depleted = budget();
-  await evaluate(scripted([says("all", 100, 50)]), greeting, { budget: depleted });
+  const exhausted = budget();
+  await evaluate(scripted([says("all", 100, 50)]), greeting, { budget: exhausted });
 
   const errors = await Promise.all([
-    failureOf(evaluate(scripted([]), greeting, { budget: depleted })),
+    failureOf(evaluate(scripted([]), greeting, { budget: exhausted })),
     failureOf(evaluate(scripted([new Error("down")]), greeting, { budget: budget() })),
     failureOf(evaluate(scripted([calls("broken", 1, 1)]), { ...greeting, tools }, { budget: budget() })),
     failureOf(evaluate(scripted([calls("broken", 100, 1)]), { ...greeting, tools }, { budget: budget() })),
