@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { nearest } from "./nearest.js";
+import { nearest } from "bursar";
 
 /** A command line that cannot be understood. Nothing was done. */
 export class UsageError extends Error {

@@ -1,15 +1,24 @@
 // The public face of `bursar`. What is not named here, or in another entry of the exports map, is not public.
 
 export type { Amount, Amounts } from "./core/amount.js";
-export type { Budget, BudgetId, Funding, Path, Scope } from "./core/budget.js";
+export {
+  type Budget,
+  type BudgetId,
+  type Funding,
+  freeOf,
+  limitOf,
+  type Path,
+  type Scope,
+  usedOf,
+} from "./core/budget.js";
 export type { Call, CallId } from "./core/call.js";
 export { canonicalize, type Json, type JsonObject } from "./core/chain/canonical.js";
 export { type Head, type Link, parseLine } from "./core/chain/link.js";
 export { type SignedHead, signHead, verifyHead } from "./core/chain/signed-head.js";
 export { type Verification, type VerifyOptions, verifyChain, verifyJsonl } from "./core/chain/verify.js";
 export type { Grant, Opening } from "./core/children.js";
-export type { Decision, Finding, Refusal } from "./core/decision.js";
 export { type NanoUsd, printUsd, usd } from "./core/decimal.js";
+export type { Decision, Finding, Refusal } from "./core/decision.js";
 export {
   type Dimension,
   type DimensionDefinition,
@@ -21,7 +30,7 @@ export {
 } from "./core/dimension.js";
 export { Dimensions, STANDARD } from "./core/dimensions.js";
 export { BursarError, InputError, LedgerError } from "./core/errors.js";
-export type { Action, BudgetEventName } from "./core/events.js";
+export { type Action, type BudgetEventName, Events } from "./core/events.js";
 export {
   type BudgetAmounts,
   type BudgetLimits,
@@ -32,6 +41,7 @@ export {
   readLimits,
   readPolicies,
 } from "./core/input.js";
+export { nearest } from "./core/nearest.js";
 export type { Notice } from "./core/notice.js";
 export type { Operation, Outcome, OutcomeOf } from "./core/operation.js";
 export type { ExhaustionPolicy, Policies } from "./core/policy.js";

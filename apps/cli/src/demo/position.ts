@@ -1,4 +1,4 @@
-import type { Budget, Dimension, Dimensions, Path, Time } from "bursar";
+import { type Budget, type Dimension, type Dimensions, limitOf, type Path, type Time, usedOf } from "bursar";
 
 /** Where one dimension stands in the budget that limits it most. Amounts are in ledger units. */
 export interface Position {
@@ -31,19 +31,12 @@ export function positionsOf(path: Path, dimensions: Dimensions, time: Time): rea
 }
 
 function positionOf(budget: Budget, dimension: Dimension, time: Time): Position {
-  const { id, kind } = dimension;
   return {
     dimension,
     budget: budget.id,
-    used: kind === "clock" ? running(budget, time) : (budget.used[id] ?? 0),
-    held: budget.reserved[id] ?? 0,
-    limit: (budget.limits[id] ?? 0) + (budget.extended[id] ?? 0),
+    used: usedOf(budget, dimension, time),
+    held: budget.reserved[dimension.id] ?? 0,
+    limit: limitOf(budget, dimension.id),
     thresholds: budget.thresholds,
   };
-}
-
-/** Running time without pauses, in whole milliseconds. */
-function running({ watch }: Budget, time: Time): number {
-  const since = watch.since === null ? 0 : Math.max(0, time.monotonic - watch.since);
-  return Math.floor(watch.elapsed + since);
 }

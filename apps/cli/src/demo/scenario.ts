@@ -1,4 +1,4 @@
-import { type Finding, readAmounts, readLimits, STANDARD, writeAmount } from "bursar";
+import { Events, type Finding, readAmounts, readLimits, STANDARD, writeAmount } from "bursar";
 import { type Answer, type ApprovalRequest, suggestExtension } from "./approval.js";
 import type { RunStatus, Summary } from "./moment.js";
 import { leftOf, type Position } from "./position.js";
@@ -70,13 +70,13 @@ async function proof(stage: Stage): Promise<Summary["chain"]> {
 
 async function run(stage: Stage, approve: Scenario["approve"]): Promise<RunStatus> {
   await openTree(stage);
-  const started = await stage.record(RUN, "RunStarted", { run_id: RUN, program: QUESTION });
+  const started = await stage.record(RUN, { action_type: "RunStarted", data: { run_id: RUN, program: QUESTION } });
   const status = await work(stage, approve).catch((error: unknown): RunStatus => {
     if (error instanceof RunStopped) return "Failed";
     throw error;
   });
   await stage.end(RUN, SESSION, TENANT);
-  await stage.record(TENANT, "RunEnded", { run_id: RUN, status }, started);
+  await stage.record(TENANT, { action_type: "RunEnded", data: { run_id: RUN, status } }, started);
   return status;
 }
 
@@ -107,7 +107,10 @@ async function reserveFirst(stage: Stage): Promise<void> {
 async function raiseChildren(stage: Stage): Promise<void> {
   await headline(stage, 2);
   // A child that shares has no budget of its own: its calls name the run's.
-  await stage.record(RUN, "ChildRunStarted", { run_id: SHARING_CHILD, budget: RUN, grant: "share" });
+  await stage.record(RUN, {
+    action_type: "ChildRunStarted",
+    data: { run_id: SHARING_CHILD, budget: RUN, grant: "share" },
+  });
   await stage.play(RUN, SEARCH);
   await stage.open(CHILD, RUN, "run", { kind: "fraction", of: 0.5 });
   try {
@@ -147,10 +150,13 @@ async function writeAnswer(stage: Stage, approve: Scenario["approve"]): Promise<
   stage.world.signal.throwIfAborted();
   const { kind, by, reason } = answer;
   const { approval_id, checkpoint_id, exhausted_dimension } = request;
-  const decided = await stage.record(RUN, "ApprovalDecided", { approval_id, decision: kind, by, reason }, cause);
+  const decided = await stage.record(
+    RUN,
+    { action_type: "ApprovalDecided", data: { approval_id, decision: kind, by, reason } },
+    cause,
+  );
   if (kind === "deny") {
-    const denied = { dimension: exhausted_dimension, checkpoint_id, denied_by: by, reason };
-    await stage.record(RUN, "BudgetConsumptionRecorded", denied, decided, "Denied");
+    await stage.record(RUN, new Events(STANDARD).denied(exhausted_dimension, checkpoint_id, by, reason), decided);
     return "Cancelled";
   }
   await resume(stage, request, answer, decided);
@@ -177,9 +183,12 @@ async function pause(stage: Stage, finding: Finding): Promise<{ request: Approva
   };
   const { approval_id, exhausted_dimension } = request;
   const paused = { status: "paused", checkpoint_id, exhausted_dimension, policy: finding.policy, approval_id };
-  const pausedAt = await stage.record(RUN, "RunPaused", paused);
+  const pausedAt = await stage.record(RUN, { action_type: "RunPaused", data: paused });
   const kind = "budget_extension";
-  return { request, cause: await stage.record(RUN, "ApprovalRequested", { kind, ...request }, pausedAt) };
+  return {
+    request,
+    cause: await stage.record(RUN, { action_type: "ApprovalRequested", data: { kind, ...request } }, pausedAt),
+  };
 }
 
 async function resume(stage: Stage, request: ApprovalRequest, { by, reason }: Answer, cause: string): Promise<void> {
@@ -190,7 +199,11 @@ async function resume(stage: Stage, request: ApprovalRequest, { by, reason }: An
     { op: "resume", budget: RUN },
   ]);
   if (result.kind === "no_room") throw new RunStopped(`${result.budget} has no room for the extension`);
-  await stage.record(RUN, "RunResumed", { run_id: RUN, checkpoint_id: request.checkpoint_id }, cause);
+  await stage.record(
+    RUN,
+    { action_type: "RunResumed", data: { run_id: RUN, checkpoint_id: request.checkpoint_id } },
+    cause,
+  );
 }
 
 async function headline(stage: Stage, number: 1 | 2 | 3 | 4 | 5): Promise<void> {

@@ -1,6 +1,6 @@
 import {
+  type Action,
   type BudgetAmounts,
-  type BudgetEventName,
   type Clock,
   type Decision,
   type Finding,
@@ -85,15 +85,8 @@ export class Stage implements Disposable {
     await this.tail.flush();
   }
 
-  /** Records an action of the run's own, and gives back the id of its link. */
-  async record(
-    budget: string,
-    action_type: string,
-    data: JsonObject,
-    cause?: string,
-    event?: BudgetEventName,
-  ): Promise<string> {
-    const action = { action_type, data, ...(event === undefined ? {} : { event }) };
+  /** Records an action, and gives back the id of its link. */
+  async record(budget: string, action: Action, cause?: string): Promise<string> {
     const operation = { op: "record", budget, action, ...(cause === undefined ? {} : { cause }) } as const;
     const [{ links }] = await this.world.store.apply([operation]);
     await this.tail.flush();

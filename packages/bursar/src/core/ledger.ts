@@ -72,9 +72,10 @@ export class Ledger {
     if (parent !== null) this.rows.alive(parent);
     const above = parent === null ? [] : this.path(parent);
     const opened = openBudget(above, opening, this.time(), this.dimensions);
-    if (parent !== null) this.write(parent, opened.path);
+    if (parent !== null) this.write(parent, above, opened.path);
+    const node = opened.budget === null ? REFUSED : this.add(opened.budget, parent);
     opened.notices.forEach(this.tell);
-    return { ...opened, node: opened.budget === null ? REFUSED : this.add(opened.budget, parent) };
+    return { ...opened, node };
   }
 
   /** All of the row along the path, or none of it and `REFUSED`. Unless told otherwise it is charged when it expires. */
@@ -136,17 +137,18 @@ export class Ledger {
     if (book(advances, at, used, nothing.amounts, 0, used.further)) return;
     this.rows.alive(node);
     if (advances.renew(node, used.amounts) && book(advances, at, used, nothing.amounts, 0, used.further)) return;
-    this.settleExactly(node, {}, this.rows.amounts(used.amounts), false);
+    this.settleExactly(node, {}, this.rows.amounts(used.amounts), null);
   }
 
   /** Corrects what was charged, in either direction, when the truth arrives late. */
   correct(node: Node, deltas: Deltas): void {
-    this.settleExactly(node, {}, deltas, false);
+    this.settleExactly(node, {}, deltas, null);
   }
 
   extend(node: Node, additional: Amounts): Extended {
-    const extended = extendBudget(this.path(node), additional, this.time(), this.dimensions);
-    if (extended.kind === "extended") this.write(node, extended.path);
+    const path = this.path(node);
+    const extended = extendBudget(path, additional, this.time(), this.dimensions);
+    if (extended.kind === "extended") this.write(node, path, extended.path);
     return extended;
   }
 
@@ -165,11 +167,12 @@ export class Ledger {
 
   /** Tells what time alone has brought about: thresholds of clocks, and clocks that have run out. */
   tick(node: Node): void {
-    this.settleExactly(node, {}, {}, false);
+    this.settleExactly(node, {}, {}, null);
   }
 
   end(node: Node): void {
-    this.write(node, endBudget(this.path(node), this.time(), this.dimensions));
+    const path = this.path(node);
+    this.write(node, path, endBudget(path, this.time(), this.dimensions));
   }
 
   /** Forgets a budget that has ended, so that its row can serve again. */
@@ -208,34 +211,41 @@ export class Ledger {
   }
 
   private reserveExactly(node: Node, asked: Row, expires: number, charged: boolean): Slot {
-    const admission = reserve(this.path(node), this.rows.amounts(asked.amounts), this.time(), this.dimensions);
-    this.write(node, admission.path);
-    this.decision = admission.decision;
+    const path = this.path(node);
+    const admission = reserve(path, this.rows.amounts(asked.amounts), this.time(), this.dimensions);
+    this.write(node, path, admission.path);
+    let slot = REFUSED;
+    if (admission.decision.kind === "admitted") {
+      this.slots.cells.set(asked.amounts, this.slots.next() + ASKED);
+      slot = this.slots.take(node, expires, charged, asked.further);
+    }
     admission.notices.forEach(this.tell);
-    if (admission.decision.kind !== "admitted") return REFUSED;
-    this.slots.cells.set(asked.amounts, this.slots.next() + ASKED);
-    return this.slots.take(node, expires, charged, asked.further);
+    this.decision = admission.decision;
+    return slot;
   }
 
   private commitExactly(slot: Slot, used: Row): void {
     const { rows, slots, dimensions } = this;
     const released = sums(rows.amounts(slots.asked(slot)), dimensions);
-    this.settleExactly(slots.leaf(slot), released, rows.amounts(used.amounts), true);
-    slots.free(slot);
+    this.settleExactly(slots.leaf(slot), released, rows.amounts(used.amounts), slot);
   }
 
-  private settleExactly(node: Node, released: Deltas, used: Deltas, closes: boolean): void {
+  private settleExactly(node: Node, released: Deltas, used: Deltas, slot: Slot | null): void {
     this.rows.alive(node);
-    const settled = settle(this.path(node), released, used, this.time(), this.dimensions);
-    this.write(node, closes ? closed(settled.path) : settled.path);
+    const path = this.path(node);
+    const settled = settle(path, released, used, this.time(), this.dimensions);
+    this.write(node, path, slot === null ? settled.path : closed(settled.path));
+    if (slot !== null) this.slots.free(slot);
+    // Last, because whoever is told may call the ledger again, or throw.
     settled.notices.forEach(this.tell);
   }
 
-  private write(node: Node, path: Path): void {
+  /** Writes what has changed of a path. */
+  private write(node: Node, before: Path, after: Path): void {
     let n: Node | null = node;
-    for (const budget of path) {
-      if (n === null) return;
-      this.rows.put(n, budget);
+    for (let level = 0; n !== null; level++) {
+      const budget = after[level];
+      if (budget !== undefined && budget !== before[level]) this.rows.put(n, budget);
       n = this.rows.parent(n);
     }
   }
