@@ -15,11 +15,8 @@ if (names.length === 0) throw new Error("there is no public package to check; is
 
 for (const name of names) {
   const complaints = await complaintsAbout(name);
-  console.log(
-    [`${name}: ${complaints.length === 0 ? "fit to be published" : "not fit to be published"}`, ...complaints].join(
-      "\n",
-    ),
-  );
+  console.log(`${name}: ${complaints.length === 0 ? "fit" : "not fit"} to be published`);
+  for (const complaint of complaints) console.log(complaint);
   if (complaints.length > 0) process.exitCode = 1;
 }
 

@@ -92,6 +92,7 @@ describe("a private import is", () => {
     ["a package without a face", "apps/cli/src/a.ts", "@bursar/web", "not in the exports map"],
     ["up, from the library to the sandbox", `${src}/plans/a.ts`, "@bursar/sandbox", "may not know it"],
     ["up, from a package to an app", "packages/sandbox/src/sessions/a.ts", "@bursar/cli", "may not know it"],
+    ["sideways, by the package's own name", `${src}/stores/a.ts`, "bursar/prompt", "its own package"],
   ] as const)("%s", ([, file, name, complaint]) => {
     expect(findPrivateImports(parse(file, `import { b } from "${name}";`), packages)).toEqual([
       expect.stringContaining(complaint),
@@ -101,7 +102,7 @@ describe("a private import is", () => {
   test.for([
     ["a public name", "apps/cli/src/a.ts", "bursar/prompt"],
     ["the sandbox on the library", "packages/sandbox/src/sessions/a.ts", "bursar"],
-    ["a package by its own name", "packages/bursar/test/a.test.ts", "bursar"],
+    ["a package by its own name, in its tests", "packages/bursar/test/a.test.ts", "bursar"],
     ["a stranger with a similar name", "apps/cli/src/a.ts", "bursary/x"],
   ] as const)("not %s", ([, file, name]) => {
     expect(findPrivateImports(parse(file, `import { b } from "${name}";`), packages)).toEqual([]);

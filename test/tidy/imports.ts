@@ -25,11 +25,10 @@ export function findStrayImports(source: Source): readonly string[] {
         `${place} imports ${name} from ${where}; ${home.room} may import ${allowed}. Move what is shared down a layer`,
       ];
     }
-    if (name.startsWith(".") || room.world === "packages" || (room.world === "node" && name.startsWith("node:")))
-      return [];
-    return [
-      `${place} imports ${name}; ${home.room} imports no ${name.startsWith("node:") ? "built-in" : "package"}. Take it in through a port`,
-    ];
+    const builtIn = name.startsWith("node:");
+    if (name.startsWith(".") || room.world === "packages" || (room.world === "node" && builtIn)) return [];
+    const what = builtIn ? "built-in" : "package";
+    return [`${place} imports ${name}; ${home.room} imports no ${what}. Take it in through a port`];
   });
 }
 
@@ -43,7 +42,7 @@ export function findEscapingImports(source: Source): readonly string[] {
   });
 }
 
-/** Imports of our own packages by name that are not public, or that point from a package up to an app. */
+/** Imports of our own packages by name that are not public, that point up, or that hide an arrow behind the package's own name. */
 export function findPrivateImports(source: Source, packages: readonly Package[]): readonly string[] {
   const home = /^packages\/[^/]+/.exec(source.file)?.[0];
   return importsIn(source).flatMap(({ place, name }) => {
@@ -54,9 +53,11 @@ export function findPrivateImports(source: Source, packages: readonly Package[])
         `${place} imports ${name}, which is not in the exports map of ${target.folder}/package.json; use a public name`,
       ];
     }
-    return home !== undefined && home !== target.folder && !mayImport(home, target.folder)
-      ? [`${place} imports ${name}; ${home} stands below ${target.folder} and may not know it`]
-      : [];
+    if (source.file.startsWith(`${target.folder}/src/`)) {
+      return [`${place} imports ${name}, its own package; import the file, so that the arrow is seen`];
+    }
+    if (home === undefined || home === target.folder || mayImport(home, target.folder)) return [];
+    return [`${place} imports ${name}; ${home} stands below ${target.folder} and may not know it`];
   });
 }
 

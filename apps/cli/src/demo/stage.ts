@@ -6,7 +6,6 @@ import {
   type Finding,
   Gate,
   type Grant,
-  type JsonObject,
   type Scope,
   type Store,
   type Timer,
