@@ -307,40 +307,39 @@ export function take(advances: Advances, at: number, asked: Row, held: Float64Ar
 export function book(
   advances: Advances,
   at: number,
-  used: Row,
+  used: Float64Array,
   held: Float64Array,
   from: number,
   further: boolean,
 ): boolean {
   const { cells } = advances;
-  const { amounts } = used;
   if (!(advances.monotonic < (cells[at] as number))) return false;
-  const u10 = amounts[10] as number;
-  const u11 = amounts[11] as number;
-  const s0 = (cells[at + 14] as number) - (amounts[0] as number);
-  const s1 = (cells[at + 15] as number) - (amounts[1] as number);
-  const s2 = (cells[at + 16] as number) - (amounts[2] as number);
-  const s3 = (cells[at + 17] as number) - (amounts[3] as number);
-  const s4 = (cells[at + 18] as number) - (amounts[4] as number);
-  const s5 = (cells[at + 19] as number) - (amounts[5] as number);
-  const s6 = (cells[at + 20] as number) - (amounts[6] as number);
-  const s7 = (cells[at + 21] as number) - (amounts[7] as number);
-  const s8 = (cells[at + 22] as number) - (amounts[8] as number);
-  const s9 = (cells[at + 23] as number) - (amounts[9] as number);
+  const u10 = used[10] as number;
+  const u11 = used[11] as number;
+  const s0 = (cells[at + 14] as number) - (used[0] as number);
+  const s1 = (cells[at + 15] as number) - (used[1] as number);
+  const s2 = (cells[at + 16] as number) - (used[2] as number);
+  const s3 = (cells[at + 17] as number) - (used[3] as number);
+  const s4 = (cells[at + 18] as number) - (used[4] as number);
+  const s5 = (cells[at + 19] as number) - (used[5] as number);
+  const s6 = (cells[at + 20] as number) - (used[6] as number);
+  const s7 = (cells[at + 21] as number) - (used[7] as number);
+  const s8 = (cells[at + 22] as number) - (used[8] as number);
+  const s9 = (cells[at + 23] as number) - (used[9] as number);
   if (s0 < 0 || s1 < 0 || s2 < 0 || s3 < 0 || s4 < 0 || s5 < 0 || s6 < 0 || s7 < 0 || s8 < 0 || s9 < 0) return false;
-  const f0 = (cells[at + 4] as number) + (held[from] as number) - (amounts[0] as number);
-  const f1 = (cells[at + 5] as number) + (held[from + 1] as number) - (amounts[1] as number);
-  const f2 = (cells[at + 6] as number) + (held[from + 2] as number) - (amounts[2] as number);
-  const f3 = (cells[at + 7] as number) + (held[from + 3] as number) - (amounts[3] as number);
-  const f4 = (cells[at + 8] as number) + (held[from + 4] as number) - (amounts[4] as number);
-  const f5 = (cells[at + 9] as number) + (held[from + 5] as number) - (amounts[5] as number);
-  const f6 = (cells[at + 10] as number) + (held[from + 6] as number) - (amounts[6] as number);
-  const f7 = (cells[at + 11] as number) + (held[from + 7] as number) - (amounts[7] as number);
-  const f8 = (cells[at + 12] as number) + (held[from + 8] as number) - (amounts[8] as number);
-  const f9 = (cells[at + 13] as number) + (held[from + 9] as number) - (amounts[9] as number);
+  const f0 = (cells[at + 4] as number) + (held[from] as number) - (used[0] as number);
+  const f1 = (cells[at + 5] as number) + (held[from + 1] as number) - (used[1] as number);
+  const f2 = (cells[at + 6] as number) + (held[from + 2] as number) - (used[2] as number);
+  const f3 = (cells[at + 7] as number) + (held[from + 3] as number) - (used[3] as number);
+  const f4 = (cells[at + 8] as number) + (held[from + 4] as number) - (used[4] as number);
+  const f5 = (cells[at + 9] as number) + (held[from + 5] as number) - (used[5] as number);
+  const f6 = (cells[at + 10] as number) + (held[from + 6] as number) - (used[6] as number);
+  const f7 = (cells[at + 11] as number) + (held[from + 7] as number) - (used[7] as number);
+  const f8 = (cells[at + 12] as number) + (held[from + 8] as number) - (used[8] as number);
+  const f9 = (cells[at + 13] as number) + (held[from + 9] as number) - (used[9] as number);
   if (f0 < 0 || f1 < 0 || f2 < 0 || f3 < 0 || f4 < 0 || f5 < 0 || f6 < 0 || f7 < 0 || f8 < 0 || f9 < 0) return false;
   if (u10 >= (cells[at + 26] as number) || u11 >= (cells[at + 27] as number)) return false;
-  if (further && !advances.bookFurther(at, amounts, held, from)) return false;
+  if (further && !advances.bookFurther(at, used, held, from)) return false;
   cells[at + 4] = f0;
   cells[at + 5] = f1;
   cells[at + 6] = f2;

@@ -100,8 +100,8 @@ export class Ledger {
     const at = node * advances.stride;
     const from = slot * slots.stride + ASKED;
     const further = used.further || slots.isFurther(slot);
-    if (!book(advances, at, used, slots.cells, from, further)) {
-      const quick = advances.renew(node, used.amounts) && book(advances, at, used, slots.cells, from, further);
+    if (!book(advances, at, used.amounts, slots.cells, from, further)) {
+      const quick = advances.renew(node, used.amounts) && book(advances, at, used.amounts, slots.cells, from, further);
       if (!quick) {
         this.commitExactly(slot, used);
         return;
@@ -132,12 +132,13 @@ export class Ledger {
 
   /** Records usage that was never reserved. It is the truth, so it is never refused. */
   charge(node: Node, used: Row): void {
-    const { advances, nothing } = this;
+    const { advances, nothing, rows } = this;
+    const { amounts, further } = used;
     const at = node * advances.stride;
-    if (book(advances, at, used, nothing.amounts, 0, used.further)) return;
-    this.rows.alive(node);
-    if (advances.renew(node, used.amounts) && book(advances, at, used, nothing.amounts, 0, used.further)) return;
-    this.settleExactly(node, {}, this.rows.amounts(used.amounts), null);
+    if (book(advances, at, amounts, nothing.amounts, 0, further)) return;
+    rows.alive(node);
+    if (advances.renew(node, amounts) && book(advances, at, amounts, nothing.amounts, 0, further)) return;
+    this.settleExactly(node, {}, rows.amounts(amounts), null);
   }
 
   /** Corrects what was charged, in either direction, when the truth arrives late. */

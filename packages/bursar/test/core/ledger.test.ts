@@ -78,7 +78,10 @@ describe("children at a fraction", () => {
 
     const children = Array.from({ length: 100 }, () => open(ledger, parent, half)).filter((node) => node !== REFUSED);
 
-    const granted = children.map((child) => ledger.budget(child).limits["llm_tokens"] ?? 0);
+    const granted = children.map((child) => {
+      const { llm_tokens } = ledger.budget(child).limits;
+      return llm_tokens ?? 0;
+    });
     const total = granted.reduce((sum: number, limit) => sum + limit, 0);
     expect(granted.slice(0, 3)).toEqual([500_000, 250_000, 125_000]);
     expect(total).toBeLessThanOrEqual(1_000_000);
@@ -192,7 +195,7 @@ describe("large shapes", () => {
 
     expect(ledger.reserve(leaf, step)).toBe(REFUSED);
     expect(ledger.decision.findings).toMatchObject([{ budget: ledger.budget(nodes[50] ?? REFUSED).id }]);
-    expect(ledger.path(leaf).map(({ used }) => used["steps"])).toEqual(new Array(100).fill(20));
+    expect(ledger.path(leaf).map(({ used }) => used)).toEqual(new Array(100).fill({ steps: 20 }));
   });
 });
 

@@ -252,6 +252,27 @@ describe("isCanonical agrees with its definition", () => {
     );
   });
 
+  test("on every short text of the characters numbers are made of, and around the smallest fractions", () => {
+    let texts = [""];
+    for (let length = 1; length <= 6; length++) {
+      texts = texts.flatMap((text) => [..."019.e-"].map((character) => text + character));
+      for (const text of texts) {
+        if (isCanonical(text) !== isCanonicalByDefinition(text)) expect.fail(`differs on ${text}`);
+      }
+    }
+    for (let zeros = 0; zeros <= 20; zeros++) {
+      for (const digits of ["1", "10", "12", "123456789", "1234567890123456"]) {
+        for (const text of [
+          `0.${"0".repeat(zeros)}${digits}`,
+          `-0.${"0".repeat(zeros)}${digits}`,
+          `${digits}e-${zeros}`,
+        ]) {
+          expect(isCanonical(text), text).toBe(isCanonicalByDefinition(text));
+        }
+      }
+    }
+  });
+
   test("on every escape and every single character", () => {
     for (let code = 0; code <= 0xffff; code++) {
       const hex = code.toString(16).padStart(4, "0");

@@ -222,14 +222,21 @@ describe("a forger who computes all hashes anew", () => {
     );
   });
 
-  test.each(["run-7#1", "run-7#2", "run-7#10", "run-7#01", "run-7#9007199254740993", "run-7#", "run-7", "run-8#x"])(
-    "and names %s as the cause of link 1",
-    async (cause) => {
-      const forgery = forge(plainChain(3).lines, 1, (body) => rewrite({ ...JSON.parse(body), cause }));
-      const verification = await verifyChain(forgery, { hash: sha256Hex });
-      expect(verification).toMatchObject({ ok: false, at: 1, seq: 1, reason: "bad_cause" });
-    },
-  );
+  test.each([
+    "run-7#1",
+    "run-7#2",
+    "run-7#10",
+    "run-7#01",
+    "run-7#9007199254740993",
+    "run-7#",
+    "run-7",
+    "run-8#x",
+    `\ufeff${"x".repeat(200)}#1`,
+  ])("and names %s as the cause of link 1", async (cause) => {
+    const forgery = forge(plainChain(3).lines, 1, (body) => rewrite({ ...JSON.parse(body), cause }));
+    const verification = await verifyChain(forgery, { hash: sha256Hex });
+    expect(verification).toMatchObject({ ok: false, at: 1, seq: 1, reason: "bad_cause" });
+  });
 
   test("and shifts characters against bytes to hide a bad cause behind a good one", async () => {
     for (let shift = 0; shift < 120; shift++) {
