@@ -13,9 +13,16 @@ export {
 } from "./core/budget.js";
 export type { Call, CallId } from "./core/call.js";
 export { canonicalize, type Json, type JsonObject } from "./core/chain/canonical.js";
-export { type Head, type Link, parseLine } from "./core/chain/link.js";
+export { type Head, type Link, type LinkBody, parseLine } from "./core/chain/link.js";
 export { type SignedHead, signHead, verifyHead } from "./core/chain/signed-head.js";
-export { type Verification, type VerifyOptions, verifyChain, verifyJsonl } from "./core/chain/verify.js";
+export {
+  type Verification,
+  type VerificationFailure,
+  type VerificationReason,
+  type VerifyOptions,
+  verifyChain,
+  verifyJsonl,
+} from "./core/chain/verify.js";
 export type { Grant, Opening } from "./core/children.js";
 export { type NanoUsd, printUsd, usd } from "./core/decimal.js";
 export type { Decision, Finding, Refusal } from "./core/decision.js";

@@ -24,7 +24,7 @@ export type BudgetEventName =
   | "RunCompleted";
 
 /** Every budget event is an action of this one type. */
-export const BUDGET_ACTION = "BudgetConsumptionRecorded";
+const BUDGET_ACTION = "BudgetConsumptionRecorded";
 
 /** Turns what happened into actions, in edge units: dollars, whole tokens, milliseconds. */
 export class Events {

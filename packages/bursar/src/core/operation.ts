@@ -62,7 +62,7 @@ export interface ReleaseOperation extends Caused {
 }
 
 /** Settles every reservation whose instant has come. */
-export interface ExpireOperation {
+interface ExpireOperation {
   readonly op: "expire";
 }
 
@@ -92,7 +92,7 @@ export interface LifeOperation extends Caused {
 }
 
 /** An action of the run's own in the chain of its budget. */
-export interface RecordOperation extends Caused {
+interface RecordOperation extends Caused {
   readonly op: "record";
   readonly budget: BudgetId;
   readonly action: Action;

@@ -24,7 +24,7 @@ export interface Case {
 }
 
 /** The dimensions of the kit: the standard ones and one of each kind that a caller might define. */
-export const KIT_DIMENSIONS: Dimensions = STANDARD.with(
+const KIT_DIMENSIONS: Dimensions = STANDARD.with(
   defineDimension({ id: "emails_sent", kind: "sum", unit: "emails" }),
   defineDimension({ id: "open_tabs", kind: "peak", unit: "tabs", defaultPolicy: "approval_required" }),
 );
