@@ -123,7 +123,9 @@ function refuse(kind: Dimension["kind"], { asked, used, reserved, limit, sticky 
 }
 
 function examineDeadline(budget: Budget, time: Time): Finding | null {
-  if (budget.deadline === null || time.instant < budget.deadline) return null;
+  if (budget.deadline === null) return null;
+  // Sticky like every exhaustion: setting the wall clock back does not bring the time back.
+  if (time.instant < budget.deadline && !budget.exhausted.includes(DEADLINE)) return null;
   return {
     budget: budget.id,
     scope: budget.scope,

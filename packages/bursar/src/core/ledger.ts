@@ -1,3 +1,4 @@
+import { Advances, OPENED } from "./advances.js";
 import type { Amounts } from "./amount.js";
 import type { Budget, Path } from "./budget.js";
 import { endBudget, type Opened, type Opening, openBudget } from "./children.js";
@@ -5,7 +6,7 @@ import { type Decision, decide } from "./decision.js";
 import type { Dimensions } from "./dimensions.js";
 import { LedgerError } from "./errors.js";
 import { type Extended, extendBudget } from "./extension.js";
-import { Advances, book, OPENED, take } from "./kernel.js";
+import { book, take } from "./kernel.js";
 import type { Notice } from "./notice.js";
 import type { Row } from "./row.js";
 import { Rows } from "./rows.js";

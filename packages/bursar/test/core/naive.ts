@@ -266,7 +266,8 @@ export class Naive {
       const policy = node.policies[id] ?? dimension.defaultPolicy;
       if (why !== null && !(why === "busy" && policy === "soft_warn")) found.push({ node, id, why, policy });
     }
-    if (this.instant >= (node.opening.deadline ?? Number.POSITIVE_INFINITY)) {
+    const { deadline = null } = node.opening;
+    if (deadline !== null && (this.instant >= deadline || node.exhausted.has("deadline"))) {
       found.push({ node, id: "deadline", why: "exhausted", policy: "hard_stop" });
     }
     return found;

@@ -120,6 +120,8 @@ export const TREE: readonly Case[] = [
       await scene.spend("run", "c", { steps: 1 });
       scene.clock.jump(4000);
       assert.equal((await scene.reserve("run", "d", { steps: 1 })).decision.findings[0]?.dimension, "deadline");
+      scene.clock.jump(-8000);
+      assert.equal((await scene.reserve("run", "e", { steps: 1 })).decision.kind, "stopped", "it stays passed");
     },
   },
   {
