@@ -7,7 +7,7 @@ export interface Bar {
   readonly met: boolean;
 }
 
-export interface Table {
+interface Table {
   readonly title: string;
   readonly rows: readonly Measured[];
 }

@@ -44,6 +44,7 @@ export function fits(line: string, place: Place): boolean {
 
 const QUOTE = 0x22;
 const ZERO = 0x30;
+const NINE = 0x39;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const MAX_DIGITS = 15;
@@ -76,8 +77,8 @@ function scanCause(bytes: Uint8Array, at: number, place: Place): number {
   if (bytes[at] !== QUOTE) return scanBytes(bytes, at, NULL);
   const seqAt = scanBytes(bytes, at, place.ownCause);
   if (seqAt < 0) return scanForeignCause(bytes, at, place);
-  const end = scanWhole(bytes, seqAt);
-  return end > 0 && bytes[end] === QUOTE && numberIn(bytes, seqAt, end) < place.seq ? end + 1 : -1;
+  const end = scanSeq(bytes, seqAt, 0, place.seq - 1);
+  return end > 0 && bytes[end] === QUOTE ? end + 1 : -1;
 }
 
 function scanForeignCause(bytes: Uint8Array, at: number, place: Place): number {
@@ -92,24 +93,24 @@ function scanForeignCause(bytes: Uint8Array, at: number, place: Place): number {
  * text, which for 64 characters is faster; its index is counted from the end, where bytes and characters are the same.
  */
 function scanTie(bytes: Uint8Array, at: number, place: Place, line: string, length: number): number {
-  const idEnd = scanSeq(bytes, scanBytes(bytes, at, place.idStart), place.seq);
+  const idEnd = scanSeq(bytes, scanBytes(bytes, at, place.idStart), place.seq, place.seq);
   const prevAt = scanBytes(bytes, idEnd, PREV);
   const prevEnd = prevAt + ZERO_HASH.length;
   if (prevAt < 0 || line.slice(prevAt - length, prevEnd - length) !== place.prev) return -1;
-  const seqEnd = scanSeq(bytes, scanBytes(bytes, prevEnd, SEQ), place.seq);
+  const seqEnd = scanSeq(bytes, scanBytes(bytes, prevEnd, SEQ), place.seq, place.seq);
   const isEnd = bytes[length - 2] === QUOTE && bytes[length - 1] === CLOSE_OBJECT;
   return isEnd && scanBytes(bytes, seqEnd, HASH) > 0 ? seqEnd + HASH_MEMBER_LENGTH : -1;
 }
 
-/** Scans exactly this number. */
-function scanSeq(bytes: Uint8Array, at: number, seq: number): number {
-  const end = at < 0 ? -1 : scanWhole(bytes, at);
-  return end > 0 && numberIn(bytes, at, end) === seq ? end : -1;
-}
-
-/** The number these digits write; where they are too many for a double it is inexact, but larger than any seq. */
-function numberIn(bytes: Uint8Array, at: number, end: number): number {
+/** Scans a number within bounds; one with more digits than a double holds is inexact here, but beyond any bound. */
+function scanSeq(bytes: Uint8Array, at: number, least: number, most: number): number {
+  if (at < 0) return -1;
   let value = 0;
-  for (let index = at; index < end; index++) value = value * 10 + (bytes[index] as number) - ZERO;
-  return value;
+  let end = at;
+  for (let byte = bytes[at] as number; byte >= ZERO && byte <= NINE; byte = bytes[end] as number) {
+    value = value * 10 + byte - ZERO;
+    end++;
+  }
+  const isWhole = end === at + 1 || (end > at && bytes[at] !== ZERO);
+  return isWhole && value >= least && value <= most ? end : -1;
 }

@@ -6,7 +6,7 @@ import { sha256Hex } from "../../../src/runtime/crypto.js";
 /** Characters at which escaping, ordering or encoding changes. */
 const oddCharacters = [...'ab"\\/#!~ \n\r\t\b\f\u0000\u001f\u007f\u0080é€\u2028\ud7ff\ue000\ufb33\ufffd\uffff😀𐀀'];
 
-export const oddText: fc.Arbitrary<string> = fc.string({ unit: fc.constantFrom(...oddCharacters), maxLength: 8 });
+const oddText: fc.Arbitrary<string> = fc.string({ unit: fc.constantFrom(...oddCharacters), maxLength: 8 });
 
 export const text: fc.Arbitrary<string> = fc.oneof(oddText, fc.string({ unit: "binary", maxLength: 20 }));
 
@@ -24,7 +24,7 @@ export const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json; object: JsonObj
   object: fc.dictionary(fc.oneof(oddText, fc.stringMatching(/^[a-c1-3_]{0,4}$/)), tie("value"), { maxKeys: 6 }),
 })).value;
 
-export const jsonObject: fc.Arbitrary<JsonObject> = fc.dictionary(text, json, { maxKeys: 4 });
+const jsonObject: fc.Arbitrary<JsonObject> = fc.dictionary(text, json, { maxKeys: 4 });
 
 /** Any chain id: quotes and backslashes are allowed in it, which is what makes it hard. */
 export const chainId: fc.Arbitrary<string> = fc
