@@ -30,6 +30,6 @@ export function utf8(text: string): Uint8Array {
 }
 
 /** The text that these UTF-8 bytes write. */
-export function text(bytes: Uint8Array): string {
+export function textOf(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }

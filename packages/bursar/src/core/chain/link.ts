@@ -38,7 +38,9 @@ export interface Head {
 }
 
 /** What the caller says of a new link; the rest follows from the head it is appended to. */
-export type LinkDraft = Pick<LinkBody, "action_type" | "at" | "cause" | "data" | "event">;
+export interface LinkDraft extends Pick<LinkBody, "action_type" | "at" | "cause" | "data"> {
+  readonly event?: string | undefined;
+}
 
 /** A new link, the line to store for it, and the head to append the next one to. */
 export interface Appended {
@@ -119,13 +121,10 @@ export function parseLine(line: string): Link {
 /** Throws for a head that no chain can have; heads come from databases and from other people. */
 export function checkHead(head: Head): void {
   if (!isChainId(head.chain)) throw new LinkError("malformed", `the head's chain ${CHAIN_ID_RULE}`);
-  if (head.seq !== -1 && !isCount(head.seq))
-    throw new LinkError("malformed", "the head's seq must be -1 or a position");
-  if (!isHash(head.hash) || (head.seq === -1 && head.hash !== ZERO_HASH)) {
-    throw new LinkError(
-      "malformed",
-      "the head's hash must be 64 lowercase hex digits, all 0 when there is no link yet",
-    );
+  if (head.seq !== -1 && !isCount(head.seq)) throw new LinkError("malformed", "the head's seq is not a position");
+  if (!isHash(head.hash)) throw new LinkError("malformed", "the head's hash must be 64 lowercase hex digits");
+  if (head.seq === -1 && head.hash !== ZERO_HASH) {
+    throw new LinkError("malformed", "the head's hash must be all 0 when there is no link yet");
   }
 }
 

@@ -1,4 +1,4 @@
-import { scansWhole, text, utf8 } from "./bytes.js";
+import { scansWhole, textOf, utf8 } from "./bytes.js";
 import { HASH_MEMBER_LENGTH, HASH_START } from "./line.js";
 import { causeProblem, ZERO_HASH } from "./rules.js";
 import { scanBytes, scanString, scanValue, scanWhole } from "./scan.js";
@@ -84,7 +84,7 @@ function scanCause(bytes: Uint8Array, at: number, place: Place): number {
 function scanForeignCause(bytes: Uint8Array, at: number, place: Place): number {
   const end = scanName(bytes, at);
   if (end < 0) return -1;
-  const cause = text(bytes.subarray(at + 1, end - 1));
+  const cause = textOf(bytes.subarray(at + 1, end - 1));
   return !cause.includes("\\") && causeProblem(cause, place.chain, place.seq) === null ? end : -1;
 }
 

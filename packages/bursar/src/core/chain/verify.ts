@@ -39,7 +39,7 @@ export interface VerifyOptions {
   /** SHA-256 in lowercase hex over the text's UTF-8 bytes. */
   readonly hash: (text: string) => string | Promise<string>;
   /** The chain's last link, if it is known from elsewhere. Without it nobody can tell a chain that was cut short. */
-  readonly head?: Head;
+  readonly head?: Head | undefined;
 }
 
 /**

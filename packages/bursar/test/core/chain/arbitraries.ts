@@ -69,7 +69,7 @@ function draftOf(plan: LinkPlan | undefined, chain: string, other: string, seq: 
   const { action_type, at, data, event } = plan;
   const own = plan.cause < seq ? `${chain}#${plan.cause}` : null;
   const cause = plan.cause > 15 && other !== chain ? `${other}#${plan.cause * 1000}` : own;
-  return { action_type, at, cause, data, ...(event === undefined ? {} : { event }) };
+  return { action_type, at, cause, data, event };
 }
 
 export function appendAll(start: Head, draft: (seq: number) => LinkDraft, count: number): Appended[] {

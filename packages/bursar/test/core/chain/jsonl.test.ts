@@ -8,7 +8,7 @@ import { chain, plainChain } from "./arbitraries.js";
 type Chunk = string | Uint8Array;
 
 function verify(chunks: Iterable<Chunk>, head?: Head): Promise<Verification> {
-  return verifyJsonl(chunks, head ? { hash: sha256Hex, head } : { hash: sha256Hex });
+  return verifyJsonl(chunks, { hash: sha256Hex, head });
 }
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
