@@ -40,6 +40,8 @@ export interface VerifyOptions {
   readonly hash: (text: string) => string | Promise<string>;
   /** The chain's last link, if it is known from elsewhere. Without it nobody can tell a chain that was cut short. */
   readonly head?: Head | undefined;
+  /** Whether links may follow the known head, as in a chain that has grown since the head was handed out. */
+  readonly mayContinue?: boolean;
 }
 
 /**
@@ -109,6 +111,7 @@ async function walkAll(walk: Walk, lines: Iterable<string>): Promise<Verificatio
 class Walk {
   readonly #hash: VerifyOptions["hash"];
   readonly #known: Head | undefined;
+  readonly #mayContinue: boolean;
   #place: Place | null;
   #links = 0;
 
@@ -116,12 +119,13 @@ class Walk {
     if (options.head) checkHead(options.head);
     this.#hash = options.hash;
     this.#known = options.head;
+    this.#mayContinue = options.mayContinue ?? false;
     this.#place = options.head ? firstPlace(options.head.chain) : null;
   }
 
   next(line: string): VerificationFailure | null | Promise<VerificationFailure | null> {
     const known = this.#known;
-    if (known && this.#links > known.seq) {
+    if (known && this.#links > known.seq && !this.#mayContinue) {
       return this.#fail("beyond_head", null, `the chain goes on after its known head, ${idOf(known)}`);
     }
     let link: Link | null = null;

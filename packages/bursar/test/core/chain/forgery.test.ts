@@ -166,6 +166,16 @@ describe("a forger who computes all hashes anew", () => {
     );
   });
 
+  test("and replaces, removes or adds any one character of a usual link", async () => {
+    const { lines } = plainChain(3);
+    for (let index = 0; index < (lines[1]?.length ?? 0); index++) {
+      for (const token of [...'x0"\\,}é']) {
+        for (const kind of [0, 1, 2])
+          await expectAgreement(forge(lines, 1, (body) => applyEdit(body, [index, kind, token])));
+      }
+    }
+  });
+
   test("and gives a member another value", async () => {
     const value = fc.oneof(odd, oddCause, text);
     await fc.assert(

@@ -172,6 +172,22 @@ describe("verifyChain refuses, and names the first bad line, when somebody", () 
     expect(await verify(lines, emptyHead("run-7"))).toMatchObject({ ok: false, at: 0, reason: "beyond_head" });
   });
 
+  test("rewrites what an older head has seen, though the chain may have grown since", async () => {
+    const { lines, heads } = plainChain(5);
+    const known = { hash: sha256Hex, head: heads[2], mayContinue: true };
+    const rewritten = plainChain(5, "run-7").lines.slice(0, 2);
+    const start = heads[1] ?? emptyHead("run-7");
+    const forged = chainOf(appendAll(start, () => ({ action_type: "Forged", at: 1, cause: null, data: {} }), 3)).lines;
+
+    expect(await verifyChain(lines, known)).toMatchObject({ ok: true, links: 5 });
+    expect(await verifyChain(lines.slice(0, 2), known)).toMatchObject({ ok: false, reason: "truncated" });
+    expect(await verifyChain([...rewritten, ...forged], known)).toMatchObject({
+      ok: false,
+      at: 2,
+      reason: "wrong_head",
+    });
+  });
+
   test("starts the chain in the middle", async () => {
     expect(await verify(plainChain(5).lines.slice(2))).toMatchObject({ ok: false, at: 0, seq: 2, reason: "wrong_seq" });
   });
