@@ -53,19 +53,22 @@ const SEVERITY: readonly Decision["kind"][] = ["stopped", "paused", "refused", "
 /** Evaluates every limited dimension of every budget on the path. Pure: it neither reserves nor records. */
 export function decide(path: Path, asked: Amounts, time: Time, dimensions: Dimensions): Decision {
   const findings: Finding[] = [];
-  path.forEach((budget, index) => {
-    const below = path.slice(0, index);
+  const funded: Budget[] = [];
+  let below: Budget | null = null;
+  for (const budget of path) {
     // Time is not held: it passes on the whole path. A final answer may use the time set aside for it.
-    const wrappingUp = below.at(-1)?.funding === "aside";
+    const wrappingUp = below?.funding === "aside";
     for (const dimension of limited(budget, dimensions)) {
       const clock = dimension.kind === "clock";
-      if (!clock && below.some((lower) => covers(lower, dimension.id))) continue;
+      if (!clock && funded.some((lower) => covers(lower, dimension.id))) continue;
       const finding = examine(budget, dimension, asked[dimension.id] ?? NONE, time, clock && wrappingUp);
       if (finding !== null) findings.push(finding);
     }
     const late = examineDeadline(budget, time);
     if (late !== null) findings.push(late);
-  });
+    if (budget.funding !== "path") funded.push(budget);
+    below = budget;
+  }
   // Ties are reported in the table's order; a deadline, which is not in it, comes first.
   findings.sort((a, b) => severity(a) - severity(b) || dimensions.rank(a.dimension) - dimensions.rank(b.dimension));
   const worst = findings[0];

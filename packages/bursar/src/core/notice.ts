@@ -27,29 +27,33 @@ export interface Noticed {
 export function notice(path: Path, time: Time, dimensions: Dimensions): Noticed {
   const notices: Notice[] = [];
   const next = path.map((budget) => {
-    const warned: Record<string, number> = {};
-    const exhausted: string[] = [];
-    for (const dimension of limited(budget, dimensions)) {
-      const used = usedOf(budget, dimension, time);
-      const before = budget.warned[dimension.id] ?? 0;
-      const after = Math.max(before, crossed(budget, dimension, used));
-      if (after !== before) warned[dimension.id] = after;
-      for (const percent of budget.thresholds.slice(before, after)) {
-        notices.push(tell(budget, dimension, "Warning", percent, used));
-      }
-      if (overdrawn(budget, dimension, used) && !budget.exhausted.includes(dimension.id)) {
-        exhausted.push(dimension.id);
-        notices.push(tell(budget, dimension, "Exhausted", 100, used));
-      }
-    }
-    if (exhausted.length === 0 && Object.keys(warned).length === 0) return budget;
-    return {
-      ...budget,
-      warned: { ...budget.warned, ...warned },
-      exhausted: [...budget.exhausted, ...exhausted],
-    };
+    const news = limited(budget, dimensions).filter((dimension) => hasNews(budget, dimension, time));
+    return news.reduce((told, dimension) => tellOf(told, dimension, usedOf(budget, dimension, time), notices), budget);
   });
   return { path: next, notices };
+}
+
+/** Nearly always there is none, and every call asks. */
+function hasNews(budget: Budget, dimension: Dimension, time: Time): boolean {
+  const { id } = dimension;
+  const used = usedOf(budget, dimension, time);
+  const limit = limitOf(budget, id);
+  const percent = budget.thresholds[budget.warned[id] ?? 0];
+  if (percent !== undefined && limit !== 0 && used >= percentOf(limit, percent)) return true;
+  return overdrawn(budget, dimension, used) && !budget.exhausted.includes(id);
+}
+
+function tellOf(budget: Budget, dimension: Dimension, used: number, notices: Notice[]): Budget {
+  const { id } = dimension;
+  const before = budget.warned[id] ?? 0;
+  const after = Math.max(before, crossed(budget, dimension, used));
+  for (const percent of budget.thresholds.slice(before, after)) {
+    notices.push(tell(budget, dimension, "Warning", percent, used));
+  }
+  const warned = { ...budget.warned, [id]: after };
+  if (!overdrawn(budget, dimension, used) || budget.exhausted.includes(id)) return { ...budget, warned };
+  notices.push(tell(budget, dimension, "Exhausted", 100, used));
+  return { ...budget, warned, exhausted: [...budget.exhausted, id] };
 }
 
 /** Records the exhaustions among the findings of a decision, each once. */
