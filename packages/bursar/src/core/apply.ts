@@ -8,7 +8,7 @@ import type { Dimensions } from "./dimensions.js";
 import { LedgerError } from "./errors.js";
 import { type Action, Events } from "./events.js";
 import { extendBudget } from "./extension.js";
-import type { Notice } from "./notice.js";
+import { type Notice, noticeDeadlines } from "./notice.js";
 import type {
   ChargeOperation,
   CommitOperation,
@@ -23,7 +23,7 @@ import type {
 } from "./operation.js";
 import { closed, type Deltas, reserve, settle, sums } from "./settlement.js";
 import { paused, resumed, type Time } from "./time.js";
-import { chargeFor, correctCharge } from "./usage.js";
+import { type Charge, chargeFor, correctCharge, withTotal } from "./usage.js";
 
 const ADMITTED = Object.freeze({ kind: "admitted" as const, findings: Object.freeze([]) });
 
@@ -80,7 +80,16 @@ export class Operations {
     );
     writePath(books, path);
     const links = above === null ? [] : this.write(books, above.chain, this.notices(notices), cause ?? above.origin);
-    if (budget === null) return { op: "open", decision, budget, links };
+    if (budget === null) {
+      if (above === null || parent === null) throw new LedgerError("a root is never refused");
+      const refused = this.events.openRefused(parent, opening.id, decision);
+      return {
+        op: "open",
+        decision,
+        budget,
+        links: [...links, books.append(above.chain, refused, cause ?? above.origin)],
+      };
+    }
     const home = chain ?? above?.chain ?? opening.id;
     const origin = books.append(home, this.events.allocation(budget), cause ?? above?.origin ?? null);
     books.putAccount({ budget, chain: home, origin });
@@ -88,10 +97,13 @@ export class Operations {
   }
 
   private reserve(books: Books, operation: ReserveOperation, time: Time): OutcomeOf<ReserveOperation> {
-    const { asked, budget: id, kind } = operation;
+    const { budget: id, kind } = operation;
+    // A copy, because what the caller does with his own object later must not concern the books.
+    const asked = Object.freeze(this.tied({ ...operation.asked }));
     const known = books.call(operation.call);
-    if (known !== undefined) return repeatedReserve(known, operation);
+    if (known !== undefined) return repeatedReserve(known, id, asked);
     const account = openAccount(books, id);
+    if (account.budget.watch.since === null) throw new LedgerError(`budget ${id} is paused; resume it first`);
     const admission = reserve(pathOf(books, id), asked, time, this.dimensions);
     writePath(books, admission.path);
     const { decision, notices } = admission;
@@ -105,31 +117,55 @@ export class Operations {
       link = books.append(account.chain, action, operation.cause ?? account.origin);
       links.push(link);
     }
-    links.push(...this.write(books, account.chain, this.notices(notices), link ?? account.origin));
+    const cause = link ?? operation.cause ?? account.origin;
+    links.push(...this.write(books, account.chain, this.notices(notices), cause));
     if (decision.kind === "admitted") {
-      const blank = { status: "reserved", charged: {}, estimated: false } as const;
+      const blank = { status: "reserved", charged: {}, unreported: [] } as const;
       const expires = operation.expires ?? null;
       books.putCall({ id: operation.call, budget: id, kind, ...step, asked, expires, link, ...blank });
     }
     return { op: "reserve", decision, notices, repeated: false, links };
   }
 
-  /** Counts once: a second delivery does nothing, unless it brings the truth about what had only been estimated. */
+  /** Counts once: a second delivery does nothing, unless it brings the truth about what nobody had reported. */
   private commit(books: Books, operation: CommitOperation, time: Time): OutcomeOf<CommitOperation> {
     const call = callOf(books, operation.call);
-    if (call.status === "committed" && (!call.estimated || Object.keys(operation.used).length === 0)) {
-      return { ...repeatedSettlement("commit"), charged: call.charged, estimated: call.estimated };
+    const late = call.status === "committed";
+    const { used, estimate = {} } = operation;
+    if (late && !call.unreported.some((id) => reports(used, id))) {
+      const { charged, unreported } = call;
+      return { ...repeatedSettlement("commit"), charged, estimated: unreported.length > 0 };
     }
-    const { charged, estimated, estimate } =
-      call.status === "committed"
-        ? correctCharge(call.charged, operation.used)
-        : chargeFor(call.kind, call.status === "released" ? {} : call.asked, operation.used, operation.estimate ?? {});
+    const charge = late
+      ? correctCharge(call.charged, call.unreported, used)
+      : chargeFor(call.kind, call.status === "released" ? {} : call.asked, this.counted(used), this.counted(estimate));
+    return this.book(books, call, charge, time, operation);
+  }
+
+  private book(
+    books: Books,
+    call: Call,
+    charge: Charge,
+    time: Time,
+    operation: CommitOperation,
+  ): OutcomeOf<CommitOperation> {
+    const { charged, unreported, estimate } = charge;
     const reserved = call.status === "reserved" ? sums(call.asked, this.dimensions) : {};
     const settled = this.settle(books, call, reserved, this.difference(charged, call.charged), time);
-    books.putCall({ ...call, status: "committed", charged, estimated });
-    const duration_ms = operation.duration_ms ?? null;
-    const action = this.events.consumption(settled.leaf, time, { ...call, charged, estimated, estimate, duration_ms });
+    const corrects = call.status === "committed" || call.status === "expired" ? call.link : null;
+    const action = this.events.consumption(settled.leaf, time, {
+      call_id: call.id,
+      step_id: call.step_id,
+      capability_id: call.capability_id,
+      charged,
+      unreported,
+      estimate,
+      duration_ms: operation.duration_ms ?? null,
+      corrects,
+    });
     const links = this.tell(books, call, action, settled.notices, operation.cause);
+    books.putCall({ ...call, status: "committed", charged, unreported, link: links[0] ?? call.link });
+    const estimated = unreported.length > 0;
     return { op: "commit", charged, estimated, repeated: false, notices: settled.notices, links };
   }
 
@@ -139,25 +175,29 @@ export class Operations {
     return { op: "release", repeated: false, ...this.giveBack(books, call, "released", time, operation.cause) };
   }
 
+  /** A dead holder's model call is charged as reserved; if the holder comes back, what it says is the truth. */
   private expire(books: Books, time: Time): Extract<Outcome, { op: "expire" }> {
     const due = books.due(time.instant);
-    const links = due.flatMap((call) =>
-      call.kind === "model"
-        ? this.commit(books, { op: "commit", call: call.id, used: {} }, time).links
-        : this.giveBack(books, call, "expired", time).links,
-    );
+    const links = due.flatMap((call) => {
+      if (call.kind !== "model") return this.giveBack(books, call, "expired", time).links;
+      const settled = this.commit(books, { op: "commit", call: call.id, used: {} }, time);
+      books.putCall({ ...callOf(books, call.id), status: "expired" });
+      return settled.links;
+    });
     return { op: "expire", calls: due.map(({ id }) => id), links };
   }
 
   private charge(books: Books, operation: ChargeOperation, time: Time): OutcomeOf<ChargeOperation> {
-    const { used: charged, budget } = operation;
+    const { budget } = operation;
+    const charged = Object.freeze({ ...operation.used });
     const known = books.call(operation.call);
     if (known !== undefined) {
-      return { ...repeatedSettlement("charge"), charged: known.charged, estimated: known.estimated };
+      if (known.kind !== "charge" || !same(known.charged, charged)) throw reused(operation.call);
+      return { ...repeatedSettlement("charge"), charged, estimated: false };
     }
     const account = openAccount(books, budget);
     const step = stepOf(operation);
-    const blank = { kind: "tool", asked: {}, expires: null, status: "committed", estimated: false } as const;
+    const blank = { kind: "charge", asked: {}, expires: null, status: "committed", unreported: [] } as const;
     const call: Call = {
       id: operation.call,
       budget,
@@ -169,7 +209,15 @@ export class Operations {
     const { leaf, notices } = this.settle(books, call, {}, charged, time);
     books.putCall(call);
     const duration_ms = operation.duration_ms ?? null;
-    const consumed = { ...step, charged, estimated: false, estimate: null, duration_ms };
+    const consumed = {
+      call_id: call.id,
+      ...step,
+      charged,
+      unreported: [],
+      estimate: null,
+      duration_ms,
+      corrects: null,
+    };
     const links = this.tell(books, call, this.events.consumption(leaf, time, consumed), notices);
     return { op: "charge", charged, estimated: false, repeated: false, notices, links };
   }
@@ -178,9 +226,12 @@ export class Operations {
     const { budget, additional, approved_by, reason } = operation;
     const account = accountOf(books, budget);
     const result = extendBudget(pathOf(books, budget), additional, time, this.dimensions);
-    if (result.kind === "no_room") return { op: "extend", result, links: [] };
-    writePath(books, result.path);
     const cause = operation.cause ?? account.origin;
+    if (result.kind === "no_room") {
+      const refused = this.events.extensionRefused(budget, result.dimension, result.budget, result.room);
+      return { op: "extend", result, links: [books.append(account.chain, refused, cause)] };
+    }
+    writePath(books, result.path);
     const links = Object.entries(additional).map(([dimension, amount]) =>
       books.append(account.chain, this.events.extended(budget, dimension, amount, approved_by, reason), cause),
     );
@@ -199,22 +250,35 @@ export class Operations {
     const { watch } = account.budget;
     const budget: Budget = { ...account.budget, watch: op === "pause" ? paused(watch, time) : resumed(watch, time) };
     books.putAccount({ ...account, budget });
-    return { op, budget, links: [] };
+    const action_type = op === "pause" ? "ClockPaused" : "ClockResumed";
+    const link = books.append(account.chain, { action_type, data: { budget: id } }, cause ?? account.origin);
+    return { op, budget, links: [link] };
   }
 
   private giveBack(books: Books, call: Call, why: "released" | "expired", time: Time, cause?: string) {
     const { notices } = this.settle(books, call, sums(call.asked, this.dimensions), {}, time);
-    books.putCall({ ...call, status: "released" });
     const { budget, step_id, capability_id } = call;
     const action = this.events.stepReleased(budget, { step_id, capability_id }, why);
-    return { notices, links: this.tell(books, call, action, notices, cause) };
+    const links = this.tell(books, call, action, notices, cause);
+    books.putCall({ ...call, status: why, link: links[0] ?? call.link });
+    return { notices, links };
   }
 
   private settle(books: Books, call: Call, released: Deltas, used: Deltas, time: Time): Settlement {
     const settled = settle(pathOf(books, call.budget), released, used, time, this.dimensions);
-    const path: Path = call.status === "reserved" ? closed(settled.path) : settled.path;
+    const late = noticeDeadlines(settled.path, time);
+    const path: Path = call.status === "reserved" ? closed(late.path) : late.path;
     writePath(books, path);
-    return { leaf: accountOf(books, call.budget).budget, notices: settled.notices };
+    return { leaf: accountOf(books, call.budget).budget, notices: [...settled.notices, ...late.notices] };
+  }
+
+  /** Figures of dimensions that this ledger does not count say nothing here. */
+  private counted(amounts: Amounts): Amounts {
+    return Object.fromEntries(Object.entries(amounts).filter(([id]) => this.dimensions.has(id)));
+  }
+
+  private tied(asked: Amounts): Amounts {
+    return this.dimensions.has("llm_tokens") ? withTotal(asked) : asked;
   }
 
   /** What a later charge adds to an earlier one of the same call. A peak is no sum: the later one counts as it is. */
@@ -264,11 +328,29 @@ function stepOf(operation: { step_id?: string; capability_id?: string; call: str
   };
 }
 
-function repeatedReserve(known: Call, { budget, asked, call }: ReserveOperation): OutcomeOf<ReserveOperation> {
-  const ids = new Set([...Object.keys(known.asked), ...Object.keys(asked)]);
-  const same = known.budget === budget && [...ids].every((id) => (known.asked[id] ?? 0) === (asked[id] ?? 0));
-  if (!same) throw new LedgerError(`call ${call} was made before, with other amounts or in another budget`);
+/** The same question gets the same answer, as long as it is open. Afterwards the call has been made. */
+function repeatedReserve(known: Call, budget: string, asked: Amounts): OutcomeOf<ReserveOperation> {
+  if (known.budget !== budget || !same(known.asked, asked)) throw reused(known.id);
+  if (known.status !== "reserved") {
+    throw new LedgerError(`call ${known.id} was ${known.status} already; a further attempt needs an id of its own`);
+  }
   return { op: "reserve", decision: ADMITTED, notices: [], repeated: true, links: [] };
+}
+
+function reused(call: string): LedgerError {
+  return new LedgerError(`call ${call} was made before, with other amounts or in another budget`);
+}
+
+function same(a: Amounts, b: Amounts): boolean {
+  return [...Object.keys(a), ...Object.keys(b)].every((id) => (a[id] ?? 0) === (b[id] ?? 0));
+}
+
+/** Whether a report says something about a dimension: both parts of the tokens say their total too. */
+function reports(used: Amounts, id: string): boolean {
+  return (
+    used[id] !== undefined ||
+    (id === "llm_tokens" && used.llm_input_tokens !== undefined && used.llm_output_tokens !== undefined)
+  );
 }
 
 function repeatedSettlement<Op extends "commit" | "charge" | "release">(op: Op) {

@@ -8,15 +8,17 @@ export type CallId = string;
 export interface Call {
   readonly id: CallId;
   readonly budget: BudgetId;
-  readonly kind: CallKind;
+  /** `charge` for usage that was recorded without a reservation. */
+  readonly kind: CallKind | "charge";
   readonly step_id: string;
   readonly capability_id: string;
   readonly asked: Amounts;
   /** The instant at which the reservation is settled if nobody has done so. */
   readonly expires: number | null;
-  readonly status: "reserved" | "committed" | "released";
+  readonly status: "reserved" | "committed" | "released" | "expired";
   readonly charged: Amounts;
-  readonly estimated: boolean;
-  /** The link that recorded its start. */
+  /** What was charged without anybody having reported it. */
+  readonly unreported: readonly string[];
+  /** The link that recorded its start, later the one that recorded what it used. */
   readonly link: string | null;
 }

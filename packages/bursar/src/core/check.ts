@@ -3,8 +3,9 @@ import { CHAIN_ID_RULE, isChainId } from "./chain/rules.js";
 import type { Grant, Opening } from "./children.js";
 import type { Dimensions } from "./dimensions.js";
 import { InputError, show } from "./errors.js";
-import { readPolicies, readThresholds } from "./input.js";
+import { readThresholds } from "./input.js";
 import type { Operation } from "./operation.js";
+import { POLICIES, type Policies } from "./policy.js";
 
 const KINDS = ["model", "tool", "code", "child"];
 const OPERATIONS = [
@@ -31,6 +32,9 @@ export function checkOperation(operation: Operation, dimensions: Dimensions): vo
   if ("cause" in operation) text(operation.cause, "cause");
   if ("budget" in operation) text(operation.budget, "budget");
   if ("call" in operation) text(operation.call, "call");
+  if ("step_id" in operation) text(operation.step_id, "step_id", true);
+  if ("capability_id" in operation) text(operation.capability_id, "capability_id", true);
+  if ("duration_ms" in operation) duration(operation.duration_ms, "duration_ms");
   switch (op) {
     case "open":
       if (operation.parent !== null) text(operation.parent, "parent");
@@ -45,10 +49,14 @@ export function checkOperation(operation: Operation, dimensions: Dimensions): vo
     case "commit":
       amounts(operation.used, "used", dimensions, false);
       if (operation.estimate !== undefined) amounts(operation.estimate, "estimate", dimensions, false);
-      if (operation.duration_ms !== undefined) instant(operation.duration_ms, "duration_ms");
       break;
     case "charge":
       amounts(operation.used, "used", dimensions, false);
+      break;
+    case "record":
+      object(operation.action, "action");
+      text(operation.action.action_type, "action.action_type");
+      object(operation.action.data, "action.data");
       break;
     case "extend":
       amounts(operation.additional, "additional", dimensions, true);
@@ -63,7 +71,7 @@ function checkOpening(opening: Opening, dimensions: Dimensions): void {
   name(opening.id, "opening.id");
   oneOf(opening.scope, ["run", "shared"], "opening.scope");
   checkGrant(opening.grant, dimensions);
-  if (opening.policies !== undefined) readPolicies(opening.policies, dimensions, { field: "opening.policies" });
+  if (opening.policies !== undefined) policies(opening.policies, "opening.policies", dimensions);
   if (opening.thresholds !== undefined) readThresholds(opening.thresholds, "opening.thresholds");
   if (opening.deadline !== undefined && opening.deadline !== null) instant(opening.deadline, "opening.deadline");
 }
@@ -81,12 +89,26 @@ function checkGrant(grant: Grant, dimensions: Dimensions): void {
 function amounts(value: Amounts, field: string, dimensions: Dimensions, clocks: boolean): void {
   object(value, field);
   for (const [id, each] of Object.entries(value)) {
-    if (!dimensions.has(id)) dimensions.resolve(id, `${field}.${id}`);
+    known(id, field, dimensions);
     if (!clocks && dimensions.get(id).kind === "clock") {
       throw new InputError(`${field}.${id}`, "is a clock, which runs by itself; leave it out");
     }
     amount(each, `${field}.${id}`);
   }
+}
+
+function policies(value: Policies, field: string, dimensions: Dimensions): void {
+  object(value, field);
+  for (const [id, policy] of Object.entries(value)) {
+    known(id, field, dimensions);
+    oneOf(policy, POLICIES, `${field}.${id}`);
+  }
+}
+
+/** Other names are for the edges, where `readLimits` and its like map them; in here a name that is not the id is lost. */
+function known(id: string, field: string, dimensions: Dimensions): void {
+  const dimension = dimensions.resolve(id, `${field}.${id}`);
+  if (dimension.id !== id) throw new InputError(`${field}.${id}`, `is another name of ${dimension.id}; use that here`);
 }
 
 function object(value: unknown, field: string): void {
@@ -110,6 +132,11 @@ function instant(value: unknown, field: string): void {
   if (typeof value !== "number" || !Number.isFinite(value)) {
     throw new InputError(field, `is ${show(value)}; allowed: a number of milliseconds`);
   }
+}
+
+function duration(value: unknown, field: string): void {
+  instant(value, field);
+  if ((value as number) < 0) throw new InputError(field, `is ${show(value)}; allowed: 0 or more milliseconds`);
 }
 
 function oneOf(value: unknown, known: readonly string[], field: string): void {

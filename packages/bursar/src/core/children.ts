@@ -1,5 +1,5 @@
 import type { Amount, Amounts } from "./amount.js";
-import { type Budget, type BudgetId, covers, freeOf, heldFor, type Path, type Scope } from "./budget.js";
+import { type Budget, type BudgetId, capOf, covers, freeOf, heldFor, type Path, type Scope, usedOf } from "./budget.js";
 import { fractionOf } from "./decimal.js";
 import { type Decision, decide } from "./decision.js";
 import type { Dimension } from "./dimension.js";
@@ -79,7 +79,7 @@ export function endBudget(path: Path, time: Time, dimensions: Dimensions): Path 
 function granted(path: Path, grant: Grant, time: Time, dimensions: Dimensions): Amounts {
   switch (grant.kind) {
     case "limits":
-      return grant.clamp === true ? clamped(path, grant.limits, time, dimensions, null) : grant.limits;
+      return grant.clamp === true ? clamped(path, grant.limits, time, dimensions, null) : { ...grant.limits };
     case "fraction":
       if (path.length === 0) throw new InputError("fraction", "needs a parent to take a part of");
       return clamped(path, grant.most ?? {}, time, dimensions, fraction(grant.of));
@@ -89,8 +89,8 @@ function granted(path: Path, grant: Grant, time: Time, dimensions: Dimensions): 
 }
 
 /**
- * Own limits cut to what the path has left, or to a share of it. A peak is not used up, so it is not divided either; an
- * ancestor that only warns cuts nothing but a share.
+ * Own limits cut to what the path has left, or to a share of what it has free. A peak is not used up, so it is not divided
+ * either. Holds in flight cut nothing but a share, because they pass; nor does an ancestor that only warns.
  */
 function clamped(
   path: Path,
@@ -103,12 +103,21 @@ function clamped(
   for (const dimension of dimensions.all) {
     const { id, kind } = dimension;
     const binding = share === null ? path.filter(({ policies }) => policies[id] !== "soft_warn") : path;
-    const free = freeOn(binding, dimension, time);
+    const free = share === null ? leftOn(binding, dimension, time) : freeOn(binding, dimension, time);
     const left = share === null || kind === "peak" || free === Number.POSITIVE_INFINITY ? free : share(free);
     const limit = Math.min(own[id] ?? Number.POSITIVE_INFINITY, left);
     if (limit !== Number.POSITIVE_INFINITY) limits[id] = limit as Amount;
   }
   return limits;
+}
+
+/** What the path has not used. */
+function leftOn(path: Path, dimension: Dimension, time: Time): number {
+  const left = path.map((budget) => {
+    const used = dimension.kind === "peak" ? 0 : usedOf(budget, dimension, time);
+    return capOf(budget, dimension.id) - used;
+  });
+  return Math.max(0, Math.min(Number.POSITIVE_INFINITY, ...left));
 }
 
 /** What a new hold could take: the least that is free on the path, up to where a hold covers the rest of it. */
@@ -130,6 +139,7 @@ function fraction(of: number): (free: number) => number {
 
 function fitting(path: Path, amounts: Amounts, time: Time, dimensions: Dimensions): Amounts {
   const limits: Record<string, Amount> = {};
+  if (Object.keys(amounts).length === 0) throw new InputError("wrap_up", "names no dimension; give at least one");
   for (const [id, amount] of Object.entries(amounts)) {
     const dimension = dimensions.get(id);
     const field = `wrap_up.${id}`;
@@ -148,7 +158,7 @@ function setAside(path: Path, amounts: Amounts, held: Amounts): Path {
   if (parent === undefined) throw new InputError("wrap_up", "needs a budget to be set aside in");
   if (Object.keys(parent.aside).length > 0) throw new InputError("wrap_up", `is there already in budget ${parent.id}`);
   const above = higher.length === 0 ? [] : closed(hold(higher, uncovered(parent, held)));
-  return [{ ...parent, aside: amounts, open: parent.open + 1 }, ...above];
+  return [{ ...parent, aside: { ...amounts }, open: parent.open + 1 }, ...above];
 }
 
 /** The amounts that a budget's own ancestors do not hold for it anyway. */
@@ -168,7 +178,7 @@ function blank(path: Path, opening: Opening, limits: Amounts, time: Time, dimens
     extended: {},
     aside: {},
     policies: policiesFor(path, opening, limits, dimensions),
-    thresholds: opening.thresholds ?? parent?.thresholds ?? DEFAULT_THRESHOLDS,
+    thresholds: opening.thresholds?.slice() ?? parent?.thresholds ?? DEFAULT_THRESHOLDS,
     warned: {},
     exhausted: [],
     used: {},

@@ -52,27 +52,32 @@ const SEVERITY: readonly Decision["kind"][] = ["stopped", "paused", "refused", "
 
 /** Evaluates every limited dimension of every budget on the path. Pure: it neither reserves nor records. */
 export function decide(path: Path, asked: Amounts, time: Time, dimensions: Dimensions): Decision {
+  const below: Budget[] = [];
   const findings: Finding[] = [];
-  const funded: Budget[] = [];
-  let below: Budget | null = null;
   for (const budget of path) {
-    // Time is not held: it passes on the whole path. A final answer may use the time set aside for it.
-    const wrappingUp = below?.funding === "aside";
     for (const dimension of limited(budget, dimensions)) {
-      const clock = dimension.kind === "clock";
-      if (!clock && funded.some((lower) => covers(lower, dimension.id))) continue;
-      const finding = examine(budget, dimension, asked[dimension.id] ?? NONE, time, clock && wrappingUp);
+      const finding = examineFrom(below, budget, dimension, asked[dimension.id] ?? NONE, time);
       if (finding !== null) findings.push(finding);
     }
     const late = examineDeadline(budget, time);
     if (late !== null) findings.push(late);
-    if (budget.funding !== "path") funded.push(budget);
-    below = budget;
+    below.push(budget);
   }
   // Ties are reported in the table's order; a deadline, which is not in it, comes first.
   findings.sort((a, b) => severity(a) - severity(b) || dimensions.rank(a.dimension) - dimensions.rank(b.dimension));
   const worst = findings[0];
   return { kind: worst === undefined ? "admitted" : answer(worst), findings };
+}
+
+/** A budget as it is seen by a call that comes from below. */
+function examineFrom(below: Path, budget: Budget, dimension: Dimension, asked: number, time: Time): Finding | null {
+  // Time is not held: it passes on the whole path. A final answer may use the time set aside for it.
+  if (dimension.kind === "clock") return examine(budget, dimension, asked, time, below.at(-1)?.funding === "aside");
+  const payer = below.find((lower) => covers(lower, dimension.id));
+  // What is held for a budget is there for it, but not once the exhaustion of the one that holds it is on record. Only
+  // the wrap-up reserve is exempt.
+  const spent = asked > 0 && budget.exhausted.includes(dimension.id) && payer?.funding !== "aside";
+  return payer === undefined || spent ? examine(budget, dimension, asked, time, false) : null;
 }
 
 /** The dimensions a budget limits. */
@@ -125,7 +130,8 @@ function refuse(kind: Dimension["kind"], { asked, used, reserved, limit, sticky 
   }
 }
 
-function examineDeadline(budget: Budget, time: Time): Finding | null {
+/** A deadline that has passed, as a finding. */
+export function examineDeadline(budget: Budget, time: Time): Finding | null {
   if (budget.deadline === null) return null;
   // Sticky like every exhaustion: setting the wall clock back does not bring the time back.
   if (time.instant < budget.deadline && !budget.exhausted.includes(DEADLINE)) return null;

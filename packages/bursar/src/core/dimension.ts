@@ -36,6 +36,8 @@ export interface DimensionDefinition {
 }
 
 const ID = /^[a-z][a-z0-9_]{0,62}$/;
+/** A deadline is reported under that name beside the dimensions; the other is a trap in any object. */
+const TAKEN = ["deadline", "constructor"];
 const KINDS: readonly DimensionKind[] = ["sum", "peak", "clock"];
 
 /**
@@ -53,6 +55,7 @@ export function defineDimension(definition: DimensionDefinition): Dimension {
   }
   const { id, kind, unit = "units", decimals = 0, defaultPolicy = "hard_stop", description = "" } = definition;
   const limit = definition.defaultLimit ?? null;
+  if (TAKEN.includes(id)) throw new InputError("dimension.id", `is "${id}", which is taken; choose another`);
   if (typeof id !== "string" || !ID.test(id)) {
     throw new InputError("dimension.id", `is ${show(id)}; allowed: lower-case letters, digits and _, at most 63`);
   }

@@ -43,7 +43,7 @@ export class Events {
 
   /** What a call has used, and what its budget has left. */
   consumption(budget: Budget, time: Time, consumed: Consumed): Action {
-    const { step_id, capability_id, charged, estimated, estimate, duration_ms } = consumed;
+    const { call_id, step_id, capability_id, charged, unreported, estimate, duration_ms, corrects } = consumed;
     const metadata: Record<string, Json> = duration_ms === null ? {} : { duration_ms };
     for (const id of ["llm_input_tokens", "llm_output_tokens", "cost_usd"]) {
       const value = charged[id];
@@ -51,11 +51,13 @@ export class Events {
     }
     return event("Consumption", {
       budget: budget.id,
+      call_id,
       step_id,
       capability_id,
       resources: this.amounts(charged),
       remaining: this.remaining(budget, time),
-      estimated,
+      estimated: unreported.length > 0,
+      ...(corrects === null ? {} : { corrects }),
       ...(estimate === null ? {} : { estimate: this.amounts(estimate) }),
       metadata,
     });
@@ -91,6 +93,18 @@ export class Events {
       action_type: "StepRefused",
       data: { budget, ...step, asked: this.amounts(asked), decision: decision.kind, findings },
     };
+  }
+
+  /** A child that was not opened, and why. */
+  openRefused(parent: string, child: string, decision: Decision): Action {
+    const findings = decision.findings.map((finding) => this.finding(finding));
+    return { action_type: "OpenRefused", data: { budget: parent, child, decision: decision.kind, findings } };
+  }
+
+  /** An extension that an ancestor has no room for. */
+  extensionRefused(budget: string, dimension: string, ancestor: string, room: number): Action {
+    const data = { budget, dimension, ancestor, room: this.edge(dimension, room) };
+    return { action_type: "ExtensionRefused", data };
   }
 
   /** A reservation given back, or settled because its holder has died. */
@@ -135,10 +149,13 @@ export interface Step {
 }
 
 export interface Consumed extends Step {
+  readonly call_id: string;
+  /** All that the call has used. With `corrects`, it stands in the place of what an earlier link said of this call. */
   readonly charged: Amounts;
-  readonly estimated: boolean;
+  readonly unreported: readonly string[];
   readonly estimate: Amounts | null;
   readonly duration_ms: number | null;
+  readonly corrects: string | null;
 }
 
 function event(name: BudgetEventName, data: JsonObject): Action {

@@ -10,7 +10,10 @@ export function nearest(word: string, known: readonly string[]): string | null {
       bestDistance = distance;
     }
   }
-  return best;
+  // Half a name is no typo: `tokens` means `llm_tokens`.
+  return (
+    best ?? (bounded.length < 3 ? null : (known.find((candidate) => candidate.split("_").includes(bounded)) ?? null))
+  );
 }
 
 /** Levenshtein's distance with one row of memory. */

@@ -1,6 +1,6 @@
 import { type Budget, type BudgetId, capOf, limitOf, type Path, usedOf } from "./budget.js";
 import { percentOf } from "./decimal.js";
-import { exhausts, type Finding, limited } from "./decision.js";
+import { examineDeadline, exhausts, type Finding, limited } from "./decision.js";
 import type { Dimension } from "./dimension.js";
 import type { Dimensions } from "./dimensions.js";
 import type { ExhaustionPolicy } from "./policy.js";
@@ -70,6 +70,14 @@ export function record(path: Path, findings: readonly Finding[]): Noticed {
     return { ...budget, exhausted: [...budget.exhausted, ...fresh.map(({ dimension }) => dimension)] };
   });
   return { path: next, notices };
+}
+
+/** Records the deadlines that have passed while a call was being made, each once. */
+export function noticeDeadlines(path: Path, time: Time): Noticed {
+  return record(
+    path,
+    path.flatMap((budget) => examineDeadline(budget, time) ?? []),
+  );
 }
 
 /** How many thresholds lie at or below what is used. A limit of 0 has none: there is nothing to warn of. */

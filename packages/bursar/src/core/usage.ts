@@ -64,7 +64,7 @@ export function extractUsage(metadata: unknown, dimensions: Dimensions): Reporte
       if (amount !== null) found[id] = Math.max(found[id] ?? NONE, amount) as Amount;
     }
   }
-  return { amounts: withTotal(found), duration_ms: duration };
+  return { amounts: found, duration_ms: duration };
 }
 
 function* readings(value: unknown, depth: number): Generator<readonly [string, number]> {
@@ -97,10 +97,10 @@ function reading(value: number, decimals: number): Amount | null {
   return whole * 10 ** decimals > MAX_AMOUNT ? null : fromDecimal(whole, decimals, "up", "usage");
 }
 
-function withTotal(found: Record<string, Amount>): Amounts {
-  const { llm_tokens: total, llm_input_tokens: input, llm_output_tokens: output } = found;
-  if (input === undefined || output === undefined) return found;
-  return { ...found, llm_tokens: Math.max(total ?? NONE, input + output) as Amount };
+/** Asking for input and output is asking for both together. */
+export function withTotal(asked: Amounts): Amounts {
+  const { llm_tokens: total = NONE, llm_input_tokens: input = NONE, llm_output_tokens: output = NONE } = asked;
+  return input + output <= total ? asked : { ...asked, llm_tokens: (input + output) as Amount };
 }
 
 /** What kind of call it is decides what a missing report costs. */
@@ -108,34 +108,60 @@ export type CallKind = "model" | "tool" | "code" | "child";
 
 export interface Charge {
   readonly charged: Amounts;
-  /** True where a figure that only the provider knows had to be taken from the reservation or the estimate. */
-  readonly estimated: boolean;
-  /** What serialized input and output would amount to at most, when `estimated`. */
+  /** What nobody has reported, so that it was charged as reserved or as estimated; a late report may correct it. */
+  readonly unreported: readonly string[];
+  /** What serialized input and output would amount to at most, where something is unreported. */
   readonly estimate: Amounts | null;
 }
 
-/** Figures that only the other side knows; everything else is counted by Bursar itself. */
-const REPORTED = ["llm_tokens", "llm_input_tokens", "llm_output_tokens", "cost_usd"];
-const TOKENS = ["llm_tokens", "llm_input_tokens", "llm_output_tokens"];
+/** Counted by Bursar itself: whoever is called cannot make them less than what was reserved. */
+const COUNTED = ["steps", "iterations", "subcalls", "depth"];
+const PARTS = ["llm_input_tokens", "llm_output_tokens"];
+const TOTAL = "llm_tokens";
 
 /**
- * What a call is charged: what was reported, else what was reserved. A model call that reserved no tokens is charged the
- * estimate; a tool that is no model is never charged tokens by estimate.
+ * What a call is charged: what was reported, else what was reserved. Tokens of a model call that were neither are charged
+ * as estimated; a tool that is no model is never charged tokens by estimate.
  */
-export function chargeFor(kind: CallKind, asked: Amounts, reported: Amounts, estimate: Amounts): Charge {
+export function chargeFor(kind: CallKind | "charge", asked: Amounts, reported: Amounts, estimate: Amounts): Charge {
   const charged: Record<string, Amount> = { ...asked, ...reported };
-  const missing = REPORTED.filter((id) => reported[id] === undefined && (asked[id] ?? NONE) > 0);
-  const unreserved = TOKENS.every((id) => reported[id] === undefined && asked[id] === undefined);
-  const guessed = kind === "model" && unreserved;
-  if (guessed) for (const id of TOKENS) charged[id] = estimate[id] ?? NONE;
-  const estimated = guessed || missing.length > 0;
-  return { charged, estimated, estimate: estimated ? estimate : null };
+  for (const id of COUNTED) {
+    if (reported[id] !== undefined) charged[id] = Math.max(reported[id], asked[id] ?? NONE) as Amount;
+  }
+  const unreported = Object.keys(asked).filter(
+    (id) => id !== TOTAL && !COUNTED.includes(id) && reported[id] === undefined && (asked[id] ?? NONE) > 0,
+  );
+  const guessing = kind === "model" && reported[TOTAL] === undefined && (asked[TOTAL] ?? NONE) === 0;
+  for (const id of guessing ? PARTS : []) {
+    if (reported[id] !== undefined || (asked[id] ?? NONE) > 0) continue;
+    charged[id] = estimate[id] ?? NONE;
+    unreported.push(id);
+  }
+  const total = totalOf(charged, reported, asked[TOTAL] ?? NONE);
+  if (total.amount > 0 || charged[TOTAL] !== undefined) charged[TOTAL] = total.amount;
+  if (!total.reported && total.amount > 0) unreported.push(TOTAL);
+  return { charged, unreported, estimate: unreported.length > 0 ? estimate : null };
 }
 
-/** What a late report makes of an estimate: what it names is the truth, the rest stays as it was charged. */
-export function correctCharge(charged: Amounts, reported: Amounts): Charge {
-  const estimated = REPORTED.some((id) => reported[id] === undefined && (charged[id] ?? NONE) > 0);
-  return { charged: { ...charged, ...reported }, estimated, estimate: null };
+/** What a late report makes of an estimate: it is the truth about what nobody had reported, and about nothing else. */
+export function correctCharge(charged: Amounts, unreported: readonly string[], reported: Amounts): Charge {
+  const truth = Object.fromEntries(Object.entries(reported).filter(([id]) => unreported.includes(id)));
+  const next: Record<string, Amount> = { ...charged, ...truth };
+  const open = unreported.filter((id) => truth[id] === undefined && id !== TOTAL);
+  if (!unreported.includes(TOTAL)) return { charged: next, unreported: open, estimate: null };
+  const known = Object.fromEntries(PARTS.flatMap((id) => (open.includes(id) ? [] : [[id, next[id] ?? NONE]])));
+  const total = totalOf(next, { ...known, ...truth }, charged[TOTAL] ?? NONE);
+  next[TOTAL] = total.amount;
+  return { charged: next, unreported: total.reported ? open : [...open, TOTAL], estimate: null };
+}
+
+/** Input and output together: as reported, else the sum of both, else no less than what was reserved. */
+function totalOf(charged: Amounts, reported: Amounts, reserved: number): { amount: Amount; reported: boolean } {
+  const sum = (amounts: Amounts) => PARTS.reduce((total, id) => total + (amounts[id] ?? NONE), 0);
+  const total = reported[TOTAL];
+  if (total !== undefined) return { amount: Math.max(total, sum(reported)) as Amount, reported: true };
+  if (PARTS.every((id) => reported[id] !== undefined)) return { amount: sum(reported) as Amount, reported: true };
+  return { amount: Math.max(reserved, sum(charged)) as Amount, reported: false };
 }
 
 /** The most tokens serialized input and output can be: one for each byte of UTF-8. */
@@ -156,11 +182,20 @@ function utf8Bytes(value: unknown): Amount {
   return bytes as Amount;
 }
 
+/** Every part of a value, once, whatever JSON makes of it: the bound must not be lost to a cycle or a big integer. */
 function serialize(value: unknown): string {
+  const seen = new Set<unknown>();
+  const plain = (_: string, each: unknown): unknown => {
+    if (typeof each === "bigint") return String(each);
+    if (typeof each !== "object" || each === null) return each;
+    if (seen.has(each)) return null;
+    seen.add(each);
+    return each;
+  };
   try {
-    return JSON.stringify(value) ?? "";
+    return JSON.stringify(value, plain) ?? "";
   } catch {
-    // Cyclic values and big integers have no JSON; their own text is the best bound there is.
-    return String(value);
+    // A getter or a toJSON that throws: what cannot be written down was not sent either.
+    return "";
   }
 }

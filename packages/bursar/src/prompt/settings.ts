@@ -1,4 +1,5 @@
 import { InputError, show } from "../core/errors.js";
+import { checkKeys } from "../core/fields.js";
 import type { Clock } from "../ports/clock.js";
 import type { Timer } from "../ports/timer.js";
 import { systemTimer } from "../runtime/system-clock.js";
@@ -32,6 +33,7 @@ export function readSettings(provider: Provider, options: AdapterOptions): Setti
   if (typeof provider?.complete !== "function") {
     throw new InputError("provider", `is ${show(provider)}; allowed: an object with a method complete`);
   }
+  checkKeys(options, "options", ["clock", "timer", "onCall", "maxRounds", "maxDepth", "budget", "signal"]);
   return {
     provider,
     clock: options.clock ?? null,

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { Operations } from "../core/apply.js";
 import type { Budget } from "../core/budget.js";
 import type { CallId } from "../core/call.js";
@@ -5,8 +6,9 @@ import { DEFAULT_THRESHOLDS } from "../core/children.js";
 import type { Finding } from "../core/decision.js";
 import { writeAmount } from "../core/dimension.js";
 import { type Dimensions, STANDARD } from "../core/dimensions.js";
-import { InputError } from "../core/errors.js";
+import { InputError, LedgerError } from "../core/errors.js";
 import { Events } from "../core/events.js";
+import { checkKeys } from "../core/fields.js";
 import {
   type BudgetAmounts,
   type BudgetLimits,
@@ -88,7 +90,9 @@ interface Exhaustion {
   readonly limit: number;
 }
 
-const RUN = { scope: "run" } as const;
+const OPTIONS = ["run_id", "limits", "policies", "thresholds", "session_budget_limits", "dimensions", "clock"];
+const PRE_CALL = ["call_id", "step_id", "capability_id", "kind", "asked"];
+const CALL_RESULT = ["metadata", "input", "output"];
 
 /**
  * The budget of one run in one process: checked before every call, recorded after it, extended by people. Every event is
@@ -110,10 +114,10 @@ export class BudgetContext {
   private readonly books = new MemoryBooks(sha256Hex);
   private readonly operations: Operations;
   private readonly events: Events;
-  private calls = 0;
   private readonly warned = new Set<string>();
 
   constructor(options: BudgetContextOptions = {}) {
+    checkKeys(options, "options", OPTIONS);
     this.dimensions = options.dimensions ?? STANDARD;
     this.clock = options.clock ?? systemClock;
     this.operations = new Operations(this.dimensions);
@@ -130,16 +134,19 @@ export class BudgetContext {
       const grant = { kind: "limits", limits: readLimits(session, this.dimensions, field) } as const;
       this.apply({ op: "open", parent: null, opening: { id: parent, scope: "shared", grant } });
     }
-    const opening = { ...RUN, id: this.run_id, grant: { kind: "limits", limits, clamp: true } as const };
-    this.apply({ op: "open", parent, chain: this.run_id, opening: { ...opening, policies, thresholds } });
+    const grant = { kind: "limits", limits, clamp: true } as const;
+    const opening = { id: this.run_id, scope: "run", grant, policies, thresholds } as const;
+    const { budget } = this.apply({ op: "open", parent, chain: this.run_id, opening });
+    if (budget === null) throw new InputError("session_budget_limits", "leave nothing for a run");
   }
 
   /** Holds what the call may use at most, or says why not. */
   checkPreCall(call: PreCall = {}): BudgetCheckResult {
-    const call_id = call.call_id ?? `${this.run_id}/${++this.calls}`;
+    checkKeys(call, "call", PRE_CALL);
+    const call_id = call.call_id ?? randomUUID();
     const asked = readAmounts({ steps: 1, ...call.asked }, this.dimensions, { field: "asked" });
     const { step_id, capability_id, kind = "tool" } = call;
-    const { decision, notices } = this.apply({
+    const { decision, notices, repeated } = this.apply({
       op: "reserve",
       budget: this.run_id,
       call: call_id,
@@ -148,6 +155,10 @@ export class BudgetContext {
       ...(step_id === undefined ? {} : { step_id }),
       ...(capability_id === undefined ? {} : { capability_id }),
     });
+    // Somebody holds this call already: letting it pass again would make it twice.
+    if (repeated)
+      throw new LedgerError(`call ${call_id} was admitted before; a further attempt needs an id of its own`);
+    this.remember(notices);
     const [worst] = decision.findings;
     if (worst === undefined) return this.passed(call_id, notices);
     const about = this.about(worst);
@@ -163,6 +174,7 @@ export class BudgetContext {
    * counts once; a late report corrects an estimate.
    */
   recordConsumption(call_id: CallId, result: CallResult = {}): OutcomeOf<CommitOperation> {
+    checkKeys(result, "result", CALL_RESULT);
     const { amounts, duration_ms } = extractUsage(result.metadata, this.dimensions);
     const estimate = estimateTokens(result.input ?? "", result.output ?? "");
     const outcome = this.apply({
@@ -174,6 +186,11 @@ export class BudgetContext {
     });
     this.remember(outcome.notices);
     return outcome;
+  }
+
+  /** Gives back what was held for a call that was not made. */
+  release(call_id: CallId): void {
+    this.apply({ op: "release", call: call_id });
   }
 
   /** Adds to a limit, or to several at once: all of it or nothing. Never called on behalf of the agent itself. */
@@ -201,9 +218,9 @@ export class BudgetContext {
     this.apply({ op: "resume", budget: this.run_id });
   }
 
-  /** Ends the run: its final consumption is the last thing its chain says. */
+  /** Ends the run: its final consumption is the last thing its chain says. Ending twice does no harm. */
   complete(): void {
-    this.apply({ op: "end", budget: this.run_id });
+    if (!this.budget().ended) this.apply({ op: "end", budget: this.run_id });
   }
 
   /** The limits in force, with extensions, in edge units. */
@@ -216,7 +233,7 @@ export class BudgetContext {
   }
 
   get policies(): BudgetPolicies {
-    return this.budget().policies;
+    return { ...this.budget().policies };
   }
 
   /** What has been used, in edge units. */
@@ -236,7 +253,7 @@ export class BudgetContext {
 
   /** The lines of the run's chain, ready for `verifyChain` or a file. */
   get chain(): readonly string[] {
-    return this.books.lines(this.run_id);
+    return [...this.books.lines(this.run_id)];
   }
 
   private apply<const O extends Operation>(operation: O): OutcomeOf<O> {
@@ -250,7 +267,6 @@ export class BudgetContext {
   }
 
   private passed(call_id: CallId, notices: readonly Notice[]): BudgetCheckResult {
-    this.remember(notices);
     const warnings = notices.map(({ dimension, percent, consumed, limit }) => ({
       dimension,
       percent,

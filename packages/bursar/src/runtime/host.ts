@@ -8,7 +8,7 @@ export function checkBudgetPreCall(context: BudgetContext, call: PreCall): Budge
 }
 
 /**
- * Records what a host call used, from its result: `metadata` where the result has one, else the result itself.
+ * Records what a host call used, from its result: its own fields, its `usage` and its `metadata`.
  *
  * @example
  * ```ts
@@ -21,6 +21,5 @@ export function recordBudgetConsumption(
   result: unknown,
   input?: unknown,
 ): OutcomeOf<CommitOperation> {
-  const metadata = typeof result === "object" && result !== null && "metadata" in result ? result.metadata : result;
-  return context.recordConsumption(call_id, { metadata, input, output: result });
+  return context.recordConsumption(call_id, { metadata: result, input, output: result });
 }

@@ -15,8 +15,8 @@ export const systemTimer: Timer = {
     let handle: NodeJS.Timeout;
     const wait = (left: number): void => {
       const part = Math.min(left, LONGEST_MS);
+      // It keeps the process alive: a deadline has to come, even if nothing else is left to wait for.
       handle = setTimeout(() => (left > part ? wait(left - part) : run()), part);
-      handle.unref();
     };
     wait(Math.max(0, ms));
     return { [Symbol.dispose]: () => clearTimeout(handle) };

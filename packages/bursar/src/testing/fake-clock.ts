@@ -1,3 +1,4 @@
+import { InputError, show } from "../core/errors.js";
 import type { Time } from "../core/time.js";
 import type { Clock } from "../ports/clock.js";
 import type { Timer } from "../ports/timer.js";
@@ -33,6 +34,7 @@ export class FakeClock implements Clock, Timer {
 
   /** Lets time pass, and rings every alarm on the way at its own moment. */
   advance(ms: number): void {
+    if (!(ms >= 0)) throw new InputError("ms", `is ${show(ms)}; allowed: 0 or more milliseconds`);
     const end = this.monotonic + ms;
     for (let next = this.nextAlarm(end); next !== null; next = this.nextAlarm(end)) {
       this.alarms = this.alarms.filter((alarm) => alarm !== next);

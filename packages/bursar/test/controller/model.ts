@@ -118,56 +118,25 @@ export class Model {
   }
 
   canProceed(operation: "iteration" | "subcall", depth: number, now: number): boolean {
-    const room = (what: keyof Limits) => this.free(what, now) > 0;
+    const room = (what: keyof Limits) => this.hasRoom(what, now);
     if (this.ended || !room("cost") || !room("tokens") || !room("time")) return false;
     return operation === "iteration" ? room("iterations") : depth < this.limits.depth;
   }
 
   blockReason(now: number): string | null {
     if (this.empty && this.parent !== null) return this.parent.blockReason(now);
-    if (this.free("cost", now) === 0) return "Cost budget exhausted";
-    if (this.free("tokens", now) === 0) return "Token budget exhausted";
-    if (this.free("time", now) === 0) return "Time budget exhausted";
-    return this.free("iterations", now) === 0 ? "Max iterations reached" : null;
+    if (!this.hasRoom("cost", now)) return "Cost budget exhausted";
+    if (!this.hasRoom("tokens", now)) return "Token budget exhausted";
+    if (!this.hasRoom("time", now)) return "Time budget exhausted";
+    return this.hasRoom("iterations", now) ? null : "Max iterations reached";
   }
 
-  /** The child a sub-budget `offered` at some moment makes now. */
-  attach(offered: Limits, below: number, now: number): Model {
-    const spent = (what: keyof Limits) =>
-      (this.limits[what] > 0 || this.used(what, now) > 0) && this.used(what, now) >= this.limits[what];
-    const exhausted = this.empty || HELD.some(spent) || this.free("time", now) === 0;
-    const clip = (what: keyof Limits) => (exhausted ? 0 : Math.min(offered[what], this.free(what, now)));
-    const limits = {
-      cost: clip("cost"),
-      tokens: clip("tokens"),
-      time: clip("time"),
-      depth: exhausted ? 0 : offered.depth,
-      iterations: clip("iterations"),
-    };
-    return new Model(limits, now, this, below, exhausted);
-  }
-
-  offer(depth: number, now: number): Limits {
-    const half = (what: keyof Limits) => Math.floor(this.free(what, now) / 2);
-    return {
-      cost: half("cost"),
-      tokens: half("tokens"),
-      time: half("time"),
-      depth: Math.max(0, this.limits.depth - depth - 1),
-      iterations: Math.ceil(this.limits.iterations / 2),
-    };
-  }
-
-  /** The warnings that have become due. */
-  warnings(now: number): readonly string[] {
-    if (this.ended) return [];
-    const subjects = { cost: "Cost", tokens: "Tokens", time: "Time" } as const;
-    return (["cost", "tokens", "time"] as const).flatMap((what) => {
-      const limit = this.limits[what];
-      const used = this.used(what, now);
-      if (limit === 0 || this.warned.has(what) || used * 100 < limit * 80) return [];
-      this.warned.add(what);
-      return [`${subjects[what]} at ${Math.round((used * 100) / limit)}% of budget`];
-    });
+  /** What is held for a child is of no use to it once one above has overdrawn its limit. */
+  private hasRoom(what: keyof Limits, now: number): boolean {
+    const held = HELD.some((id) => id === what);
+    for (let above = this.parent; above !== null && held; above = above.parent) {
+      if (above.used(what, now) > above.limits[what]) return false;
+    }
+    return this.free(what, now) > 0;
   }
 }

@@ -216,7 +216,7 @@ class Pair {
     const parent = this.naive.nodes[at];
     if (parent === undefined || parent.opening.grant.kind === "wrap_up") return false;
     const others = this.naive.nodes.filter((node) => node.parent === parent && node.opening.grant.kind === "wrap_up");
-    if (others.some(({ ended }) => !ended)) return false;
+    if (others.some(({ ended }) => !ended) || Object.keys(amounts).length === 0) return false;
     return Object.entries(amounts).every(([id, amount]) => {
       const free = this.naive.freeOn(lineage(parent), this.dimensions.get(id));
       return parent.limits[id] !== undefined && amount <= free;

@@ -243,7 +243,13 @@ export class Naive {
     }
     const own = grant.limits[id] ?? Number.POSITIVE_INFINITY;
     const hard = path.filter(({ policies }) => policies[id] !== "soft_warn");
-    return grant.clamp === true ? Math.min(own, this.freeOn(hard, dimension)) : own;
+    return grant.clamp === true ? Math.min(own, this.leftOn(hard, dimension)) : own;
+  }
+
+  private leftOn(path: readonly Node[], dimension: Dimension): number {
+    const used = (node: Node) => (dimension.kind === "peak" ? 0 : this.used(node, dimension));
+    const left = path.map((node) => this.limit(node, dimension.id) - this.aside(node, dimension) - used(node));
+    return Math.max(0, Math.min(Number.POSITIVE_INFINITY, ...left));
   }
 
   private decide(path: readonly Node[], asked: Numbers): Answer {
@@ -261,7 +267,9 @@ export class Naive {
     for (const id of Object.keys(node.limits)) {
       const dimension = this.dimensions.get(id);
       const clock = dimension.kind === "clock";
-      if (!clock && below.some((lower) => covers(lower, id))) continue;
+      const payer = clock ? undefined : below.find((lower) => covers(lower, id));
+      const spent = (asked[id] ?? 0) > 0 && node.exhausted.has(id) && payer?.opening.grant.kind !== "wrap_up";
+      if (payer !== undefined && !spent) continue;
       const why = this.why(node, dimension, asked[id] ?? 0, wrappingUp && clock);
       const policy = node.policies[id] ?? dimension.defaultPolicy;
       if (why !== null && !(why === "busy" && policy === "soft_warn")) found.push({ node, id, why, policy });

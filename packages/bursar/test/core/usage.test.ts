@@ -3,13 +3,13 @@ import { describe, expect, test } from "vitest";
 import { scenario } from "../../../../specs/scenario.js";
 import type { Amount, Amounts } from "../../src/core/amount.js";
 import { STANDARD } from "../../src/core/dimensions.js";
-import { chargeFor, correctCharge, estimateTokens, extractUsage } from "../../src/core/usage.js";
+import { chargeFor, correctCharge, estimateTokens, extractUsage, withTotal } from "../../src/core/usage.js";
 
 const used = (metadata: unknown) => extractUsage(metadata, STANDARD).amounts;
 const amounts = (record: Record<string, number>) => record as Record<string, Amount> as Amounts;
 
 scenario("004/host-usage-keys", () => {
-  const expected = { llm_input_tokens: 12, llm_output_tokens: 30, llm_tokens: 42 };
+  const expected = { llm_input_tokens: 12, llm_output_tokens: 30 };
   for (const metadata of [
     { usage: { llm_input_tokens: 12, llm_output_tokens: 30 } },
     { "usage.llm_input_tokens": 12, "usage.llm_output_tokens": 30 },
@@ -23,7 +23,7 @@ scenario("004/host-usage-keys", () => {
     { metadata: { usage: { input_tokens: 12, output_tokens: 30 } } },
     { response_metadata: { token_usage: { prompt_tokens: 12, completion_tokens: 30 } } },
   ]) {
-    expect(used(metadata), JSON.stringify(metadata)).toEqual(expected);
+    expect(used(metadata), JSON.stringify(metadata)).toMatchObject(expected);
   }
   for (const cost of [
     { total_cost_usd: 0.25 },
@@ -44,7 +44,6 @@ describe("reading usage", () => {
 
   test("where two names disagree the larger counts", () => {
     expect(used({ prompt_tokens: 5, usage: { input_tokens: 9 } })).toEqual({ llm_input_tokens: 9 });
-    expect(used({ input_tokens: 5, output_tokens: 5, total_tokens: 3 }).llm_tokens).toBe(10);
   });
 
   test("cached input comes on top of input_tokens and is part of prompt_tokens", () => {
@@ -76,7 +75,7 @@ scenario("004/host-provider-first", () => {
 
   expect(chargeFor("model", asked, reported, amounts({ llm_tokens: 77 }))).toEqual({
     charged: reported,
-    estimated: false,
+    unreported: [],
     estimate: null,
   });
 });
@@ -87,18 +86,19 @@ scenario("004/host-fallback-estimation", () => {
   expect(estimate).toEqual({ llm_input_tokens: 17, llm_output_tokens: 2, llm_tokens: 19 });
   expect(chargeFor("model", amounts({ steps: 1 }), {}, estimate)).toEqual({
     charged: { steps: 1, ...estimate },
-    estimated: true,
+    unreported: ["llm_input_tokens", "llm_output_tokens", "llm_tokens"],
     estimate,
   });
 });
 
 describe("charging", () => {
   test("what is not reported is charged as reserved, with the estimate beside it", () => {
+    const asked = amounts({ steps: 1, llm_tokens: 1000, cost_usd: 500, network_egress_bytes: 9 });
     const estimate = amounts({ llm_tokens: 19 });
 
-    expect(chargeFor("model", amounts({ llm_tokens: 1000, cost_usd: 500 }), {}, estimate)).toEqual({
-      charged: { llm_tokens: 1000, cost_usd: 500 },
-      estimated: true,
+    expect(chargeFor("model", asked, {}, estimate)).toEqual({
+      charged: asked,
+      unreported: ["cost_usd", "network_egress_bytes", "llm_tokens"],
       estimate,
     });
   });
@@ -106,19 +106,46 @@ describe("charging", () => {
   test("tools that are no models are never charged tokens by estimate", () => {
     expect(chargeFor("tool", amounts({ steps: 1 }), {}, amounts({ llm_tokens: 19 }))).toEqual({
       charged: { steps: 1 },
-      estimated: false,
+      unreported: [],
       estimate: null,
     });
   });
 
-  test("a late report replaces what it names and nothing else", () => {
-    const charged = amounts({ steps: 1, llm_tokens: 30, cost_usd: 9 });
+  test("whoever is called cannot make less of what Bursar counts itself", () => {
+    const { charged } = chargeFor("tool", amounts({ steps: 1 }), amounts({ steps: 0 }), {});
 
-    expect(correctCharge(charged, amounts({ cost_usd: 4 }))).toMatchObject({
-      charged: { steps: 1, llm_tokens: 30, cost_usd: 4 },
-      estimated: true,
+    expect(charged).toEqual({ steps: 1 });
+  });
+
+  test("a total is never less than its parts, and a missing part is taken from the estimate", () => {
+    const estimate = amounts({ llm_input_tokens: 70, llm_output_tokens: 30 });
+    const charge = (asked: Record<string, number>, reported: Record<string, number>) =>
+      chargeFor("model", amounts(asked), amounts(reported), estimate);
+
+    expect(charge({}, { llm_output_tokens: 5000 })).toMatchObject({
+      charged: { llm_input_tokens: 70, llm_output_tokens: 5000, llm_tokens: 5070 },
+      unreported: ["llm_input_tokens", "llm_tokens"],
     });
-    expect(correctCharge(charged, amounts({ cost_usd: 4, llm_tokens: 2 })).estimated).toBe(false);
+    expect(charge({ llm_tokens: 9000 }, { llm_input_tokens: 2, llm_output_tokens: 3 }).charged.llm_tokens).toBe(5);
+    expect(charge({ llm_tokens: 0 }, {}).charged.llm_tokens).toBe(100);
+    expect(charge({}, { llm_tokens: 4, llm_input_tokens: 6 }).charged.llm_tokens).toBe(6);
+    expect(withTotal(amounts({ llm_input_tokens: 5, llm_output_tokens: 6 })).llm_tokens).toBe(11);
+  });
+
+  test("a late report is the truth about what nobody had reported, and about nothing else", () => {
+    const charged = amounts({ steps: 1, llm_tokens: 30, cost_usd: 9 });
+    const late = (reported: Record<string, number>) => correctCharge(charged, ["cost_usd"], amounts(reported));
+
+    expect(late({ cost_usd: 4, llm_tokens: 2 })).toMatchObject({
+      charged: { steps: 1, llm_tokens: 30, cost_usd: 4 },
+      unreported: [],
+    });
+    const both = correctCharge(
+      charged,
+      ["llm_tokens", "cost_usd"],
+      amounts({ llm_input_tokens: 2, llm_output_tokens: 3, llm_tokens: 5 }),
+    );
+    expect(both).toMatchObject({ charged: { llm_tokens: 5 }, unreported: ["cost_usd"] });
   });
 
   test("a byte of UTF-8 is a token at most", () => {
@@ -129,6 +156,8 @@ describe("charging", () => {
     );
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;
-    expect(estimateTokens(cyclic, 1n).llm_tokens).toBeGreaterThan(0);
+    cyclic.text = "x".repeat(10_000);
+    expect(estimateTokens(cyclic, 1n).llm_tokens).toBeGreaterThan(10_000);
+    expect(estimateTokens(Object.assign(Object.create(null), { self: cyclic }), "").llm_tokens).toBeGreaterThan(10_000);
   });
 });

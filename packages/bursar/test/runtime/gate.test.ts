@@ -171,7 +171,7 @@ describe("the gate", () => {
 
     await again();
 
-    await expect(again()).rejects.toThrow("call once was admitted before");
+    await expect(again()).rejects.toThrow("a further attempt needs an id of its own");
     expect(made).toBe(1);
     expect(await used("cost_usd")).toBe(100_000_000);
   });

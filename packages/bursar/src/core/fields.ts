@@ -1,0 +1,25 @@
+import { InputError, show } from "./errors.js";
+import { nearest } from "./nearest.js";
+
+/**
+ * Looks at the keys of an object from outside. One that is not known is a mistake that would be passed over in silence,
+ * and a limit that is passed over is no limit.
+ */
+export function checkKeys(value: unknown, field: string, known: readonly string[]): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new InputError(field, `is ${show(value)}; allowed: an object with ${known.join(", ")}`);
+  }
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue;
+    const guess = nearest(key, known);
+    const hint = guess === null ? "" : `; did you mean ${guess}?`;
+    throw new InputError(`${field}.${key}`, `is not known here${hint}; allowed: ${known.join(", ")}`);
+  }
+}
+
+/** A whole number of milliseconds a caller is ready to wait. */
+export function checkWait(value: unknown, field: string): void {
+  if (typeof value !== "number" || !(value >= 0)) {
+    throw new InputError(field, `is ${show(value)}; allowed: 0 or more milliseconds`);
+  }
+}
