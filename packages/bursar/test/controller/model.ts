@@ -23,6 +23,8 @@ export class Model {
   readonly below: number;
   readonly children: Model[] = [];
   readonly warned = new Set<string>();
+  /** What was found exhausted when somebody wanted to attach. */
+  private readonly recorded = new Set<string>();
   private readonly since: number;
   private until: number | null = null;
   private readonly own = { cost: 0, inputTokens: 0, outputTokens: 0, iterations: 0, subcalls: 0 };
@@ -131,12 +133,53 @@ export class Model {
     return this.hasRoom("iterations", now) ? null : "Max iterations reached";
   }
 
-  /** What is held for a child is of no use to it once one above has overdrawn its limit. */
+  /** What is held for a child is of no use to it once the exhaustion of one above is on record. */
   private hasRoom(what: keyof Limits, now: number): boolean {
     const held = HELD.some((id) => id === what);
     for (let above = this.parent; above !== null && held; above = above.parent) {
-      if (above.used(what, now) > above.limits[what]) return false;
+      if (above.used(what, now) > above.limits[what] || above.recorded.has(what)) return false;
     }
     return this.free(what, now) > 0;
+  }
+
+  /** The child a sub-budget `offered` at some moment makes now. */
+  attach(offered: Limits, below: number, now: number): Model {
+    const spent = (what: keyof Limits) =>
+      (this.limits[what] > 0 || this.used(what, now) > 0) && this.used(what, now) >= this.limits[what];
+    for (const what of HELD) if (!this.empty && spent(what)) this.recorded.add(what);
+    const exhausted = this.empty || HELD.some(spent) || this.free("time", now) === 0;
+    const clip = (what: keyof Limits) => (exhausted ? 0 : Math.min(offered[what], this.free(what, now)));
+    const limits = {
+      cost: clip("cost"),
+      tokens: clip("tokens"),
+      time: clip("time"),
+      depth: exhausted ? 0 : offered.depth,
+      iterations: clip("iterations"),
+    };
+    return new Model(limits, now, this, below, exhausted);
+  }
+
+  offer(depth: number, now: number): Limits {
+    const half = (what: keyof Limits) => Math.floor(this.free(what, now) / 2);
+    return {
+      cost: half("cost"),
+      tokens: half("tokens"),
+      time: half("time"),
+      depth: Math.max(0, this.limits.depth - depth - 1),
+      iterations: Math.ceil(this.limits.iterations / 2),
+    };
+  }
+
+  /** The warnings that have become due. */
+  warnings(now: number): readonly string[] {
+    if (this.ended) return [];
+    const subjects = { cost: "Cost", tokens: "Tokens", time: "Time" } as const;
+    return (["cost", "tokens", "time"] as const).flatMap((what) => {
+      const limit = this.limits[what];
+      const used = this.used(what, now);
+      if (limit === 0 || this.warned.has(what) || used * 100 < limit * 80) return [];
+      this.warned.add(what);
+      return [`${subjects[what]} at ${Math.round((used * 100) / limit)}% of budget`];
+    });
   }
 }
