@@ -38,6 +38,7 @@ export {
 export { Dimensions, STANDARD } from "./core/dimensions.js";
 export { BursarError, InputError, LedgerError } from "./core/errors.js";
 export { type Action, type BudgetEventName, Events } from "./core/events.js";
+export { explainDecision } from "./core/explain.js";
 export {
   type BudgetAmounts,
   type BudgetLimits,
@@ -67,7 +68,16 @@ export {
   type PreCall,
 } from "./runtime/context.js";
 export { type Ed25519, ed25519, headSigner, type SigningKeys, sha256Hex } from "./runtime/crypto.js";
-export { type Effected, Gate, type Gated, type GatedCall, type GateOptions, OutOfTime } from "./runtime/gate.js";
+export {
+  type Effected,
+  Gate,
+  type Gated,
+  type GatedCall,
+  type GateOptions,
+  type OpenOptions,
+  SettlementError,
+} from "./runtime/gate.js";
 export { checkBudgetPreCall, recordBudgetConsumption } from "./runtime/host.js";
 export { systemClock, systemTimer } from "./runtime/system-clock.js";
+export { OutOfTime } from "./runtime/time-limit.js";
 export { MemoryStore, type MemoryStoreOptions } from "./stores/memory.js";

@@ -56,7 +56,8 @@ export class Stage implements Disposable {
 
   constructor(world: World, chain: string) {
     this.world = world;
-    this.gate = new Gate(world);
+    const { store, clock, timer } = world;
+    this.gate = new Gate({ store, clock, timer });
     this.tail = new Tail(world.store, chain, world.tell);
     this.random = seeded(world.seed);
   }

@@ -1,7 +1,7 @@
 import type { Amount, Amounts } from "./amount.js";
 import type { Rounding } from "./decimal.js";
 import { type Dimension, readAmount } from "./dimension.js";
-import type { Dimensions } from "./dimensions.js";
+import { type Dimensions, STANDARD } from "./dimensions.js";
 import { InputError, show } from "./errors.js";
 import { nearest } from "./nearest.js";
 import { type ExhaustionPolicy, POLICIES, type Policies } from "./policy.js";
@@ -51,7 +51,7 @@ export function defaultPolicies(dimensions: Dimensions): Policies {
  */
 export function readLimits(
   input: unknown,
-  dimensions: Dimensions,
+  dimensions: Dimensions = STANDARD,
   { field = "limits", defaults = {} }: { field?: string; defaults?: Amounts } = {},
 ): Amounts {
   const limits: Record<string, Amount> = { ...defaults };
@@ -64,7 +64,7 @@ export function readLimits(
 
 export function readPolicies(
   input: unknown,
-  dimensions: Dimensions,
+  dimensions: Dimensions = STANDARD,
   { field = "policies", defaults = {} }: { field?: string; defaults?: Policies } = {},
 ): Policies {
   const policies: Record<string, ExhaustionPolicy> = { ...defaults };
@@ -77,7 +77,7 @@ export function readPolicies(
 /** Reads amounts a call asks for, has used, or is to be granted. Clocks run by themselves, so nobody asks for them. */
 export function readAmounts(
   input: unknown,
-  dimensions: Dimensions,
+  dimensions: Dimensions = STANDARD,
   {
     field = "amounts",
     rounding = "up",

@@ -1,19 +1,30 @@
 import { randomUUID } from "node:crypto";
 import type { Amounts } from "../core/amount.js";
-import type { BudgetId, Path } from "../core/budget.js";
-import { freeOf } from "../core/budget.js";
+import type { BudgetId, Path, Scope } from "../core/budget.js";
 import type { CallId } from "../core/call.js";
+import type { Opening } from "../core/children.js";
 import type { Decision } from "../core/decision.js";
-import { LedgerError } from "../core/errors.js";
+import { BursarError, InputError, LedgerError, show } from "../core/errors.js";
 import { Events, type Step } from "../core/events.js";
-import { type BudgetAmounts, readAmounts } from "../core/input.js";
-import type { CommitOperation, OutcomeOf } from "../core/operation.js";
+import { explainDecision } from "../core/explain.js";
+import { checkKeys, checkWait } from "../core/fields.js";
+import {
+  type BudgetAmounts,
+  type BudgetLimits,
+  type BudgetPolicies,
+  defaultLimits,
+  readAmounts,
+  readLimits,
+  readPolicies,
+} from "../core/input.js";
+import type { CommitOperation, OpenOperation, OutcomeOf } from "../core/operation.js";
 import { type CallKind, estimateTokens, extractUsage } from "../core/usage.js";
 import type { Clock } from "../ports/clock.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
-import { Queue } from "./queue.js";
+import { type Attempt, Queue } from "./queue.js";
 import { systemClock, systemTimer } from "./system-clock.js";
+import { TimeLimit, timeLeft } from "./time-limit.js";
 
 export interface GateOptions {
   readonly store: Store;
@@ -50,10 +61,48 @@ export interface Effected<Value> {
 export type Gated<Value> =
   | { readonly kind: "done"; readonly value: Value; readonly settled: OutcomeOf<CommitOperation> }
   | { readonly kind: "failed"; readonly error: unknown; readonly settled: OutcomeOf<CommitOperation> }
-  | { readonly kind: "refused"; readonly decision: Decision };
+  | { readonly kind: "refused"; readonly decision: Decision; readonly message: string };
+
+/** A call was made, but what it used could not be recorded. Its reservation stands until it expires and is charged. */
+export class SettlementError extends BursarError {
+  override readonly name: string = "SettlementError";
+  /** What the effect gave back, which must not be lost. */
+  readonly value: unknown;
+
+  constructor(call_id: CallId, value: unknown, cause: unknown) {
+    super("not_settled", `call ${call_id} was made, but what it used could not be recorded`, { cause });
+    this.value = value;
+  }
+}
+
+/** A budget to be opened, in edge units. */
+export interface OpenOptions {
+  /** Absent keys take the defaults of the table; null is no limit. In a child, absent is no limit at this node. */
+  readonly limits?: BudgetLimits;
+  readonly parent?: BudgetId;
+  readonly scope?: Scope;
+  readonly policies?: BudgetPolicies;
+  readonly thresholds?: readonly number[];
+  readonly deadline?: Date | null;
+}
+
+type Made<Value> = { readonly value: Value; readonly usage: unknown } | { readonly error: unknown };
 
 const WAIT_MS = 30_000;
 const EXPIRES_MS = 15 * 60_000;
+const CALL_KEYS = [
+  "budget",
+  "capability_id",
+  "kind",
+  "asked",
+  "input",
+  "call_id",
+  "step_id",
+  "wait_ms",
+  "signal",
+  "expires_ms",
+];
+const OPEN_KEYS = ["limits", "parent", "scope", "policies", "thresholds", "deadline"];
 
 /**
  * The one way to an effect: quote, reserve over the whole path, do, commit. A call that does not fit is not made; one that
@@ -68,7 +117,11 @@ export class Gate implements Disposable {
   private readonly queue = new Queue();
   private readonly watching: Disposable;
 
-  constructor({ store, clock = systemClock, timer = systemTimer, wait_ms = WAIT_MS }: GateOptions) {
+  constructor(options: GateOptions) {
+    checkKeys(options, "options", ["store", "clock", "timer", "wait_ms"]);
+    const { store, clock = systemClock, timer = systemTimer, wait_ms = WAIT_MS } = options;
+    if (typeof store?.apply !== "function") throw new InputError("store", `is ${show(store)}; allowed: a store`);
+    checkWait(wait_ms, "wait_ms");
     this.store = store;
     this.clock = clock;
     this.timer = timer;
@@ -78,78 +131,167 @@ export class Gate implements Disposable {
   }
 
   /**
+   * Opens a budget. A root takes the defaults where it names no limit; a run under a parent is clamped to what its
+   * ancestors have left.
+   *
+   * @example
+   * ```ts
+   * await gate.open("run-7", { limits: { cost_usd: 0.5 }, policies: { cost_usd: "approval_required" } });
+   * ```
+   */
+  async open(id: BudgetId, options: OpenOptions = {}): Promise<OutcomeOf<OpenOperation>> {
+    checkKeys(options, "options", OPEN_KEYS);
+    const { dimensions } = this.store;
+    const { parent = null, scope = "run", deadline = null } = options;
+    const defaults = parent === null && scope === "run" ? defaultLimits(dimensions) : {};
+    const limits = readLimits(options.limits ?? {}, dimensions, { defaults });
+    const opening: Opening = {
+      id,
+      scope,
+      grant: { kind: "limits", limits, clamp: scope === "run" },
+      policies: readPolicies(options.policies ?? {}, dimensions),
+      deadline: deadline === null ? null : deadline.getTime(),
+      ...(options.thresholds === undefined ? {} : { thresholds: options.thresholds }),
+    };
+    const [outcome] = await this.store.apply([{ op: "open", parent, opening }]);
+    return outcome;
+  }
+
+  /**
    * Makes a call inside its budget.
    *
    * @example
    * ```ts
-   * const result = await gate.call({ budget: "run-7", capability_id: "llm", kind: "model", asked: { cost_usd: 0.02 } }, (signal) => complete(prompt, signal));
-   * if (result.kind === "refused") console.log(result.decision.findings[0]);
+   * const call = { budget: "run-7", capability_id: "llm", kind: "model", asked: { cost_usd: 0.02 } } as const;
+   * const result = await gate.call(call, (signal) => complete(prompt, signal));
+   * if (result.kind === "refused") console.log(result.message);
    * ```
    */
   async call<Value>(call: GatedCall, effect: (signal: AbortSignal) => Promise<Effected<Value>>): Promise<Gated<Value>> {
-    const call_id = call.call_id ?? randomUUID();
+    if (typeof effect !== "function") throw new InputError("effect", `is ${show(effect)}; allowed: a function`);
+    const call_id = call?.call_id ?? randomUUID();
     const decision = await this.admit({ ...call, call_id });
-    if (decision.kind !== "admitted") return { kind: "refused", decision };
-    const began = this.clock.now().monotonic;
-    const time = await this.limitTime(call, call_id);
-    try {
-      const { value, usage } = await untilAborted(effect(time.signal), time.signal);
-      return { kind: "done", value, settled: await this.settle(call, call_id, usage, value, began) };
-    } catch (error) {
-      return { kind: "failed", error, settled: await this.settle(call, call_id, error, "", began) };
-    } finally {
-      time[Symbol.dispose]();
+    if (decision.kind !== "admitted") {
+      return { kind: "refused", decision, message: explainDecision(decision, this.store.dimensions) };
     }
+    const began = this.clock.now().monotonic;
+    const made = await this.make(call, call_id, effect);
+    if ("error" in made) {
+      const { error } = made;
+      return { kind: "failed", error, settled: await this.settle(call, call_id, error, undefined, began) };
+    }
+    const { value, usage } = made;
+    return { kind: "done", value, settled: await this.settle(call, call_id, usage, value, began) };
   }
 
   /** Reserves what a call asks for, waiting while budgets are busy. Whoever is admitted has to settle the call. */
   async admit(call: GatedCall & { readonly call_id: CallId }): Promise<Decision> {
+    checkKeys(call, "call", CALL_KEYS);
+    if (call.wait_ms !== undefined) checkWait(call.wait_ms, "call.wait_ms");
+    if (call.expires_ms !== undefined) checkWait(call.expires_ms, "call.expires_ms");
+    call.signal?.throwIfAborted();
     const asked = readAmounts({ steps: 1, ...call.asked }, this.store.dimensions, { field: "asked" });
-    const path = (await this.store.path(call.budget)).map(({ id }) => id);
-    const attempt = () => this.reserve(call, asked);
-    const first = this.queue.blocks(path) ? QUEUED : await attempt();
+    const path = await this.store.path(call.budget);
+    const attempt: Attempt = {
+      path: path.map(({ id }) => id),
+      reserve: () => this.reserve(call, asked),
+      release: () => this.store.apply([{ op: "release", call: call.call_id }]),
+    };
+    const first = this.queue.blocks(attempt.path) ? QUEUED : await attempt.reserve();
     if (first.kind !== "busy") return first;
-    const patience = new AbortController();
-    const alarm = this.timer.after(call.wait_ms ?? this.wait_ms, () => patience.abort());
-    const signal = call.signal === undefined ? patience.signal : AbortSignal.any([patience.signal, call.signal]);
-    try {
-      const waiting = this.queue.wait(path, first, attempt, signal);
-      void this.queue.pump();
-      const decision = await waiting;
-      if (decision.kind === "busy") await this.gaveUp(call, asked, decision);
-      return decision;
-    } finally {
-      alarm[Symbol.dispose]();
-    }
+    const decision = await this.wait(attempt, first, path, call);
+    if (decision.kind === "busy") await this.gaveUp(call, asked, decision);
+    return decision;
   }
 
   [Symbol.dispose](): void {
     this.watching[Symbol.dispose]();
   }
 
+  /** Waits no longer than the call is ready to, and looks again when a clock, a deadline or a dead hold may have changed things. */
+  private async wait(attempt: Attempt, busy: Decision, path: Path, call: GatedCall): Promise<Decision> {
+    const patience = new AbortController();
+    const give = () => patience.abort();
+    const look = () => void this.queue.pump();
+    const left = timeLeft(path, this.store.dimensions, this.clock);
+    const alarms = [
+      this.timer.after(call.wait_ms ?? this.wait_ms, give),
+      ...(left === Number.POSITIVE_INFINITY ? [] : [this.timer.after(left, look)]),
+      this.timer.after(call.expires_ms ?? EXPIRES_MS, look),
+    ];
+    call.signal?.addEventListener("abort", give, { once: true });
+    try {
+      const waiting = this.queue.wait(attempt, busy, patience.signal);
+      look();
+      return await waiting;
+    } finally {
+      for (const alarm of alarms) alarm[Symbol.dispose]();
+      call.signal?.removeEventListener("abort", give);
+    }
+  }
+
+  /** A dead holder's reservation is settled by whoever comes next, before he is told that it stands in his way. */
   private async reserve(call: GatedCall & { readonly call_id: CallId }, asked: Amounts): Promise<Decision> {
     const expires = this.clock.now().instant + (call.expires_ms ?? EXPIRES_MS);
     const { budget, kind = "tool" } = call;
-    const [{ decision, repeated }] = await this.store.apply([
+    const [, { decision, repeated }] = await this.store.apply([
+      { op: "expire" },
       { op: "reserve", budget, call: call.call_id, kind, asked, expires, ...stepOf(call) },
     ]);
     if (repeated)
-      throw new LedgerError(`call ${call.call_id} was admitted before; a second attempt needs an id of its own`);
+      throw new LedgerError(`call ${call.call_id} was admitted before; a further attempt needs an id of its own`);
     return decision;
   }
 
+  /** Makes the effect, and nothing else: what it gives back must not be lost to a fault elsewhere. */
+  private async make<Value>(
+    call: GatedCall,
+    call_id: CallId,
+    effect: (signal: AbortSignal) => Promise<Effected<Value>>,
+  ): Promise<Made<Value>> {
+    const path = () => this.store.path(call.budget);
+    const now = await path().catch(async (error: unknown) => {
+      await this.store.apply([{ op: "release", call: call_id }]);
+      throw error;
+    });
+    const { clock, timer } = this;
+    const limit = new TimeLimit({ clock, timer, dimensions: this.store.dimensions, path }, now, call.signal);
+    try {
+      const result: unknown = await untilAborted(effect, limit.signal);
+      if (typeof result !== "object" || result === null || !("value" in result)) {
+        throw new InputError(
+          "effect",
+          `gave ${show(result)}; allowed: an object with value, and usage where it is known`,
+        );
+      }
+      const { value, usage } = result as Effected<Value>;
+      return { value, usage };
+    } catch (error) {
+      return { error };
+    } finally {
+      limit[Symbol.dispose]();
+    }
+  }
+
+  /** Records what was used. A store that fails once may only have been slow, and a commit counts once. */
   private async settle(
     call: GatedCall,
     id: CallId,
     usage: unknown,
-    output: unknown,
+    value: unknown,
     began: number,
   ): Promise<OutcomeOf<CommitOperation>> {
     const { amounts, duration_ms } = extractUsage(usage, this.store.dimensions);
-    const estimate = estimateTokens(call.input ?? "", output);
-    const took = duration_ms ?? Math.round(this.clock.now().monotonic - began);
-    const [outcome] = await this.store.apply([{ op: "commit", call: id, used: amounts, estimate, duration_ms: took }]);
-    return outcome;
+    const estimate = estimateTokens(call.input ?? "", value ?? "");
+    const took = duration_ms ?? Math.max(0, Math.round(this.clock.now().monotonic - began));
+    const commit = { op: "commit", call: id, used: amounts, estimate, duration_ms: took } as const;
+    const apply = () => this.store.apply([commit]);
+    try {
+      const [outcome] = await apply().catch(apply);
+      return outcome;
+    } catch (cause) {
+      throw new SettlementError(id, value, cause);
+    }
   }
 
   /** Waiting in vain is no exhaustion, but it is not passed over in silence either. */
@@ -161,41 +303,6 @@ export class Gate implements Disposable {
     const action = this.events.stepRefused(call.budget, stepOf(call), asked, decision);
     await this.store.apply([{ op: "record", budget: call.budget, action }]);
   }
-
-  /** A signal that fires when a clock or a deadline on the path runs out, or when the caller's own does. */
-  private async limitTime({ budget, signal }: GatedCall, call: CallId): Promise<Disposable & { signal: AbortSignal }> {
-    const path = await this.store.path(budget).catch(async (error: unknown) => {
-      await this.store.apply([{ op: "release", call }]);
-      throw error;
-    });
-    const left = this.timeLeft(path);
-    const controller = new AbortController();
-    const ring = () => controller.abort(new OutOfTime());
-    const alarm = left === Number.POSITIVE_INFINITY ? null : this.timer.after(left, ring);
-    return {
-      signal: signal === undefined ? controller.signal : AbortSignal.any([controller.signal, signal]),
-      [Symbol.dispose]: () => alarm?.[Symbol.dispose](),
-    };
-  }
-
-  private timeLeft(path: Path): number {
-    const time = this.clock.now();
-    const clocks = this.store.dimensions.all.filter(({ kind }) => kind === "clock");
-    const left = path.flatMap((budget) => [
-      ...clocks.flatMap((clock) => (budget.policies[clock.id] === "soft_warn" ? [] : [freeOf(budget, clock, time)])),
-      budget.deadline === null ? Number.POSITIVE_INFINITY : budget.deadline - time.instant,
-    ]);
-    return Math.max(0, Math.min(...left, Number.POSITIVE_INFINITY));
-  }
-}
-
-/** The reason of a signal that fires because a clock or a deadline has run out. */
-export class OutOfTime extends Error {
-  override readonly name: string = "OutOfTime";
-
-  constructor() {
-    super("the budget's time has run out while the call was being made");
-  }
 }
 
 const QUEUED: Decision = Object.freeze({ kind: "busy", findings: Object.freeze([]) });
@@ -205,11 +312,16 @@ function stepOf({ call_id = "", step_id = call_id, capability_id }: GatedCall): 
 }
 
 /** An effect that does not listen to its signal is left behind, because the run has to end at that moment. */
-function untilAborted<Value>(effect: Promise<Value>, signal: AbortSignal): Promise<Value> {
+function untilAborted<Value>(effect: (signal: AbortSignal) => Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
-    effect.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    else {
+      Promise.resolve()
+        .then(() => effect(signal))
+        .then(resolve, reject)
+        .finally(() => signal.removeEventListener("abort", abort));
+    }
   });
 }

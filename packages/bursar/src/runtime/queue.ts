@@ -1,14 +1,19 @@
 import type { BudgetId } from "../core/budget.js";
 import type { Decision } from "../core/decision.js";
 
-/** A call that waits for holds in flight. */
-interface Waiter {
+/** A call that wants to be admitted. */
+export interface Attempt {
+  /** The budgets on its path. */
   readonly path: readonly BudgetId[];
-  readonly attempt: () => Promise<Decision>;
+  readonly reserve: () => Promise<Decision>;
+  /** Gives back what was reserved, when nobody wants it any more. */
+  readonly release: () => Promise<unknown>;
+}
+
+interface Waiter extends Attempt {
   readonly answer: (decision: Decision) => void;
   readonly fail: (error: unknown) => void;
-  /** The budgets it found busy. */
-  blockers: readonly BudgetId[];
+  busy: Decision;
 }
 
 /**
@@ -23,26 +28,20 @@ export class Queue {
 
   /** Whether a call on this path would have to queue up. */
   blocks(path: readonly BudgetId[]): boolean {
-    for (const { blockers } of this.waiters) if (blockers.some((id) => path.includes(id))) return true;
+    for (const waiter of this.waiters) if (blockersOf(waiter).some((id) => path.includes(id))) return true;
     return false;
   }
 
   /** Waits until an attempt gives anything but `busy`, or until the signal fires: then the latest `busy` is the answer. */
-  wait(
-    path: readonly BudgetId[],
-    busy: Decision,
-    attempt: () => Promise<Decision>,
-    signal: AbortSignal,
-  ): Promise<Decision> {
+  wait(attempt: Attempt, busy: Decision, signal: AbortSignal): Promise<Decision> {
     return new Promise((resolve, reject) => {
       const leave = () => {
         signal.removeEventListener("abort", give);
         this.waiters.delete(waiter);
       };
       const waiter: Waiter = {
-        path,
-        attempt,
-        blockers: blockersOf(busy, path),
+        ...attempt,
+        busy,
         answer: (decision) => {
           leave();
           resolve(decision);
@@ -53,7 +52,7 @@ export class Queue {
         },
       };
       const give = () => {
-        waiter.answer(busy);
+        waiter.answer(waiter.busy);
         void this.pump();
       };
       this.waiters.add(waiter);
@@ -68,9 +67,11 @@ export class Queue {
     if (this.pumping) return;
     this.pumping = true;
     try {
-      while (this.again) {
+      while (this.again && this.waiters.size > 0) {
         this.again = false;
         await this.round();
+        // A store may tell of changes without end; timers and input must get their turn all the same.
+        await new Promise((resolve) => setImmediate(resolve));
       }
     } finally {
       this.pumping = false;
@@ -82,14 +83,17 @@ export class Queue {
     for (const waiter of this.waiters) {
       if (waiter.path.some((id) => blocked.has(id))) continue;
       await this.retry(waiter);
-      if (this.waiters.has(waiter)) for (const id of waiter.blockers) blocked.add(id);
+      if (this.waiters.has(waiter)) for (const id of blockersOf(waiter)) blocked.add(id);
     }
   }
 
   private async retry(waiter: Waiter): Promise<void> {
     try {
-      const decision = await waiter.attempt();
-      if (decision.kind === "busy") waiter.blockers = blockersOf(decision, waiter.path);
+      const decision = await waiter.reserve();
+      if (!this.waiters.has(waiter)) {
+        // It gave up in the meantime, and was told that it was not admitted.
+        if (decision.kind === "admitted") await waiter.release();
+      } else if (decision.kind === "busy") waiter.busy = decision;
       else waiter.answer(decision);
     } catch (error) {
       waiter.fail(error);
@@ -98,7 +102,7 @@ export class Queue {
 }
 
 /** The budgets a call waits for; its whole path when it has not looked yet. */
-function blockersOf(decision: Decision, path: readonly BudgetId[]): readonly BudgetId[] {
-  const busy = decision.findings.filter(({ refusal }) => refusal === "busy").map(({ budget }) => budget);
-  return busy.length === 0 ? path : busy;
+function blockersOf({ busy, path }: Waiter): readonly BudgetId[] {
+  const ids = busy.findings.filter(({ refusal }) => refusal === "busy").map(({ budget }) => budget);
+  return ids.length === 0 ? path : ids;
 }

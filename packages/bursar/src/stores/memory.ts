@@ -3,7 +3,7 @@ import type { Budget, BudgetId, Path } from "../core/budget.js";
 import type { Head } from "../core/chain/link.js";
 import { type Dimensions, STANDARD } from "../core/dimensions.js";
 import { MemoryBooks } from "../core/memory-books.js";
-import type { Operation } from "../core/operation.js";
+import type { Operation, Outcome } from "../core/operation.js";
 import type { Clock } from "../ports/clock.js";
 import type { Outcomes, Store } from "../ports/store.js";
 import { sha256Hex } from "../runtime/crypto.js";
@@ -14,8 +14,12 @@ export interface MemoryStoreOptions {
   readonly clock?: Clock;
 }
 
-/** Operations after which there may be more to reserve than before. */
 const FREEING: ReadonlySet<Operation["op"]> = new Set(["commit", "release", "expire", "charge", "extend", "end"]);
+
+/** Whether there may be more to reserve after this than before. */
+function frees(outcome: Outcome): boolean {
+  return outcome.op === "expire" ? outcome.calls.length > 0 : FREEING.has(outcome.op);
+}
 
 /** A store that lives and dies with the process: for tests, demos, and runs that need no tomorrow. */
 export class MemoryStore implements Store {
@@ -36,7 +40,7 @@ export class MemoryStore implements Store {
     const outcomes = this.books.transact(time.instant, (books) =>
       operations.map((operation) => this.operations.apply(books, operation, time)),
     );
-    if (operations.some(({ op }) => FREEING.has(op))) this.tell();
+    if (outcomes.some(frees)) this.tell();
     return outcomes as unknown as Outcomes<Ops>;
   }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { BudgetAmounts } from "../../src/core/input.js";
 import { readLimits } from "../../src/core/input.js";
-import { Gate, type Gated, OutOfTime } from "../../src/runtime/gate.js";
+import { Gate, type Gated } from "../../src/runtime/gate.js";
+import { OutOfTime } from "../../src/runtime/time-limit.js";
 import { MemoryStore } from "../../src/stores/memory.js";
 import { FakeClock } from "../../src/testing/fake-clock.js";
 

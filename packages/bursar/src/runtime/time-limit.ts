@@ -1,0 +1,76 @@
+import { freeOf, type Path } from "../core/budget.js";
+import type { Dimensions } from "../core/dimensions.js";
+import { BursarError } from "../core/errors.js";
+import type { Clock } from "../ports/clock.js";
+import type { Timer } from "../ports/timer.js";
+
+/** The reason of a signal that fires because a clock or a deadline has run out. */
+export class OutOfTime extends BursarError {
+  override readonly name: string = "OutOfTime";
+
+  constructor() {
+    super("out_of_time", "the budget's time has run out while the call was being made");
+  }
+}
+
+interface Surroundings {
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly dimensions: Dimensions;
+  /** The path as it stands, because an extension or a pause may have come in between. */
+  readonly path: () => Promise<Path>;
+}
+
+/** A signal that fires when a clock or a deadline on the path runs out, or when the caller's own does. */
+export class TimeLimit implements Disposable {
+  readonly signal: AbortSignal;
+  private readonly controller = new AbortController();
+  private readonly around: Surroundings;
+  private readonly outer: AbortSignal | undefined;
+  private alarm: Disposable | null = null;
+  private over = false;
+
+  constructor(around: Surroundings, path: Path, outer?: AbortSignal) {
+    this.around = around;
+    this.outer = outer;
+    this.signal = this.controller.signal;
+    if (outer?.aborted) this.controller.abort(outer.reason);
+    outer?.addEventListener("abort", this.follow);
+    this.arm(path);
+  }
+
+  [Symbol.dispose](): void {
+    this.over = true;
+    this.alarm?.[Symbol.dispose]();
+    this.outer?.removeEventListener("abort", this.follow);
+  }
+
+  private readonly follow = () => this.controller.abort(this.outer?.reason);
+
+  private arm(path: Path): void {
+    const left = timeLeft(path, this.around.dimensions, this.around.clock);
+    if (left === Number.POSITIVE_INFINITY || this.over) return;
+    if (left <= 0) this.controller.abort(new OutOfTime());
+    else this.alarm = this.around.timer.after(left, () => void this.ring());
+  }
+
+  private async ring(): Promise<void> {
+    try {
+      this.arm(await this.around.path());
+    } catch {
+      // Who cannot ask how much time is left has none.
+      this.controller.abort(new OutOfTime());
+    }
+  }
+}
+
+/** The least time that a path has left; infinite without a limit. A clock that only warns stops nobody. */
+export function timeLeft(path: Path, dimensions: Dimensions, clock: Clock): number {
+  const time = clock.now();
+  const clocks = dimensions.all.filter(({ kind }) => kind === "clock");
+  const left = path.flatMap((budget) => [
+    ...clocks.flatMap((each) => (budget.policies[each.id] === "soft_warn" ? [] : [freeOf(budget, each, time)])),
+    budget.deadline === null ? Number.POSITIVE_INFINITY : budget.deadline - time.instant,
+  ]);
+  return Math.max(0, Math.min(...left, Number.POSITIVE_INFINITY));
+}
