@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // The public face of `bursar`. What is not named here, or in another entry of the exports map, is not public.
 
 export type { Amount, Amounts } from "./core/amount.js";

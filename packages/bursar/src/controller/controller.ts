@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { type Amount, type Amounts, amount } from "../core/amount.js";
 import { fractionOf } from "../core/decimal.js";
 import { InputError, show } from "../core/errors.js";

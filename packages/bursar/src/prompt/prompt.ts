@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 export type { Clock } from "../ports/clock.js";
 export type { Timer } from "../ports/timer.js";
 export { type Adapter, createAdapter, type EvaluateOptions } from "./adapter.js";

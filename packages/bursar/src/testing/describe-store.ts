@@ -1,4 +1,5 @@
 import { ADMISSION } from "./kit/admission.js";
+import { FAULTS } from "./kit/faults.js";
 import { HISTORY } from "./kit/history.js";
 import { inScene, type OpenStore } from "./kit/scene.js";
 import { SETTLEMENT } from "./kit/settlement.js";
@@ -21,7 +22,7 @@ export interface TestRunner {
  * ```
  */
 export function describeStore(name: string, open: OpenStore, { describe, test }: TestRunner): void {
-  const groups = { admission: ADMISSION, settlement: SETTLEMENT, tree: TREE, history: HISTORY };
+  const groups = { admission: ADMISSION, settlement: SETTLEMENT, tree: TREE, faults: FAULTS, history: HISTORY };
   describe(name, () => {
     for (const [group, cases] of Object.entries(groups)) {
       describe(group, () => {

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // The public face of `bursar/testing`: what our own tests use, so that users can test as we do.
 
 export { describeStore, type TestRunner } from "./describe-store.js";

@@ -58,6 +58,8 @@ export async function verifyChain(
   lines: AsyncIterable<string> | Iterable<string>,
   options: VerifyOptions,
 ): Promise<Verification> {
+  // A text is an iterable of characters, and would be called malformed though it may be a sound chain.
+  if (typeof lines === "string") throw new TypeError("lines is a text; give its lines, or use verifyJsonl([text], …)");
   const walk = new Walk(options);
   if (isAsync(lines)) {
     for await (const line of lines) {
@@ -116,6 +118,9 @@ class Walk {
   #links = 0;
 
   constructor(options: VerifyOptions) {
+    if (typeof options?.hash !== "function") {
+      throw new TypeError("options.hash is missing; give a function from text to SHA-256 in hex, such as sha256Hex");
+    }
     if (options.head) checkHead(options.head);
     this.#hash = options.hash;
     this.#known = options.head;
@@ -124,6 +129,7 @@ class Walk {
   }
 
   next(line: string): VerificationFailure | null | Promise<VerificationFailure | null> {
+    if (typeof line !== "string") throw new TypeError("lines must be texts, exactly as they were stored");
     const known = this.#known;
     if (known && this.#links > known.seq && !this.#mayContinue) {
       return this.#fail("beyond_head", null, `the chain goes on after its known head, ${idOf(known)}`);

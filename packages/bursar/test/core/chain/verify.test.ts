@@ -188,6 +188,19 @@ describe("verifyChain refuses, and names the first bad line, when somebody", () 
     });
   });
 
+  test("hands in something that is no chain at all", async () => {
+    const { lines } = plainChain(2);
+
+    await expect(verifyChain(lines.join("\n"), { hash: sha256Hex })).rejects.toThrow("use verifyJsonl");
+    await expect(verifyChain(lines, {} as never)).rejects.toThrow("options.hash is missing");
+    await expect(
+      verifyChain(
+        lines.map((line) => JSON.parse(line)),
+        { hash: sha256Hex },
+      ),
+    ).rejects.toThrow("must be texts");
+  });
+
   test("starts the chain in the middle", async () => {
     expect(await verify(plainChain(5).lines.slice(2))).toMatchObject({ ok: false, at: 0, seq: 2, reason: "wrong_seq" });
   });
