@@ -3,10 +3,11 @@ import { cpus, loadavg } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { context } from "./context.js";
 import { gate } from "./gate.js";
 import { type Bench, type Report, renderReport } from "./report.js";
 
-const BENCHES: readonly Bench[] = [gate];
+const BENCHES: readonly Bench[] = [gate, context];
 const RESULTS = fileURLToPath(new URL("../results", import.meta.url));
 
 interface Machine {
