@@ -23,7 +23,7 @@ import type {
 } from "./operation.js";
 import { closed, type Deltas, reserve, settle, sums } from "./settlement.js";
 import { paused, resumed, type Time } from "./time.js";
-import { type Charge, chargeFor, correctCharge, withTotal } from "./usage.js";
+import { type Charge, chargeFor, withTotal } from "./usage.js";
 
 const ADMITTED = Object.freeze({ kind: "admitted" as const, findings: Object.freeze([]) });
 
@@ -103,8 +103,11 @@ export class Operations {
     const known = books.call(operation.call);
     if (known !== undefined) return repeatedReserve(known, id, asked);
     const account = openAccount(books, id);
-    if (account.budget.watch.since === null) throw new LedgerError(`budget ${id} is paused; resume it first`);
-    const admission = reserve(pathOf(books, id), asked, time, this.dimensions);
+    const path = pathOf(books, id);
+    // A call below a clock that stands still would run on nobody's time.
+    const still = path.find(({ watch }) => watch.since === null);
+    if (still !== undefined) throw new LedgerError(`budget ${still.id} is paused; resume it first`);
+    const admission = reserve(path, asked, time, this.dimensions);
     writePath(books, admission.path);
     const { decision, notices } = admission;
     const step = stepOf(operation);
@@ -120,7 +123,7 @@ export class Operations {
     const cause = link ?? operation.cause ?? account.origin;
     links.push(...this.write(books, account.chain, this.notices(notices), cause));
     if (decision.kind === "admitted") {
-      const blank = { status: "reserved", charged: {}, unreported: [] } as const;
+      const blank = { status: "reserved", charged: {}, reported: {}, estimate: {}, unreported: [] } as const;
       const expires = operation.expires ?? null;
       books.putCall({ id: operation.call, budget: id, kind, ...step, asked, expires, link, ...blank });
     }
@@ -130,16 +133,17 @@ export class Operations {
   /** Counts once: a second delivery does nothing, unless it brings the truth about what nobody had reported. */
   private commit(books: Books, operation: CommitOperation, time: Time): OutcomeOf<CommitOperation> {
     const call = callOf(books, operation.call);
-    const late = call.status === "committed";
-    const { used, estimate = {} } = operation;
-    if (late && !call.unreported.some((id) => reports(used, id))) {
+    // What was reported first stands; a late report can only add what was missing.
+    const reported = { ...this.counted(operation.used), ...call.reported };
+    if (call.status === "committed" && Object.keys(reported).length === Object.keys(call.reported).length) {
       const { charged, unreported } = call;
       return { ...repeatedSettlement("commit"), charged, estimated: unreported.length > 0 };
     }
-    const charge = late
-      ? correctCharge(call.charged, call.unreported, used)
-      : chargeFor(call.kind, call.status === "released" ? {} : call.asked, this.counted(used), this.counted(estimate));
-    return this.book(books, call, charge, time, operation);
+    // Nothing is held for a call that was given back, so only what it says it used is charged.
+    const asked = call.status === "released" ? {} : call.asked;
+    const estimate = { ...call.estimate, ...this.counted(operation.estimate ?? {}) };
+    const charge = chargeFor(call.kind, asked, reported, estimate);
+    return this.book(books, { ...call, asked, reported, estimate }, charge, time, operation);
   }
 
   private book(
@@ -149,7 +153,9 @@ export class Operations {
     time: Time,
     operation: CommitOperation,
   ): OutcomeOf<CommitOperation> {
-    const { charged, unreported, estimate } = charge;
+    const charged = this.counted(charge.charged);
+    const unreported = charge.unreported.filter((id) => this.dimensions.has(id));
+    const estimate = unreported.length > 0 ? charge.estimate : null;
     const reserved = call.status === "reserved" ? sums(call.asked, this.dimensions) : {};
     const settled = this.settle(books, call, reserved, this.difference(charged, call.charged), time);
     const corrects = call.status === "committed" || call.status === "expired" ? call.link : null;
@@ -189,7 +195,7 @@ export class Operations {
 
   private charge(books: Books, operation: ChargeOperation, time: Time): OutcomeOf<ChargeOperation> {
     const { budget } = operation;
-    const charged = Object.freeze({ ...operation.used });
+    const charged = Object.freeze(this.tied({ ...operation.used }));
     const known = books.call(operation.call);
     if (known !== undefined) {
       if (known.kind !== "charge" || !same(known.charged, charged)) throw reused(operation.call);
@@ -197,7 +203,15 @@ export class Operations {
     }
     const account = openAccount(books, budget);
     const step = stepOf(operation);
-    const blank = { kind: "charge", asked: {}, expires: null, status: "committed", unreported: [] } as const;
+    const blank = {
+      kind: "charge",
+      asked: {},
+      expires: null,
+      status: "committed",
+      reported: {},
+      estimate: {},
+      unreported: [],
+    } as const;
     const call: Call = {
       id: operation.call,
       budget,
@@ -343,14 +357,6 @@ function reused(call: string): LedgerError {
 
 function same(a: Amounts, b: Amounts): boolean {
   return [...Object.keys(a), ...Object.keys(b)].every((id) => (a[id] ?? 0) === (b[id] ?? 0));
-}
-
-/** Whether a report says something about a dimension: both parts of the tokens say their total too. */
-function reports(used: Amounts, id: string): boolean {
-  return (
-    used[id] !== undefined ||
-    (id === "llm_tokens" && used.llm_input_tokens !== undefined && used.llm_output_tokens !== undefined)
-  );
 }
 
 function repeatedSettlement<Op extends "commit" | "charge" | "release">(op: Op) {

@@ -17,6 +17,9 @@ export interface Call {
   readonly expires: number | null;
   readonly status: "reserved" | "committed" | "released" | "expired";
   readonly charged: Amounts;
+  /** All that was ever reported of it, and the estimate that came with it. */
+  readonly reported: Amounts;
+  readonly estimate: Amounts;
   /** What was charged without anybody having reported it. */
   readonly unreported: readonly string[];
   /** The link that recorded its start, later the one that recorded what it used. */

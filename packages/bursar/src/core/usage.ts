@@ -143,18 +143,6 @@ export function chargeFor(kind: CallKind | "charge", asked: Amounts, reported: A
   return { charged, unreported, estimate: unreported.length > 0 ? estimate : null };
 }
 
-/** What a late report makes of an estimate: it is the truth about what nobody had reported, and about nothing else. */
-export function correctCharge(charged: Amounts, unreported: readonly string[], reported: Amounts): Charge {
-  const truth = Object.fromEntries(Object.entries(reported).filter(([id]) => unreported.includes(id)));
-  const next: Record<string, Amount> = { ...charged, ...truth };
-  const open = unreported.filter((id) => truth[id] === undefined && id !== TOTAL);
-  if (!unreported.includes(TOTAL)) return { charged: next, unreported: open, estimate: null };
-  const known = Object.fromEntries(PARTS.flatMap((id) => (open.includes(id) ? [] : [[id, next[id] ?? NONE]])));
-  const total = totalOf(next, { ...known, ...truth }, charged[TOTAL] ?? NONE);
-  next[TOTAL] = total.amount;
-  return { charged: next, unreported: total.reported ? open : [...open, TOTAL], estimate: null };
-}
-
 /** Input and output together: as reported, else the sum of both, else no less than what was reserved. */
 function totalOf(charged: Amounts, reported: Amounts, reserved: number): { amount: Amount; reported: boolean } {
   const sum = (amounts: Amounts) => PARTS.reduce((total, id) => total + (amounts[id] ?? NONE), 0);
@@ -182,16 +170,17 @@ function utf8Bytes(value: unknown): Amount {
   return bytes as Amount;
 }
 
-/** Every part of a value, once, whatever JSON makes of it: the bound must not be lost to a cycle or a big integer. */
+/** Written down as often as it would be sent. Only a cycle and a big integer, which JSON does not have, are made up for. */
 function serialize(value: unknown): string {
-  const seen = new Set<unknown>();
-  const plain = (_: string, each: unknown): unknown => {
+  const above: unknown[] = [];
+  function plain(this: unknown, _: string, each: unknown): unknown {
     if (typeof each === "bigint") return String(each);
     if (typeof each !== "object" || each === null) return each;
-    if (seen.has(each)) return null;
-    seen.add(each);
+    while (above.length > 0 && above.at(-1) !== this) above.pop();
+    if (above.includes(each)) return null;
+    above.push(each);
     return each;
-  };
+  }
   try {
     return JSON.stringify(value, plain) ?? "";
   } catch {

@@ -18,7 +18,7 @@ import {
   readPolicies,
 } from "../core/input.js";
 import type { CommitOperation, OpenOperation, OutcomeOf } from "../core/operation.js";
-import { type CallKind, estimateTokens, extractUsage } from "../core/usage.js";
+import { type CallKind, estimateTokens, extractUsage, type ReportedUsage } from "../core/usage.js";
 import type { Clock } from "../ports/clock.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
@@ -90,6 +90,8 @@ type Made<Value> = { readonly value: Value; readonly usage: unknown } | { readon
 
 const WAIT_MS = 30_000;
 const EXPIRES_MS = 15 * 60_000;
+/** How often a call that waits looks again by itself, for holds whose holders have died. */
+const LOOK_MS = 1000;
 const CALL_KEYS = [
   "budget",
   "capability_id",
@@ -193,9 +195,9 @@ export class Gate implements Disposable {
     const asked = readAmounts({ steps: 1, ...call.asked }, this.store.dimensions, { field: "asked" });
     const path = await this.store.path(call.budget);
     const attempt: Attempt = {
-      path: path.map(({ id }) => id),
+      path: askedOn(path),
       reserve: () => this.reserve(call, asked),
-      release: () => this.store.apply([{ op: "release", call: call.call_id }]),
+      release: () => this.giveBack(call.call_id),
     };
     const first = this.queue.blocks(attempt.path) ? QUEUED : await attempt.reserve();
     if (first.kind !== "busy") return first;
@@ -214,18 +216,22 @@ export class Gate implements Disposable {
     const give = () => patience.abort();
     const look = () => void this.queue.pump();
     const left = timeLeft(path, this.store.dimensions, this.clock);
-    const alarms = [
-      this.timer.after(call.wait_ms ?? this.wait_ms, give),
-      ...(left === Number.POSITIVE_INFINITY ? [] : [this.timer.after(left, look)]),
-      this.timer.after(call.expires_ms ?? EXPIRES_MS, look),
-    ];
+    const patient = this.timer.after(call.wait_ms ?? this.wait_ms, give);
+    const late = left === Number.POSITIVE_INFINITY ? null : this.timer.after(left, look);
+    let next = this.timer.after(LOOK_MS, again);
+    const { timer } = this;
+    function again(): void {
+      look();
+      next = timer.after(LOOK_MS, again);
+    }
     call.signal?.addEventListener("abort", give, { once: true });
+    if (call.signal?.aborted) give();
     try {
       const waiting = this.queue.wait(attempt, busy, patience.signal);
       look();
       return await waiting;
     } finally {
-      for (const alarm of alarms) alarm[Symbol.dispose]();
+      for (const alarm of [patient, late, next]) alarm?.[Symbol.dispose]();
       call.signal?.removeEventListener("abort", give);
     }
   }
@@ -234,10 +240,13 @@ export class Gate implements Disposable {
   private async reserve(call: GatedCall & { readonly call_id: CallId }, asked: Amounts): Promise<Decision> {
     const expires = this.clock.now().instant + (call.expires_ms ?? EXPIRES_MS);
     const { budget, kind = "tool" } = call;
-    const [, { decision, repeated }] = await this.store.apply([
-      { op: "expire" },
-      { op: "reserve", budget, call: call.call_id, kind, asked, expires, ...stepOf(call) },
-    ]);
+    const reserve = { op: "reserve", budget, call: call.call_id, kind, asked, expires, ...stepOf(call) } as const;
+    const applied = this.store.apply([{ op: "expire" }, reserve]);
+    const [, { decision, repeated }] = await applied.catch(async (error: unknown) => {
+      // It may have happened all the same, with only the answer lost. A call somebody else has made stays his.
+      if (!(error instanceof BursarError)) await this.giveBack(call.call_id);
+      throw error;
+    });
     if (repeated)
       throw new LedgerError(`call ${call.call_id} was admitted before; a further attempt needs an id of its own`);
     return decision;
@@ -251,11 +260,17 @@ export class Gate implements Disposable {
   ): Promise<Made<Value>> {
     const path = () => this.store.path(call.budget);
     const now = await path().catch(async (error: unknown) => {
-      await this.store.apply([{ op: "release", call: call_id }]);
+      await this.giveBack(call_id);
       throw error;
     });
     const { clock, timer } = this;
     const limit = new TimeLimit({ clock, timer, dimensions: this.store.dimensions, path }, now, call.signal);
+    if (limit.signal.aborted) {
+      // Nothing was made, so nothing is charged.
+      limit[Symbol.dispose]();
+      await this.giveBack(call_id);
+      throw limit.signal.reason;
+    }
     try {
       const result: unknown = await untilAborted(effect, limit.signal);
       if (typeof result !== "object" || result === null || !("value" in result)) {
@@ -281,7 +296,7 @@ export class Gate implements Disposable {
     value: unknown,
     began: number,
   ): Promise<OutcomeOf<CommitOperation>> {
-    const { amounts, duration_ms } = extractUsage(usage, this.store.dimensions);
+    const { amounts, duration_ms } = this.usageOf(usage);
     const estimate = estimateTokens(call.input ?? "", value ?? "");
     const took = duration_ms ?? Math.max(0, Math.round(this.clock.now().monotonic - began));
     const commit = { op: "commit", call: id, used: amounts, estimate, duration_ms: took } as const;
@@ -292,6 +307,23 @@ export class Gate implements Disposable {
     } catch (cause) {
       throw new SettlementError(id, value, cause);
     }
+  }
+
+  /** A report that cannot be read is no report. */
+  private usageOf(usage: unknown): ReportedUsage {
+    try {
+      return extractUsage(usage, this.store.dimensions);
+    } catch {
+      return { amounts: {}, duration_ms: null };
+    }
+  }
+
+  /** Gives a reservation back as well as can be: what is left behind expires in the end. */
+  private async giveBack(call: CallId): Promise<void> {
+    const release = () => this.store.apply([{ op: "release", call }]);
+    await release()
+      .catch(release)
+      .catch(() => {});
   }
 
   /** Waiting in vain is no exhaustion, but it is not passed over in silence either. */
@@ -306,6 +338,12 @@ export class Gate implements Disposable {
 }
 
 const QUEUED: Decision = Object.freeze({ kind: "busy", findings: Object.freeze([]) });
+
+/** The budgets a call asks. Those above a budget whose limits they hold are not asked, so it waits for nobody there. */
+function askedOn(path: Path): readonly BudgetId[] {
+  const last = path.findIndex(({ funding }) => funding !== "path");
+  return path.slice(0, last === -1 ? path.length : last + 1).map(({ id }) => id);
+}
 
 function stepOf({ call_id = "", step_id = call_id, capability_id }: GatedCall): Step {
   return { step_id, capability_id };

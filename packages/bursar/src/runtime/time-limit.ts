@@ -1,4 +1,5 @@
-import { freeOf, type Path } from "../core/budget.js";
+import { freeOf, limitOf, type Path, usedOf } from "../core/budget.js";
+import type { Dimension } from "../core/dimension.js";
 import type { Dimensions } from "../core/dimensions.js";
 import { BursarError } from "../core/errors.js";
 import type { Clock } from "../ports/clock.js";
@@ -68,9 +69,14 @@ export class TimeLimit implements Disposable {
 export function timeLeft(path: Path, dimensions: Dimensions, clock: Clock): number {
   const time = clock.now();
   const clocks = dimensions.all.filter(({ kind }) => kind === "clock");
-  const left = path.flatMap((budget) => [
-    ...clocks.flatMap((each) => (budget.policies[each.id] === "soft_warn" ? [] : [freeOf(budget, each, time)])),
-    budget.deadline === null ? Number.POSITIVE_INFINITY : budget.deadline - time.instant,
-  ]);
+  const left = path.flatMap((budget, index) => {
+    // The final answer may use the time that was set aside for it.
+    const wrappingUp = path[index - 1]?.funding === "aside";
+    const free = (each: Dimension) =>
+      wrappingUp ? limitOf(budget, each.id) - usedOf(budget, each, time) : freeOf(budget, each, time);
+    const binding = clocks.filter(({ id }) => budget.policies[id] !== "soft_warn");
+    const deadline = budget.deadline === null ? Number.POSITIVE_INFINITY : budget.deadline - time.instant;
+    return [...binding.map(free), deadline];
+  });
   return Math.max(0, Math.min(...left, Number.POSITIVE_INFINITY));
 }

@@ -95,12 +95,75 @@ describe("faults of the gate that must not come back", () => {
   test("a dead holder's reservation is settled by whoever waits for it", async () => {
     const { gate, clock } = await scene({ cost_usd: 1 });
     await gate.admit({ ...call, call_id: "dead", asked: { cost_usd: 1 }, expires_ms: 100 });
-    const waiting = gate.call({ ...call, asked: { cost_usd: 0.5 }, expires_ms: 100 }, async () => ({ value: 1 }));
+    const waiting = gate.call({ ...call, asked: { cost_usd: 0.5 } }, async () => ({ value: 1 }));
     await settled();
-    clock.advance(100);
+    clock.advance(1000);
     await settled();
 
     expect((await waiting).kind).toBe("done");
+  });
+
+  test("a child does not wait for those who wait for what it holds", async () => {
+    const { gate, store } = await scene({ cost_usd: 10 });
+    const opening = { id: "child", scope: "run", grant: { kind: "fraction", of: 1 } } as const;
+    await store.apply([{ op: "open", parent: "run", opening }]);
+    void gate.call({ ...call, asked: { cost_usd: 1 } }, never);
+    await settled();
+
+    const made = await gate.call({ ...call, budget: "child", asked: { cost_usd: 1 } }, async () => ({ value: 1 }));
+
+    expect(made.kind).toBe("done");
+  });
+
+  test("the final answer may use the time set aside for it", async () => {
+    const { gate, store, clock } = await scene({ wall_clock_ms: 1000 });
+    const amounts = { wall_clock_ms: 500 as never, steps: 1 as never };
+    const opening = { id: "final", scope: "run", grant: { kind: "wrap_up", amounts } } as const;
+    await store.apply([{ op: "open", parent: "run", opening }]);
+    clock.advance(600);
+
+    expect((await gate.call(call, never)).kind).toBe("refused");
+    const made = await gate.call({ ...call, budget: "final" }, async () => ({ value: "answer" }));
+    expect(made).toMatchObject({ kind: "done", value: "answer" });
+  });
+
+  test("an effect that was never started is not charged, and a report that cannot be read is none", async () => {
+    const { gate, store } = await scene({ cost_usd: 5 });
+    const controller = new AbortController();
+    const apply = store.apply.bind(store);
+    store.apply = async (operations) => {
+      const outcomes = await apply(operations);
+      if (operations.some(({ op }) => op === "reserve")) controller.abort(new Error("changed my mind"));
+      return outcomes;
+    };
+    await expect(gate.call({ ...call, signal: controller.signal, asked: { cost_usd: 1 } }, never)).rejects.toThrow(
+      "changed my mind",
+    );
+    expect(await store.budget("run")).toMatchObject({ used: {}, open: 0 });
+    store.apply = apply;
+    const usage = {
+      get total_tokens(): number {
+        throw new Error("no");
+      },
+    };
+    expect(await gate.call({ ...call, asked: { cost_usd: 1 } }, async () => ({ value: 7, usage }))).toMatchObject({
+      kind: "done",
+      value: 7,
+      settled: { estimated: true },
+    });
+  });
+
+  test("an answer that is lost on the way leaves no hold behind", async () => {
+    const { gate, store } = await scene({ cost_usd: 5 });
+    const apply = store.apply.bind(store);
+    store.apply = async (operations) => {
+      const outcomes = await apply(operations);
+      if (operations.some(({ op }) => op === "reserve")) throw new Error("connection reset");
+      return outcomes;
+    };
+
+    await expect(gate.call({ ...call, asked: { cost_usd: 1 } }, never)).rejects.toThrow("connection reset");
+    expect(await store.budget("run")).toMatchObject({ reserved: { cost_usd: 0 }, open: 0 });
   });
 
   test("a store that tells of changes without end starves nobody", async () => {

@@ -61,6 +61,32 @@ export const FAULTS: readonly Case[] = [
     },
   },
   {
+    name: "a late report of parts is a late report of their total, however it comes",
+    async run(scene) {
+      await scene.open("run", scene.limits({ llm_tokens: 1000 }));
+      const asked = { llm_tokens: 100 };
+      const late = async (call: string, ...reports: Record<string, number>[]) => {
+        await scene.reserve("run", call, asked, { kind: "model" });
+        for (const report of reports) await scene.commit(call, report);
+        const last = await scene.commit(call, {});
+        return [last.charged.llm_tokens, last.estimated];
+      };
+      assert.deepEqual(await late("a", {}, { llm_input_tokens: 80, llm_output_tokens: 20 }), [100, false]);
+      assert.deepEqual(await late("b", { llm_input_tokens: 80 }, { llm_input_tokens: 80, llm_output_tokens: 50 }), [
+        130,
+        false,
+      ]);
+      assert.deepEqual(await late("c", { llm_tokens: 40 }, { llm_input_tokens: 35, llm_output_tokens: 20 }), [
+        55,
+        false,
+      ]);
+      assert.deepEqual(await late("d", { llm_input_tokens: 10 }, { llm_output_tokens: 5 }), [15, false]);
+      const used = scene.amounts({ llm_input_tokens: 60, llm_output_tokens: 60 });
+      await scene.store.apply([{ op: "charge", budget: "run", call: "e", used }]);
+      assert.equal((await scene.budget("run")).used.llm_tokens, 100 + 130 + 55 + 15 + 120);
+    },
+  },
+  {
     name: "what is held for a child is of no use once the exhaustion of its ancestor is on record",
     async run(scene) {
       await scene.open("run", scene.limits({ cost_usd: 10 }));
@@ -78,12 +104,14 @@ export const FAULTS: readonly Case[] = [
     name: "a paused budget takes no calls, and pausing is on record",
     async run(scene) {
       await scene.open("run", scene.limits({ steps: 5 }));
+      await scene.open("child", scene.limits({}), { parent: "run" });
       await scene.store.apply([{ op: "pause", budget: "run" }]);
       await assert.rejects(scene.reserve("run", "a", { steps: 1 }), /is paused/);
+      await assert.rejects(scene.reserve("child", "a", { steps: 1 }), /budget run is paused/);
       await scene.store.apply([{ op: "resume", budget: "run" }]);
       await scene.spend("run", "a", { steps: 1 });
       const types = (await scene.links("run")).map(({ action_type }) => action_type);
-      assert.deepEqual(types.slice(1, 3), ["ClockPaused", "ClockResumed"]);
+      assert.deepEqual(types.slice(2, 4), ["ClockPaused", "ClockResumed"]);
     },
   },
   {
