@@ -117,6 +117,8 @@ export class Gate implements Disposable {
   private readonly events: Events;
   private readonly wait_ms: number;
   private readonly queue = new Queue();
+  /** The ids it has made up itself, for calls under way: nobody else can know them. */
+  private readonly own = new Set<CallId>();
   private readonly watching: Disposable;
 
   constructor(options: GateOptions) {
@@ -171,7 +173,17 @@ export class Gate implements Disposable {
    */
   async call<Value>(call: GatedCall, effect: (signal: AbortSignal) => Promise<Effected<Value>>): Promise<Gated<Value>> {
     if (typeof effect !== "function") throw new InputError("effect", `is ${show(effect)}; allowed: a function`);
-    const call_id = call?.call_id ?? randomUUID();
+    if (call?.call_id !== undefined) return this.perform(call, call.call_id, effect);
+    const call_id = randomUUID();
+    this.own.add(call_id);
+    return this.perform(call, call_id, effect).finally(() => this.own.delete(call_id));
+  }
+
+  private async perform<Value>(
+    call: GatedCall,
+    call_id: CallId,
+    effect: (signal: AbortSignal) => Promise<Effected<Value>>,
+  ): Promise<Gated<Value>> {
     const decision = await this.admit({ ...call, call_id });
     if (decision.kind !== "admitted") {
       return { kind: "refused", decision, message: explainDecision(decision, this.store.dimensions) };
@@ -243,8 +255,9 @@ export class Gate implements Disposable {
     const reserve = { op: "reserve", budget, call: call.call_id, kind, asked, expires, ...stepOf(call) } as const;
     const applied = this.store.apply([{ op: "expire" }, reserve]);
     const [, { decision, repeated }] = await applied.catch(async (error: unknown) => {
-      // It may have happened all the same, with only the answer lost. A call somebody else has made stays his.
-      if (!(error instanceof BursarError)) await this.giveBack(call.call_id);
+      // It may have happened all the same, with only the answer lost. Under an id that was given to us, it may be
+      // somebody else's call that we would give back, so that one is left to expire.
+      if (this.own.has(call.call_id)) await this.giveBack(call.call_id);
       throw error;
     });
     if (repeated)

@@ -166,6 +166,20 @@ describe("faults of the gate that must not come back", () => {
     expect(await store.budget("run")).toMatchObject({ reserved: { cost_usd: 0 }, open: 0 });
   });
 
+  test("an answer that is lost on the way does not give back another's call of the same id", async () => {
+    const { gate, store } = await scene({ cost_usd: 1 });
+    void gate.call({ ...call, call_id: "shared", asked: { cost_usd: 1 } }, never);
+    await settled();
+    const apply = store.apply.bind(store);
+    store.apply = async (operations) => {
+      await apply(operations);
+      throw new Error("connection reset");
+    };
+
+    await expect(gate.call({ ...call, call_id: "shared", asked: { cost_usd: 1 } }, never)).rejects.toThrow("reset");
+    expect(await store.budget("run")).toMatchObject({ reserved: { cost_usd: 1_000_000_000 }, open: 1 });
+  });
+
   test("a store that tells of changes without end starves nobody", async () => {
     const { gate, store, clock } = await scene({ cost_usd: 1 });
     void gate.call({ ...call, asked: { cost_usd: 1 } }, never);
