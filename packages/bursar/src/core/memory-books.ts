@@ -101,11 +101,14 @@ class Draft implements Books {
   }
 
   due(instant: number): readonly Call[] {
-    const ids = new Set([...this.expiring, ...this.pages.calls.keys()]);
-    return [...ids].flatMap((id) => {
+    const due: Call[] = [];
+    const look = (id: CallId) => {
       const call = this.call(id);
-      return call?.status === "reserved" && call.expires !== null && call.expires <= instant ? [call] : [];
-    });
+      if (call?.status === "reserved" && call.expires !== null && call.expires <= instant) due.push(call);
+    };
+    for (const id of this.expiring) look(id);
+    for (const id of this.pages.calls.keys()) if (!this.expiring.has(id)) look(id);
+    return due;
   }
 
   append(id: string, action: Action, cause: string | null): string {

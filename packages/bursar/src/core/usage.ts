@@ -53,6 +53,15 @@ const CACHED = ["cache_creation_input_tokens", "cache_read_input_tokens"];
  * charged at the reservation.
  */
 export function extractUsage(metadata: unknown, dimensions: Dimensions): ReportedUsage {
+  try {
+    return readUsage(metadata, dimensions);
+  } catch {
+    // A report that throws when it is read is no report.
+    return { amounts: {}, duration_ms: null };
+  }
+}
+
+function readUsage(metadata: unknown, dimensions: Dimensions): ReportedUsage {
   const found: Record<string, Amount> = {};
   let duration: number | null = null;
   for (const [name, value] of readings(metadata, 0)) {

@@ -18,7 +18,7 @@ import {
   readPolicies,
 } from "../core/input.js";
 import type { CommitOperation, OpenOperation, OutcomeOf } from "../core/operation.js";
-import { type CallKind, estimateTokens, extractUsage, type ReportedUsage } from "../core/usage.js";
+import { type CallKind, estimateTokens, extractUsage } from "../core/usage.js";
 import type { Clock } from "../ports/clock.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
@@ -147,6 +147,9 @@ export class Gate implements Disposable {
     checkKeys(options, "options", OPEN_KEYS);
     const { dimensions } = this.store;
     const { parent = null, scope = "run", deadline = null } = options;
+    if (deadline !== null && !(deadline instanceof Date)) {
+      throw new InputError("options.deadline", `is ${show(deadline)}; allowed: a Date, or null for none`);
+    }
     const defaults = parent === null && scope === "run" ? defaultLimits(dimensions) : {};
     const limits = readLimits(options.limits ?? {}, dimensions, { defaults });
     const opening: Opening = {
@@ -208,10 +211,10 @@ export class Gate implements Disposable {
     const path = await this.store.path(call.budget);
     const attempt: Attempt = {
       path: askedOn(path),
-      reserve: () => this.reserve(call, asked),
+      reserve: () => this.reserve(call, asked, true),
       release: () => this.giveBack(call.call_id),
     };
-    const first = this.queue.blocks(attempt.path) ? QUEUED : await attempt.reserve();
+    const first = this.queue.blocks(attempt.path) ? QUEUED : await this.reserve(call, asked, false);
     if (first.kind !== "busy") return first;
     const decision = await this.wait(attempt, first, path, call);
     if (decision.kind === "busy") await this.gaveUp(call, asked, decision);
@@ -248,20 +251,25 @@ export class Gate implements Disposable {
     }
   }
 
-  /** A dead holder's reservation is settled by whoever comes next, before he is told that it stands in his way. */
-  private async reserve(call: GatedCall & { readonly call_id: CallId }, asked: Amounts): Promise<Decision> {
+  /** Whoever has to wait settles the reservations of dead holders first, so that they do not stand in anybody's way. */
+  private async reserve(
+    call: GatedCall & { readonly call_id: CallId },
+    asked: Amounts,
+    sweeping: boolean,
+  ): Promise<Decision> {
     const expires = this.clock.now().instant + (call.expires_ms ?? EXPIRES_MS);
     const { budget, kind = "tool" } = call;
     const reserve = { op: "reserve", budget, call: call.call_id, kind, asked, expires, ...stepOf(call) } as const;
-    const applied = this.store.apply([{ op: "expire" }, reserve]);
-    const [, { decision, repeated }] = await applied.catch(async (error: unknown) => {
+    if (sweeping) await this.store.apply([{ op: "expire" }]);
+    const [{ decision, repeated }] = await this.store.apply([reserve]).catch(async (error: unknown) => {
       // It may have happened all the same, with only the answer lost. Under an id that was given to us, it may be
       // somebody else's call that we would give back, so that one is left to expire.
       if (this.own.has(call.call_id)) await this.giveBack(call.call_id);
       throw error;
     });
-    if (repeated)
+    if (repeated) {
       throw new LedgerError(`call ${call.call_id} was admitted before; a further attempt needs an id of its own`);
+    }
     return decision;
   }
 
@@ -309,7 +317,7 @@ export class Gate implements Disposable {
     value: unknown,
     began: number,
   ): Promise<OutcomeOf<CommitOperation>> {
-    const { amounts, duration_ms } = this.usageOf(usage);
+    const { amounts, duration_ms } = extractUsage(usage, this.store.dimensions);
     const estimate = estimateTokens(call.input ?? "", value ?? "");
     const took = duration_ms ?? Math.max(0, Math.round(this.clock.now().monotonic - began));
     const commit = { op: "commit", call: id, used: amounts, estimate, duration_ms: took } as const;
@@ -319,15 +327,6 @@ export class Gate implements Disposable {
       return outcome;
     } catch (cause) {
       throw new SettlementError(id, value, cause);
-    }
-  }
-
-  /** A report that cannot be read is no report. */
-  private usageOf(usage: unknown): ReportedUsage {
-    try {
-      return extractUsage(usage, this.store.dimensions);
-    } catch {
-      return { amounts: {}, duration_ms: null };
     }
   }
 

@@ -243,6 +243,14 @@ describe("faults of the gate that must not come back", () => {
     expect((await store.budget("run"))?.reserved).toEqual({});
   });
 
+  test("a deadline that is no date is named", async () => {
+    const { gate } = await scene({ steps: 5 });
+
+    await expect(gate.open("other", { deadline: "tomorrow" as never })).rejects.toMatchObject({
+      field: "options.deadline",
+    });
+  });
+
   test("an effect may throw at once, and has to say what is its value", async () => {
     const { gate } = await scene({ steps: 5 });
     const loud = () => {
