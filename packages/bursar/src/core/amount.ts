@@ -16,10 +16,14 @@ export const MAX_TOTAL: Amount = Number.MAX_SAFE_INTEGER as Amount;
 
 export const NONE: Amount = 0 as Amount;
 
+export function isAmount(value: unknown): value is Amount {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_AMOUNT;
+}
+
 /** Checks a number that comes from outside. */
 export function amount<Unit extends string>(value: unknown, field: string): Amount<Unit> {
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > MAX_AMOUNT) {
+  if (!isAmount(value)) {
     throw new InputError(field, `is ${show(value)}; allowed: a whole number from 0 to ${MAX_AMOUNT}`);
   }
-  return (value + 0) as Amount<Unit>;
+  return (value + 0) as number as Amount<Unit>;
 }

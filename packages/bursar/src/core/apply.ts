@@ -1,13 +1,14 @@
 import type { Amounts } from "./amount.js";
 import { type Account, accountOf, type Books, callOf, openAccount, pathOf, writePath } from "./books.js";
 import type { Budget, Path } from "./budget.js";
-import type { Call } from "./call.js";
+import { type Call, updated } from "./call.js";
 import { checkOperation } from "./check.js";
 import { endBudget, openBudget } from "./children.js";
 import type { Dimensions } from "./dimensions.js";
 import { LedgerError } from "./errors.js";
 import { type Action, Events } from "./events.js";
 import { extendBudget } from "./extension.js";
+import { anchor, journal, put } from "./keep.js";
 import { type Notice, noticeDeadlines } from "./notice.js";
 import type {
   ChargeOperation,
@@ -21,11 +22,16 @@ import type {
   ReleaseOperation,
   ReserveOperation,
 } from "./operation.js";
-import { closed, type Deltas, reserve, settle, sums } from "./settlement.js";
+import { repeatedReserve, repeatedSettlement, reused, same } from "./repeated.js";
+import { closed, type Deltas, joined, reserve, settle, sums } from "./settlement.js";
 import { paused, resumed, type Time } from "./time.js";
 import { type Charge, chargeFor, withTotal } from "./usage.js";
 
-const ADMITTED = Object.freeze({ kind: "admitted" as const, findings: Object.freeze([]) });
+/** So many dead reservations are settled at a time at most, so that no transaction grows without bound. */
+const EXPIRING = 1000;
+
+/** What may have been spent before the holder died is charged; all else is given back. */
+const CHARGED_WHEN_DEAD: ReadonlySet<string> = new Set(["model", "lease"]);
 
 /**
  * What every operation does to the books of a store: budgets, calls and chains together. Pure but for the books it is
@@ -66,6 +72,12 @@ export class Operations {
         const cause = operation.cause ?? account.origin;
         return { op: "record", links: [books.append(account.chain, operation.action, cause)] };
       }
+      case "put":
+        return put(books, operation);
+      case "journal":
+        return journal(books, operation);
+      case "anchor":
+        return anchor(books);
     }
   }
 
@@ -99,7 +111,7 @@ export class Operations {
   private reserve(books: Books, operation: ReserveOperation, time: Time): OutcomeOf<ReserveOperation> {
     const { budget: id, kind } = operation;
     // A copy, because what the caller does with his own object later must not concern the books.
-    const asked = Object.freeze(this.tied({ ...operation.asked }));
+    const asked = this.tied({ ...operation.asked });
     const known = books.call(operation.call);
     if (known !== undefined) return repeatedReserve(known, id, asked);
     const account = openAccount(books, id);
@@ -115,17 +127,31 @@ export class Operations {
     let link: string | null = null;
     if (decision.kind !== "busy") {
       const admitted = decision.kind === "admitted";
-      const started = this.events.stepStarted(id, step, asked);
-      const action = admitted ? started : this.events.stepRefused(id, step, asked, decision);
+      const action = admitted
+        ? this.events.stepStarted(id, step, asked)
+        : this.events.stepRefused(id, step, asked, decision);
       link = books.append(account.chain, action, operation.cause ?? account.origin);
       links.push(link);
     }
     const cause = link ?? operation.cause ?? account.origin;
-    links.push(...this.write(books, account.chain, this.notices(notices), cause));
+    if (notices.length > 0) links.push(...this.write(books, account.chain, this.notices(notices), cause));
     if (decision.kind === "admitted") {
-      const blank = { status: "reserved", charged: {}, reported: {}, estimate: {}, unreported: [] } as const;
-      const expires = operation.expires ?? null;
-      books.putCall({ id: operation.call, budget: id, kind, ...step, asked, expires, link, ...blank });
+      // Written out, because every call passes here and a spread costs as much as the decision.
+      books.putCall({
+        id: operation.call,
+        budget: id,
+        kind,
+        step_id: step.step_id,
+        capability_id: step.capability_id,
+        asked,
+        expires: operation.expires ?? null,
+        link,
+        status: "reserved",
+        charged: {},
+        reported: {},
+        estimate: {},
+        unreported: [],
+      });
     }
     return { op: "reserve", decision, notices, repeated: false, links };
   }
@@ -134,16 +160,16 @@ export class Operations {
   private commit(books: Books, operation: CommitOperation, time: Time): OutcomeOf<CommitOperation> {
     const call = callOf(books, operation.call);
     // What was reported first stands; a late report can only add what was missing.
-    const reported = { ...this.counted(operation.used), ...call.reported };
+    const reported = { ...operation.used, ...call.reported };
     if (call.status === "committed" && Object.keys(reported).length === Object.keys(call.reported).length) {
       const { charged, unreported } = call;
       return { ...repeatedSettlement("commit"), charged, estimated: unreported.length > 0 };
     }
     // Nothing is held for a call that was given back, so only what it says it used is charged.
     const asked = call.status === "released" ? {} : call.asked;
-    const estimate = { ...call.estimate, ...this.counted(operation.estimate ?? {}) };
+    const estimate = operation.estimate === undefined ? call.estimate : { ...call.estimate, ...operation.estimate };
     const charge = chargeFor(call.kind, asked, reported, estimate);
-    return this.book(books, { ...call, asked, reported, estimate }, charge, time, operation);
+    return this.book(books, updated(call, { asked, reported, estimate }), charge, time, operation);
   }
 
   private book(
@@ -154,7 +180,8 @@ export class Operations {
     operation: CommitOperation,
   ): OutcomeOf<CommitOperation> {
     const charged = this.counted(charge.charged);
-    const unreported = charge.unreported.filter((id) => this.dimensions.has(id));
+    const unreported =
+      charge.unreported.length === 0 ? charge.unreported : charge.unreported.filter((id) => this.dimensions.has(id));
     const estimate = unreported.length > 0 ? charge.estimate : null;
     const reserved = call.status === "reserved" ? sums(call.asked, this.dimensions) : {};
     const settled = this.settle(books, call, reserved, this.difference(charged, call.charged), time);
@@ -170,7 +197,7 @@ export class Operations {
       corrects,
     });
     const links = this.tell(books, call, action, settled.notices, operation.cause);
-    books.putCall({ ...call, status: "committed", charged, unreported, link: links[0] ?? call.link });
+    books.putCall(updated(call, { status: "committed", charged, unreported, link: links[0] ?? call.link }));
     const estimated = unreported.length > 0;
     return { op: "commit", charged, estimated, repeated: false, notices: settled.notices, links };
   }
@@ -183,9 +210,9 @@ export class Operations {
 
   /** A dead holder's model call is charged as reserved; if the holder comes back, what it says is the truth. */
   private expire(books: Books, time: Time): Extract<Outcome, { op: "expire" }> {
-    const due = books.due(time.instant);
+    const due = books.due(time.instant, EXPIRING);
     const links = due.flatMap((call) => {
-      if (call.kind !== "model") return this.giveBack(books, call, "expired", time).links;
+      if (!CHARGED_WHEN_DEAD.has(call.kind)) return this.giveBack(books, call, "expired", time).links;
       const settled = this.commit(books, { op: "commit", call: call.id, used: {} }, time);
       books.putCall({ ...callOf(books, call.id), status: "expired" });
       return settled.links;
@@ -274,7 +301,7 @@ export class Operations {
     const { budget, step_id, capability_id } = call;
     const action = this.events.stepReleased(budget, { step_id, capability_id }, why);
     const links = this.tell(books, call, action, notices, cause);
-    books.putCall({ ...call, status: why, link: links[0] ?? call.link });
+    books.putCall(updated(call, { status: why, link: links[0] ?? call.link }));
     return { notices, links };
   }
 
@@ -283,11 +310,14 @@ export class Operations {
     const late = noticeDeadlines(settled.path, time);
     const path: Path = call.status === "reserved" ? closed(late.path) : late.path;
     writePath(books, path);
-    return { leaf: accountOf(books, call.budget).budget, notices: [...settled.notices, ...late.notices] };
+    // A path begins with its leaf.
+    return { leaf: path[0] as Budget, notices: joined(settled.notices, late.notices) };
   }
 
   /** Figures of dimensions that this ledger does not count say nothing here. */
   private counted(amounts: Amounts): Amounts {
+    const ids = Object.keys(amounts);
+    if (ids.every((id) => this.dimensions.has(id))) return amounts;
     return Object.fromEntries(Object.entries(amounts).filter(([id]) => this.dimensions.has(id)));
   }
 
@@ -297,12 +327,16 @@ export class Operations {
 
   /** What a later charge adds to an earlier one of the same call. A peak is no sum: the later one counts as it is. */
   private difference(after: Amounts, before: Amounts): Deltas {
-    const ids = new Set([...Object.keys(after), ...Object.keys(before)]);
-    const delta = (id: string) => {
+    if (Object.keys(before).length === 0) return after;
+    const deltas: Record<string, number> = {};
+    for (const id in after) {
       const charged = after[id] ?? 0;
-      return this.dimensions.get(id).kind === "peak" ? charged : charged - (before[id] ?? 0);
-    };
-    return Object.fromEntries([...ids].map((id) => [id, delta(id)]));
+      deltas[id] = this.dimensions.get(id).kind === "peak" ? charged : charged - (before[id] ?? 0);
+    }
+    for (const id in before) {
+      if (after[id] === undefined) deltas[id] = this.dimensions.get(id).kind === "peak" ? 0 : 0 - (before[id] ?? 0);
+    }
+    return deltas;
   }
 
   /** The link of a settlement, and those of what it brought about. */
@@ -315,7 +349,7 @@ export class Operations {
   ): readonly string[] {
     const { chain, origin }: Account = accountOf(books, call.budget);
     const first = books.append(chain, action, cause ?? call.link ?? origin);
-    return [first, ...this.write(books, chain, this.notices(notices), first)];
+    return notices.length === 0 ? [first] : [first, ...this.write(books, chain, this.notices(notices), first)];
   }
 
   private write(books: Books, chain: string, actions: readonly Action[], cause: string): readonly string[] {
@@ -340,25 +374,4 @@ function stepOf(operation: { step_id?: string; capability_id?: string; call: str
     step_id: operation.step_id ?? operation.call,
     capability_id: operation.capability_id ?? operation.kind ?? "",
   };
-}
-
-/** The same question gets the same answer, as long as it is open. Afterwards the call has been made. */
-function repeatedReserve(known: Call, budget: string, asked: Amounts): OutcomeOf<ReserveOperation> {
-  if (known.budget !== budget || !same(known.asked, asked)) throw reused(known.id);
-  if (known.status !== "reserved") {
-    throw new LedgerError(`call ${known.id} was ${known.status} already; a further attempt needs an id of its own`);
-  }
-  return { op: "reserve", decision: ADMITTED, notices: [], repeated: true, links: [] };
-}
-
-function reused(call: string): LedgerError {
-  return new LedgerError(`call ${call} was made before, with other amounts or in another budget`);
-}
-
-function same(a: Amounts, b: Amounts): boolean {
-  return [...Object.keys(a), ...Object.keys(b)].every((id) => (a[id] ?? 0) === (b[id] ?? 0));
-}
-
-function repeatedSettlement<Op extends "commit" | "charge" | "release">(op: Op) {
-  return { op, repeated: true as const, notices: [], links: [] };
 }

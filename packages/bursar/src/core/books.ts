@@ -1,5 +1,7 @@
 import type { Budget, BudgetId, Path } from "./budget.js";
 import type { Call, CallId } from "./call.js";
+import type { Head } from "./chain/link.js";
+import type { Document, DocumentKind, Entry } from "./document.js";
 import { LedgerError } from "./errors.js";
 import type { Action } from "./events.js";
 
@@ -10,19 +12,32 @@ export interface Account {
   readonly origin: string;
 }
 
+/** What was kept before. A store looks it up, in memory or in tables. */
+export interface Shelf {
+  account(id: BudgetId): Account | undefined;
+  call(id: CallId): Call | undefined;
+  head(chain: string): Head | undefined;
+  document(kind: DocumentKind, id: string): Document | undefined;
+  entry(run: string, key: string): Entry | undefined;
+  /** Reservations not settled yet whose instant has come, the oldest first. */
+  due(instant: number, most: number): readonly Call[];
+  /** Heads of chains that have grown since they were last anchored, by name. */
+  unanchored(most: number): readonly Head[];
+}
+
 /**
  * What an operation reads and writes. A store hands one in for each list of operations, and makes everything written
  * to it durable at once, or nothing of it.
  */
-export interface Books {
-  account(id: BudgetId): Account | undefined;
+export interface Books extends Shelf {
   putAccount(account: Account): void;
-  call(id: CallId): Call | undefined;
   putCall(call: Call): void;
-  /** Reservations not settled yet whose instant has come. */
-  due(instant: number): readonly Call[];
+  putDocument(document: Document): void;
+  putEntry(entry: Entry): void;
   /** Appends a link and gives back its id. */
   append(chain: string, action: Action, cause: string | null): string;
+  /** Notes that a chain is anchored up to here. */
+  anchor(head: Head): void;
 }
 
 export function accountOf(books: Pick<Books, "account">, id: BudgetId): Account {

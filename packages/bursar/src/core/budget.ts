@@ -69,7 +69,11 @@ export function usedOf(budget: Budget, dimension: Dimension, time: Time): number
 
 /** What is neither used nor held; negative when overdrawn, infinite without a limit. A peak is not used up. */
 export function freeOf(budget: Budget, dimension: Dimension, time: Time): number {
-  const cap = capOf(budget, dimension.id);
+  return freeUnder(capOf(budget, dimension.id), budget, dimension, time);
+}
+
+/** The same, for who knows the cap already. */
+export function freeUnder(cap: number, budget: Budget, dimension: Dimension, time: Time): number {
   if (dimension.kind === "peak") return cap;
   return cap - usedOf(budget, dimension, time) - (budget.reserved[dimension.id] ?? NONE);
 }
@@ -84,4 +88,33 @@ export function heldFor(budget: Budget, dimension: Dimension): number {
   const { id, kind } = dimension;
   if (budget.ended || kind !== "sum" || budget.limits[id] === undefined || !covers(budget, id)) return 0;
   return Math.max(0, limitOf(budget, id) - (budget.used[id] ?? NONE));
+}
+
+/**
+ * A budget with other amounts. Every budget of a path goes through here on every call, so the fields are written out: a
+ * spread takes twenty times as long.
+ */
+export function recounted(
+  budget: Budget,
+  changes: Partial<Pick<Budget, "used" | "reserved" | "aside" | "open">>,
+): Budget {
+  return {
+    id: budget.id,
+    parent: budget.parent,
+    scope: budget.scope,
+    funding: budget.funding,
+    limits: budget.limits,
+    extended: budget.extended,
+    aside: changes.aside ?? budget.aside,
+    policies: budget.policies,
+    thresholds: budget.thresholds,
+    warned: budget.warned,
+    exhausted: budget.exhausted,
+    used: changes.used ?? budget.used,
+    reserved: changes.reserved ?? budget.reserved,
+    watch: budget.watch,
+    deadline: budget.deadline,
+    open: changes.open ?? budget.open,
+    ended: budget.ended,
+  };
 }

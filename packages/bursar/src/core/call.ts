@@ -25,3 +25,25 @@ export interface Call {
   /** The link that recorded its start, later the one that recorded what it used. */
   readonly link: string | null;
 }
+
+/** A call of which more is known. Written out, because every call is settled and a spread takes far longer. */
+export function updated(
+  call: Call,
+  changes: Partial<Pick<Call, "asked" | "status" | "charged" | "reported" | "estimate" | "unreported" | "link">>,
+): Call {
+  return {
+    id: call.id,
+    budget: call.budget,
+    kind: call.kind,
+    step_id: call.step_id,
+    capability_id: call.capability_id,
+    asked: changes.asked ?? call.asked,
+    expires: call.expires,
+    link: changes.link ?? call.link,
+    status: changes.status ?? call.status,
+    charged: changes.charged ?? call.charged,
+    reported: changes.reported ?? call.reported,
+    estimate: changes.estimate ?? call.estimate,
+    unreported: changes.unreported ?? call.unreported,
+  };
+}

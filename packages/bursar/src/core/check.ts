@@ -1,13 +1,16 @@
-import { type Amounts, amount } from "./amount.js";
+import { type Amounts, amount, isAmount } from "./amount.js";
+import { canonicalizeAt, type JsonObject } from "./chain/canonical.js";
 import { CHAIN_ID_RULE, isChainId } from "./chain/rules.js";
 import type { Grant, Opening } from "./children.js";
+import type { Dimension } from "./dimension.js";
 import type { Dimensions } from "./dimensions.js";
+import { DOCUMENT_KINDS } from "./document.js";
 import { InputError, show } from "./errors.js";
 import { readThresholds } from "./input.js";
-import type { Operation } from "./operation.js";
+import type { Operation, PutOperation } from "./operation.js";
 import { POLICIES, type Policies } from "./policy.js";
 
-const KINDS = ["model", "tool", "code", "child"];
+const KINDS = ["model", "tool", "code", "child", "lease"];
 const OPERATIONS = [
   "open",
   "reserve",
@@ -20,6 +23,9 @@ const OPERATIONS = [
   "resume",
   "end",
   "record",
+  "put",
+  "journal",
+  "anchor",
 ];
 
 /**
@@ -30,7 +36,7 @@ export function checkOperation(operation: Operation, dimensions: Dimensions): vo
   oneOf(operation?.op, OPERATIONS, "op");
   const { op } = operation;
   if ("cause" in operation) text(operation.cause, "cause");
-  if ("budget" in operation) text(operation.budget, "budget");
+  if ("budget" in operation && (op !== "put" || operation.budget !== null)) text(operation.budget, "budget");
   if ("call" in operation) text(operation.call, "call");
   if ("step_id" in operation) text(operation.step_id, "step_id", true);
   if ("capability_id" in operation) text(operation.capability_id, "capability_id", true);
@@ -63,7 +69,31 @@ export function checkOperation(operation: Operation, dimensions: Dimensions): vo
       text(operation.approved_by, "approved_by");
       if (operation.reason !== null) text(operation.reason, "reason", true);
       break;
+    case "put":
+      checkPut(operation);
+      break;
+    case "journal":
+      text(operation.run, "run");
+      text(operation.key, "key");
+      json(operation.entry, "entry");
+      break;
   }
+}
+
+function checkPut({ kind, id, status, body, version }: PutOperation): void {
+  oneOf(kind, DOCUMENT_KINDS, "kind");
+  name(id, "id");
+  text(status, "status");
+  json(body, "body");
+  if (!Number.isSafeInteger(version) || version < 0) {
+    throw new InputError("version", `is ${show(version)}; allowed: the version that was read, 0 for a new document`);
+  }
+}
+
+/** What a store is to keep must be JSON through and through: it would come back as something else otherwise. */
+function json(value: JsonObject, field: string): void {
+  object(value, field);
+  canonicalizeAt(value, field, 1);
 }
 
 function checkOpening(opening: Opening, dimensions: Dimensions): void {
@@ -88,12 +118,13 @@ function checkGrant(grant: Grant, dimensions: Dimensions): void {
 
 function amounts(value: Amounts, field: string, dimensions: Dimensions, clocks: boolean): void {
   object(value, field);
-  for (const [id, each] of Object.entries(value)) {
-    known(id, field, dimensions);
-    if (!clocks && dimensions.get(id).kind === "clock") {
+  for (const id of Object.keys(value)) {
+    const dimension = known(id, field, dimensions);
+    if (!clocks && dimension.kind === "clock") {
       throw new InputError(`${field}.${id}`, "is a clock, which runs by itself; leave it out");
     }
-    amount(each, `${field}.${id}`);
+    const each = value[id];
+    if (!isAmount(each)) amount(each, `${field}.${id}`);
   }
 }
 
@@ -106,9 +137,10 @@ function policies(value: Policies, field: string, dimensions: Dimensions): void 
 }
 
 /** Other names are for the edges, where `readLimits` and its like map them; in here a name that is not the id is lost. */
-function known(id: string, field: string, dimensions: Dimensions): void {
+function known(id: string, field: string, dimensions: Dimensions): Dimension {
   const dimension = dimensions.resolve(id, `${field}.${id}`);
   if (dimension.id !== id) throw new InputError(`${field}.${id}`, `is another name of ${dimension.id}; use that here`);
+  return dimension;
 }
 
 function object(value: unknown, field: string): void {

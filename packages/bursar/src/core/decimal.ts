@@ -24,9 +24,12 @@ export function fromDecimal(value: unknown, decimals: number, rounding: Rounding
   return (scaled + 0) as Amount;
 }
 
+/** Every price in every link is divided by one of these, and to raise one takes longer than to look it up. */
+const POWERS: readonly number[] = Array.from({ length: 10 }, (_, exponent) => 10 ** exponent);
+
 /** The nearest double to an amount, for people and JSON: ten times a tenth gives exactly 1. */
 export function toDecimal(value: number, decimals: number): number {
-  return decimals === 0 ? value : value / 10 ** decimals;
+  return decimals === 0 ? value : value / (POWERS[decimals] ?? 10 ** decimals);
 }
 
 /** The exact decimal text of an amount, without an exponent and without idle zeros: `1.5`, `0.000000001`. */

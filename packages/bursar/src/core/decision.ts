@@ -1,18 +1,9 @@
 import { type Amounts, NONE } from "./amount.js";
-import {
-  type Budget,
-  type BudgetId,
-  capOf,
-  covers,
-  DEADLINE,
-  limitOf,
-  type Path,
-  type Scope,
-  usedOf,
-} from "./budget.js";
+import { type Budget, type BudgetId, covers, DEADLINE, type Path, type Scope, usedOf } from "./budget.js";
 import type { Dimension } from "./dimension.js";
 import type { Dimensions } from "./dimensions.js";
 import { type ExhaustionPolicy, POLICIES } from "./policy.js";
+import { type Term, termsOf } from "./terms.js";
 import type { Time } from "./time.js";
 
 /**
@@ -52,37 +43,44 @@ const SEVERITY: readonly Decision["kind"][] = ["stopped", "paused", "refused", "
 
 /** Evaluates every limited dimension of every budget on the path. Pure: it neither reserves nor records. */
 export function decide(path: Path, asked: Amounts, time: Time, dimensions: Dimensions): Decision {
-  const below: Budget[] = [];
   const findings: Finding[] = [];
+  // Only where something below is held can there be a payer, and nearly nowhere is.
+  const payers: Budget[] = [];
+  let below: Budget | null = null;
   for (const budget of path) {
-    for (const dimension of limited(budget, dimensions)) {
-      const finding = examineFrom(below, budget, dimension, asked[dimension.id] ?? NONE, time);
+    for (const term of termsOf(budget, dimensions)) {
+      const finding = examineFrom(below, payers, budget, term, asked[term.id] ?? NONE, time);
       if (finding !== null) findings.push(finding);
     }
     const late = examineDeadline(budget, time);
     if (late !== null) findings.push(late);
-    below.push(budget);
+    if (budget.funding !== "path") payers.push(budget);
+    below = budget;
   }
   // Ties are reported in the table's order; a deadline, which is not in it, comes first.
-  findings.sort((a, b) => severity(a) - severity(b) || dimensions.rank(a.dimension) - dimensions.rank(b.dimension));
+  if (findings.length > 1) {
+    findings.sort((a, b) => severity(a) - severity(b) || dimensions.rank(a.dimension) - dimensions.rank(b.dimension));
+  }
   const worst = findings[0];
   return { kind: worst === undefined ? "admitted" : answer(worst), findings };
 }
 
 /** A budget as it is seen by a call that comes from below. */
-function examineFrom(below: Path, budget: Budget, dimension: Dimension, asked: number, time: Time): Finding | null {
+function examineFrom(
+  below: Budget | null,
+  payers: Path,
+  budget: Budget,
+  term: Term,
+  asked: number,
+  time: Time,
+): Finding | null {
   // Time is not held: it passes on the whole path. A final answer may use the time set aside for it.
-  if (dimension.kind === "clock") return examine(budget, dimension, asked, time, below.at(-1)?.funding === "aside");
-  const payer = below.find((lower) => covers(lower, dimension.id));
+  if (term.dimension.kind === "clock") return examine(budget, term, asked, time, below?.funding === "aside");
+  const payer = payers.length === 0 ? undefined : payers.find((lower) => covers(lower, term.id));
   // What is held for a budget is there for it, but not once the exhaustion of the one that holds it is on record. Only
   // the wrap-up reserve is exempt.
-  const spent = asked > 0 && budget.exhausted.includes(dimension.id) && payer?.funding !== "aside";
-  return payer === undefined || spent ? examine(budget, dimension, asked, time, false) : null;
-}
-
-/** The dimensions a budget limits. */
-export function limited(budget: Budget, dimensions: Dimensions): readonly Dimension[] {
-  return Object.keys(budget.limits).map((id) => dimensions.get(id));
+  const spent = asked > 0 && term.exhausted && payer?.funding !== "aside";
+  return payer === undefined || spent ? examine(budget, term, asked, time, false) : null;
 }
 
 /** Whether a finding counts as an exhaustion: it is recorded, and it sticks. */
@@ -91,14 +89,13 @@ export function exhausts(finding: Finding): boolean {
   return finding.refusal === "too_large" && finding.scope === "run" && finding.policy !== "soft_warn";
 }
 
-function examine(budget: Budget, dimension: Dimension, asked: number, time: Time, wrappingUp: boolean): Finding | null {
-  const { id, kind } = dimension;
-  const policy = budget.policies[id] ?? dimension.defaultPolicy;
+function examine(budget: Budget, term: Term, asked: number, time: Time, wrappingUp: boolean): Finding | null {
+  const { id, dimension, policy } = term;
   const used = usedOf(budget, dimension, time);
   const reserved = budget.reserved[id] ?? NONE;
-  const limit = wrappingUp ? limitOf(budget, id) : capOf(budget, id);
-  const sticky = !wrappingUp && budget.exhausted.includes(id);
-  const refusal = refuse(kind, { asked, used, reserved, limit, sticky });
+  const limit = wrappingUp ? term.limit : term.cap;
+  const sticky = !wrappingUp && term.exhausted;
+  const refusal = refuse(dimension.kind, { asked, used, reserved, limit, sticky });
   if (refusal === null || (refusal === "busy" && policy === "soft_warn")) return null;
   return { budget: budget.id, scope: budget.scope, dimension: id, refusal, policy, asked, used, reserved, limit };
 }

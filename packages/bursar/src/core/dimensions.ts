@@ -53,6 +53,9 @@ export class Dimensions {
 
   /** By any name a caller may use: id, alias or kebab form. */
   resolve(name: string, field: string = name): Dimension {
+    // No id is also an alias, so an id in its own form needs no reading.
+    const exact = name.includes("-") ? undefined : this.byId.get(name);
+    if (exact !== undefined) return exact;
     const snake = name.replaceAll("-", "_");
     const id = Object.hasOwn(ALIASES, snake) ? ALIASES[snake] : snake;
     const dimension = this.byId.get(id ?? snake);

@@ -1,10 +1,11 @@
 import type { Amounts } from "./amount.js";
-import { type Budget, DEADLINE, freeOf, limitOf, usedOf } from "./budget.js";
+import { type Budget, DEADLINE, freeUnder, limitOf, usedOf } from "./budget.js";
 import type { Json, JsonObject } from "./chain/canonical.js";
 import type { Decision, Finding } from "./decision.js";
 import { writeAmount } from "./dimension.js";
 import type { Dimensions } from "./dimensions.js";
 import type { Notice } from "./notice.js";
+import { termsOf } from "./terms.js";
 import type { Time } from "./time.js";
 
 /** What a link of a chain records, before it is linked. */
@@ -44,23 +45,16 @@ export class Events {
   /** What a call has used, and what its budget has left. */
   consumption(budget: Budget, time: Time, consumed: Consumed): Action {
     const { call_id, step_id, capability_id, charged, unreported, estimate, duration_ms, corrects } = consumed;
-    const metadata: Record<string, Json> = duration_ms === null ? {} : { duration_ms };
-    for (const id of ["llm_input_tokens", "llm_output_tokens", "cost_usd"]) {
-      const value = charged[id];
-      if (value !== undefined && this.dimensions.has(id)) metadata[id] = this.edge(id, value);
-    }
-    return event("Consumption", {
-      budget: budget.id,
-      call_id,
-      step_id,
-      capability_id,
-      resources: this.amounts(charged),
-      remaining: this.remaining(budget, time),
-      estimated: unreported.length > 0,
-      ...(corrects === null ? {} : { corrects }),
-      ...(estimate === null ? {} : { estimate: this.amounts(estimate) }),
-      metadata,
-    });
+    // In the order in which the chain writes them, which then has nothing to sort.
+    const data: Record<string, Json> = { budget: budget.id, call_id, capability_id };
+    if (corrects !== null) data.corrects = corrects;
+    if (estimate !== null) data.estimate = this.amounts(estimate);
+    data.estimated = unreported.length > 0;
+    data.metadata = this.metadata(charged, duration_ms);
+    data.remaining = this.remaining(budget, time);
+    data.resources = this.amounts(charged);
+    data.step_id = step_id;
+    return event("Consumption", data);
   }
 
   notice({ kind, budget, dimension, percent, policy, consumed, limit }: Notice): Action {
@@ -83,7 +77,8 @@ export class Events {
   }
 
   stepStarted(budget: string, step: Step, asked: Amounts): Action {
-    return { action_type: "StepStarted", data: { budget, ...step, asked: this.amounts(asked) } };
+    const { step_id, capability_id } = step;
+    return { action_type: "StepStarted", data: { asked: this.amounts(asked), budget, capability_id, step_id } };
   }
 
   /** A call that was not made, and why; `busy` is none of these, because it only waits. */
@@ -124,12 +119,32 @@ export class Events {
   }
 
   remaining(budget: Budget, time: Time): JsonObject {
-    const limited = Object.keys(budget.limits).map((id) => this.dimensions.get(id));
-    return Object.fromEntries(limited.map((each) => [each.id, writeAmount(each, freeOf(budget, each, time))]));
+    const remaining: Record<string, Json> = {};
+    for (const { id, dimension, cap } of termsOf(budget, this.dimensions)) {
+      remaining[id] = writeAmount(dimension, freeUnder(cap, budget, dimension, time));
+    }
+    return remaining;
   }
 
   amounts(amounts: Amounts): JsonObject {
-    return Object.fromEntries(Object.entries(amounts).map(([id, value]) => [id, this.edge(id, value)]));
+    const written: Record<string, Json> = {};
+    for (const id of Object.keys(amounts)) written[id] = this.edge(id, amounts[id] as number);
+    return written;
+  }
+
+  /** The figures that people ask for first, once more and beside the duration. */
+  private metadata(charged: Amounts, duration_ms: number | null): JsonObject {
+    const metadata: Record<string, Json> = {};
+    this.copy("cost_usd", charged, metadata);
+    if (duration_ms !== null) metadata.duration_ms = duration_ms;
+    this.copy("llm_input_tokens", charged, metadata);
+    this.copy("llm_output_tokens", charged, metadata);
+    return metadata;
+  }
+
+  private copy(id: string, charged: Amounts, metadata: Record<string, Json>): void {
+    const value = charged[id];
+    if (value !== undefined && this.dimensions.has(id)) metadata[id] = this.edge(id, value);
   }
 
   private finding({ budget, dimension, refusal, policy, asked, used, reserved, limit }: Finding): JsonObject {

@@ -1,23 +1,18 @@
-import { type Account, type Books, pathOf } from "./books.js";
+import { type Account, type Books, pathOf, type Shelf } from "./books.js";
 import type { Budget, BudgetId, Path } from "./budget.js";
 import type { Call, CallId } from "./call.js";
-import { appendLink, emptyHead, type Head } from "./chain/link.js";
-import type { Action } from "./events.js";
-
-interface Chain {
-  head: Head;
-  readonly lines: string[];
-}
-
-interface Pages {
-  readonly accounts: Map<BudgetId, Account>;
-  readonly calls: Map<CallId, Call>;
-  readonly chains: Map<string, Chain>;
-}
+import type { Head } from "./chain/link.js";
+import type { Document, DocumentKind, Entry } from "./document.js";
+import { byChain, byExpiry, type Changes, Draft, type Growth, isDue, keyOf } from "./draft.js";
 
 /** Books kept in memory, written all or nothing. */
-export class MemoryBooks {
-  private readonly kept: Pages = { accounts: new Map(), calls: new Map(), chains: new Map() };
+export class MemoryBooks implements Shelf {
+  private readonly accounts = new Map<BudgetId, Account>();
+  private readonly calls = new Map<CallId, Call>();
+  private readonly chains = new Map<string, Growth>();
+  private readonly documents = new Map<string, Document>();
+  private readonly entries = new Map<string, Entry>();
+  private readonly anchored = new Map<string, number>();
   /** Reservations that have an instant to be settled at. */
   private readonly expiring = new Set<CallId>();
   private readonly hash: (text: string) => string;
@@ -28,98 +23,85 @@ export class MemoryBooks {
 
   /** Hands out books to write in. When `work` throws, nothing was written. */
   transact<Result>(instant: number, work: (books: Books) => Result): Result {
-    const draft = new Draft(this.kept, this.expiring, this.hash, instant);
+    const draft = new Draft(this, this.hash, instant);
     const result = work(draft);
-    this.keep(draft.pages);
+    this.keep(draft.changes);
     return result;
   }
 
-  budget(id: BudgetId): Budget | null {
-    return this.kept.accounts.get(id)?.budget ?? null;
-  }
-
-  path(id: BudgetId): Path {
-    const { accounts } = this.kept;
-    return accounts.has(id) ? pathOf({ account: (each) => accounts.get(each) }, id) : [];
-  }
-
-  lines(chain: string): readonly string[] {
-    return this.kept.chains.get(chain)?.lines ?? [];
-  }
-
-  head(chain: string): Head | null {
-    return this.kept.chains.get(chain)?.head ?? null;
-  }
-
-  private keep({ accounts, calls, chains }: Pages): void {
-    for (const [id, account] of accounts) this.kept.accounts.set(id, account);
-    for (const [id, call] of calls) {
-      this.kept.calls.set(id, call);
-      if (call.status === "reserved" && call.expires !== null) this.expiring.add(id);
-      else this.expiring.delete(id);
-    }
-    for (const [id, written] of chains) {
-      const chain = this.kept.chains.get(id);
-      if (chain === undefined) this.kept.chains.set(id, written);
-      else {
-        chain.head = written.head;
-        for (const line of written.lines) chain.lines.push(line);
-      }
-    }
-  }
-}
-
-/** What has been written so far, over what was kept before. */
-class Draft implements Books {
-  readonly pages: Pages = { accounts: new Map(), calls: new Map(), chains: new Map() };
-  private readonly kept: Pages;
-  private readonly expiring: ReadonlySet<CallId>;
-  private readonly hash: (text: string) => string;
-  private readonly instant: number;
-
-  constructor(kept: Pages, expiring: ReadonlySet<CallId>, hash: (text: string) => string, instant: number) {
-    this.kept = kept;
-    this.expiring = expiring;
-    this.hash = hash;
-    this.instant = instant;
-  }
-
   account(id: BudgetId): Account | undefined {
-    return this.pages.accounts.get(id) ?? this.kept.accounts.get(id);
-  }
-
-  putAccount(account: Account): void {
-    this.pages.accounts.set(account.budget.id, account);
+    return this.accounts.get(id);
   }
 
   call(id: CallId): Call | undefined {
-    return this.pages.calls.get(id) ?? this.kept.calls.get(id);
+    return this.calls.get(id);
   }
 
-  putCall(call: Call): void {
-    this.pages.calls.set(call.id, call);
+  head(chain: string): Head | undefined {
+    return this.chains.get(chain)?.head;
   }
 
-  due(instant: number): readonly Call[] {
+  document(kind: DocumentKind, id: string): Document | undefined {
+    return this.documents.get(keyOf(kind, id));
+  }
+
+  entry(run: string, key: string): Entry | undefined {
+    return this.entries.get(keyOf(run, key));
+  }
+
+  due(instant: number, most: number): readonly Call[] {
     const due: Call[] = [];
-    const look = (id: CallId) => {
-      const call = this.call(id);
-      if (call?.status === "reserved" && call.expires !== null && call.expires <= instant) due.push(call);
-    };
-    for (const id of this.expiring) look(id);
-    for (const id of this.pages.calls.keys()) if (!this.expiring.has(id)) look(id);
-    return due;
+    for (const id of this.expiring) {
+      const call = this.calls.get(id);
+      if (call !== undefined && isDue(call, instant)) due.push(call);
+    }
+    return due.sort(byExpiry).slice(0, most);
   }
 
-  append(id: string, action: Action, cause: string | null): string {
-    const written = this.pages.chains.get(id);
-    const head = written?.head ?? this.kept.chains.get(id)?.head ?? emptyHead(id);
-    const next = appendLink(head, { ...action, at: this.instant, cause }, this.hash);
-    if (written === undefined) this.pages.chains.set(id, { head: next.head, lines: [next.line] });
-    else {
-      written.head = next.head;
-      written.lines.push(next.line);
+  unanchored(most: number): readonly Head[] {
+    const heads: Head[] = [];
+    for (const [id, { head }] of this.chains) if (this.anchored.get(id) !== head.seq) heads.push(head);
+    return heads.sort(byChain).slice(0, most);
+  }
+
+  budget(id: BudgetId): Budget | null {
+    return this.accounts.get(id)?.budget ?? null;
+  }
+
+  path(id: BudgetId): Path {
+    return this.accounts.has(id) ? pathOf(this, id) : [];
+  }
+
+  lines(chain: string): readonly string[] {
+    return this.chains.get(chain)?.lines ?? [];
+  }
+
+  documentsOf(kind: DocumentKind): readonly Document[] {
+    return [...this.documents.values()].filter((document) => document.kind === kind);
+  }
+
+  /** The entries of a run, in the order in which they were written. */
+  journal(run: string): readonly Entry[] {
+    return [...this.entries.values()].filter((entry) => entry.run === run);
+  }
+
+  private keep({ accounts, calls, chains, documents, entries, anchored }: Changes): void {
+    for (const [id, account] of accounts) this.accounts.set(id, account);
+    for (const [id, call] of calls) {
+      this.calls.set(id, call);
+      if (call.status === "reserved" && call.expires !== null) this.expiring.add(id);
+      else this.expiring.delete(id);
     }
-    return next.link.id;
+    for (const [id, growth] of chains) {
+      const chain = this.chains.get(id);
+      if (chain === undefined) this.chains.set(id, growth);
+      else {
+        chain.head = growth.head;
+        for (const line of growth.lines) chain.lines.push(line);
+      }
+    }
+    for (const [key, document] of documents) this.documents.set(key, document);
+    for (const [key, entry] of entries) this.entries.set(key, entry);
+    for (const [id, seq] of anchored) this.anchored.set(id, seq);
   }
 }

@@ -1,9 +1,10 @@
 import { type Budget, type BudgetId, capOf, limitOf, type Path, usedOf } from "./budget.js";
 import { percentOf } from "./decimal.js";
-import { examineDeadline, exhausts, type Finding, limited } from "./decision.js";
+import { examineDeadline, exhausts, type Finding } from "./decision.js";
 import type { Dimension } from "./dimension.js";
 import type { Dimensions } from "./dimensions.js";
 import type { ExhaustionPolicy } from "./policy.js";
+import { overdraft, termsOf } from "./terms.js";
 import type { Time } from "./time.js";
 
 /** Something a budget has to tell, once: a threshold crossed or a dimension exhausted. Amounts are in ledger units. */
@@ -27,20 +28,14 @@ export interface Noticed {
 export function notice(path: Path, time: Time, dimensions: Dimensions): Noticed {
   const notices: Notice[] = [];
   const next = path.map((budget) => {
-    const news = limited(budget, dimensions).filter((dimension) => hasNews(budget, dimension, time));
-    return news.reduce((told, dimension) => tellOf(told, dimension, usedOf(budget, dimension, time), notices), budget);
+    let told = budget;
+    for (const { dimension, mark } of termsOf(budget, dimensions)) {
+      const used = usedOf(budget, dimension, time);
+      if (used >= mark) told = tellOf(told, dimension, used, notices);
+    }
+    return told;
   });
   return { path: next, notices };
-}
-
-/** Nearly always there is none, and every call asks. */
-function hasNews(budget: Budget, dimension: Dimension, time: Time): boolean {
-  const { id } = dimension;
-  const used = usedOf(budget, dimension, time);
-  const limit = limitOf(budget, id);
-  const percent = budget.thresholds[budget.warned[id] ?? 0];
-  if (percent !== undefined && limit !== 0 && used >= percentOf(limit, percent)) return true;
-  return overdrawn(budget, dimension, used) && !budget.exhausted.includes(id);
 }
 
 function tellOf(budget: Budget, dimension: Dimension, used: number, notices: Notice[]): Budget {
@@ -59,6 +54,7 @@ function tellOf(budget: Budget, dimension: Dimension, used: number, notices: Not
 /** Records the exhaustions among the findings of a decision, each once. */
 export function record(path: Path, findings: readonly Finding[]): Noticed {
   const notices: Notice[] = [];
+  if (findings.length === 0) return { path, notices };
   const next = path.map((budget) => {
     const fresh = findings.filter(
       (finding) => finding.budget === budget.id && exhausts(finding) && !budget.exhausted.includes(finding.dimension),
@@ -74,10 +70,12 @@ export function record(path: Path, findings: readonly Finding[]): Noticed {
 
 /** Records the deadlines that have passed while a call was being made, each once. */
 export function noticeDeadlines(path: Path, time: Time): Noticed {
-  return record(
-    path,
-    path.flatMap((budget) => examineDeadline(budget, time) ?? []),
-  );
+  const late: Finding[] = [];
+  for (const budget of path) {
+    const finding = examineDeadline(budget, time);
+    if (finding !== null) late.push(finding);
+  }
+  return record(path, late);
 }
 
 /** How many thresholds lie at or below what is used. A limit of 0 has none: there is nothing to warn of. */
@@ -88,10 +86,8 @@ export function crossed(budget: Budget, dimension: Dimension, used: number): num
   return above === -1 ? budget.thresholds.length : above;
 }
 
-/** Landing on the limit is legal for what is counted; a clock that has reached it has run out. */
 function overdrawn(budget: Budget, dimension: Dimension, used: number): boolean {
-  const cap = capOf(budget, dimension.id);
-  return dimension.kind === "clock" ? used >= cap : used > cap;
+  return used >= overdraft(dimension, capOf(budget, dimension.id));
 }
 
 function tell(budget: Budget, dimension: Dimension, kind: Notice["kind"], percent: number, consumed: number): Notice {

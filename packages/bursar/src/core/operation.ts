@@ -1,8 +1,10 @@
 import type { Amounts } from "./amount.js";
 import type { Budget, BudgetId } from "./budget.js";
 import type { CallId } from "./call.js";
+import type { Head } from "./chain/link.js";
 import type { Opening } from "./children.js";
 import type { Decision } from "./decision.js";
+import type { Document, Entry } from "./document.js";
 import type { Action } from "./events.js";
 import type { Extended } from "./extension.js";
 import type { Notice } from "./notice.js";
@@ -23,7 +25,10 @@ export type Operation =
   | ChargeOperation
   | ExtendOperation
   | LifeOperation
-  | RecordOperation;
+  | RecordOperation
+  | PutOperation
+  | JournalOperation
+  | AnchorOperation;
 
 /** Opens a budget. It writes into the chain named here, else into its parent's, else into one of its own name. */
 export interface OpenOperation extends Caused {
@@ -61,7 +66,7 @@ export interface ReleaseOperation extends Caused {
   readonly call: CallId;
 }
 
-/** Settles every reservation whose instant has come. */
+/** Settles reservations whose instant has come, the oldest first and `EXPIRING` at most at a time. */
 interface ExpireOperation {
   readonly op: "expire";
 }
@@ -98,6 +103,24 @@ interface RecordOperation extends Caused {
   readonly action: Action;
 }
 
+/**
+ * Keeps a document in place of the version that was read, 0 for a new one. When somebody else was faster, the whole list is
+ * undone with a `StaleError`: that is how a run that was taken over, or an approval that was answered, stays so.
+ */
+export interface PutOperation extends Document {
+  readonly op: "put";
+}
+
+/** Writes an entry of a run's journal. Under a key that is taken nothing is written, and the outcome is what stands there. */
+export interface JournalOperation extends Entry {
+  readonly op: "journal";
+}
+
+/** Records the heads of all chains that have grown since the last time in one chain of the store's own. */
+interface AnchorOperation {
+  readonly op: "anchor";
+}
+
 interface Recorded {
   /** The ids of the links written, in order. */
   readonly links: readonly string[];
@@ -111,7 +134,10 @@ export type Outcome =
   | ({ readonly op: "expire"; readonly calls: readonly CallId[] } & Recorded)
   | ({ readonly op: "extend"; readonly result: Extended } & Recorded)
   | ({ readonly op: "pause" | "resume" | "end"; readonly budget: Budget } & Recorded)
-  | ({ readonly op: "record" } & Recorded);
+  | ({ readonly op: "record" } & Recorded)
+  | ({ readonly op: "put"; readonly document: Document } & Recorded)
+  | ({ readonly op: "journal"; readonly entry: Entry } & Repeatable)
+  | ({ readonly op: "anchor"; readonly heads: readonly Head[] } & Recorded);
 
 /** `repeated` is true when this had been done before, and so nothing was done now. */
 interface Repeatable extends Recorded {

@@ -1,5 +1,5 @@
 import { type Amount, type Amounts, MAX_TOTAL, NONE } from "./amount.js";
-import { type Budget, covers, heldFor, type Path } from "./budget.js";
+import { type Budget, covers, heldFor, type Path, recounted } from "./budget.js";
 import { type Decision, decide } from "./decision.js";
 import type { Dimension } from "./dimension.js";
 import type { Dimensions } from "./dimensions.js";
@@ -22,24 +22,29 @@ export function reserve(path: Path, asked: Amounts, time: Time, dimensions: Dime
   const before = notice(path, time, dimensions);
   const decision = decide(before.path, asked, time, dimensions);
   const after = record(before.path, decision.findings);
-  const notices = [...before.notices, ...after.notices];
+  const notices = joined(before.notices, after.notices);
   if (decision.kind !== "admitted") return { decision, path: after.path, notices };
   return { decision, path: hold(after.path, sums(asked, dimensions)), notices };
 }
 
 /** Adds holds along the path, and counts one more thing to settle at the leaf. */
 export function hold(path: Path, amounts: Amounts): Path {
+  let ids = Object.keys(amounts);
   return path.map((budget, index) => {
-    const below = path.slice(0, index);
-    const ids = Object.keys(amounts).filter((id) => !below.some((lower) => covers(lower, id)));
-    const reserved = change(budget.reserved, amounts, ids);
-    return checked({ ...budget, reserved, open: budget.open + (index === 0 ? 1 : 0) }, ids);
+    const reserved = change(budget.reserved, amounts, 1, ids);
+    const same = index > 0 && reserved === budget.reserved;
+    const after = checked(
+      same ? budget : recounted(budget, { reserved, open: budget.open + (index === 0 ? 1 : 0) }),
+      ids,
+    );
+    if (budget.funding !== "path") ids = ids.filter((id) => !covers(budget, id));
+    return after;
   });
 }
 
 /** One thing less to settle at the leaf. */
 export function closed(path: Path): Path {
-  return path.map((budget, index) => (index === 0 ? { ...budget, open: budget.open - 1 } : budget));
+  return path.map((budget, index) => (index === 0 ? recounted(budget, { open: budget.open - 1 }) : budget));
 }
 
 /**
@@ -52,25 +57,44 @@ export function settle(path: Path, released: Deltas, used: Deltas, time: Time, d
 
 /** The arithmetic of a settlement alone. */
 export function draw(path: Path, released: Deltas, used: Deltas, dimensions: Dimensions): Path {
-  const ids = [...new Set([...Object.keys(released), ...Object.keys(used)])];
+  const ids = Object.keys(released);
+  for (const id in used) if (released[id] === undefined) ids.push(id);
+  const touched = ids.map((id) => dimensions.get(id));
   let release = released;
   let below: Budget | null = null;
   return path.map((budget) => {
     const lower = below;
-    const inside = ids.filter((id) => lower?.funding === "aside" && covers(lower, id));
+    const inside = lower?.funding === "aside" ? ids.filter((id) => covers(lower, id)) : NO_IDS;
     const after = checked(
-      {
-        ...budget,
-        used: use(budget, used, dimensions),
-        reserved: change(budget.reserved, negated(release), without(ids, inside)),
-        aside: change(budget.aside, negated(release), inside),
-      },
+      replaced(
+        budget,
+        use(budget.used, used, dimensions),
+        change(budget.reserved, release, -1, without(ids, inside)),
+        change(budget.aside, release, -1, inside),
+      ),
       ids,
     );
-    release = Object.fromEntries(ids.map((id) => [id, drawn(budget, after, dimensions.get(id)) ?? release[id] ?? 0]));
+    if (budget.funding !== "path") release = passedOn(budget, after, release, touched);
     below = budget;
     return after;
   });
+}
+
+const NO_IDS: readonly string[] = Object.freeze([]);
+
+/** A budget that stays as it is stays the same object, so that no store has to write it. */
+function replaced(budget: Budget, used: Amounts, reserved: Amounts, aside: Amounts): Budget {
+  const same = used === budget.used && reserved === budget.reserved && aside === budget.aside;
+  return same ? budget : recounted(budget, { used, reserved, aside });
+}
+
+/** What the next budget above has to release: where it holds amounts for this one, as much as was taken from them. */
+function passedOn(before: Budget, after: Budget, release: Deltas, touched: readonly Dimension[]): Deltas {
+  const next: Record<string, number> = {};
+  for (const dimension of touched) {
+    next[dimension.id] = drawn(before, after, dimension) ?? release[dimension.id] ?? 0;
+  }
+  return next;
 }
 
 /** How much of what is held for a budget its usage has just taken; null where nothing is held for it. */
@@ -78,26 +102,29 @@ function drawn(before: Budget, after: Budget, dimension: Dimension): number | nu
   return covers(before, dimension.id) ? heldFor(before, dimension) - heldFor(after, dimension) : null;
 }
 
-function use(budget: Budget, deltas: Deltas, dimensions: Dimensions): Amounts {
-  const used: Record<string, Amount> = { ...budget.used };
-  for (const [id, delta] of Object.entries(deltas)) {
-    const before = used[id] ?? NONE;
-    used[id] = (dimensions.get(id).kind === "peak" ? Math.max(before, delta) : before + delta) as Amount;
+/** Copied only when something changes; most calls leave peaks as they are, and many amounts too. */
+function use(base: Amounts, deltas: Deltas, dimensions: Dimensions): Amounts {
+  let used: Record<string, Amount> | null = null;
+  for (const id in deltas) {
+    const delta = deltas[id] as number;
+    const before = base[id];
+    const after = dimensions.get(id).kind === "peak" ? Math.max(before ?? NONE, delta) : (before ?? NONE) + delta;
+    if (after === before) continue;
+    used ??= { ...base };
+    used[id] = after as Amount;
   }
-  return used;
+  return used ?? base;
 }
 
-function change(base: Amounts, deltas: Deltas, ids: readonly string[]): Amounts {
-  const changed: Record<string, Amount> = { ...base };
+function change(base: Amounts, deltas: Deltas, sign: 1 | -1, ids: readonly string[]): Amounts {
+  let changed: Record<string, Amount> | null = null;
   for (const id of ids) {
     const delta = deltas[id] ?? 0;
-    if (delta !== 0) changed[id] = ((changed[id] ?? NONE) + delta) as Amount;
+    if (delta === 0) continue;
+    changed ??= { ...base };
+    changed[id] = ((base[id] ?? NONE) + sign * delta) as Amount;
   }
-  return changed;
-}
-
-function negated(deltas: Deltas): Deltas {
-  return Object.fromEntries(Object.entries(deltas).map(([id, delta]) => [id, -delta]));
+  return changed ?? base;
 }
 
 function without(ids: readonly string[], taken: readonly string[]): readonly string[] {
@@ -117,5 +144,12 @@ function checked(budget: Budget, ids: readonly string[]): Budget {
 
 /** The part of what a call asks for that is held: peaks and clocks are not. */
 export function sums(amounts: Amounts, dimensions: Dimensions): Amounts {
-  return Object.fromEntries(Object.entries(amounts).filter(([id]) => dimensions.get(id).kind === "sum"));
+  const held: Record<string, Amount> = {};
+  for (const id in amounts) if (dimensions.get(id).kind === "sum") held[id] = amounts[id] as Amount;
+  return held;
+}
+
+/** Two lists of which the second is nearly always empty. */
+export function joined<Item>(first: readonly Item[], second: readonly Item[]): readonly Item[] {
+  return second.length === 0 ? first : [...first, ...second];
 }

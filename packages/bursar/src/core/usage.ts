@@ -109,11 +109,20 @@ function reading(value: number, decimals: number): Amount | null {
 /** Asking for input and output is asking for both together. */
 export function withTotal(asked: Amounts): Amounts {
   const { llm_tokens: total = NONE, llm_input_tokens: input = NONE, llm_output_tokens: output = NONE } = asked;
-  return input + output <= total ? asked : { ...asked, llm_tokens: (input + output) as Amount };
+  if (input + output <= total) return asked;
+  return merged(asked, { llm_tokens: (input + output) as Amount });
+}
+
+/** Both, the second before the first. No spread: to add members to a copy takes longer than to write all of them. */
+function merged(first: Amounts, second: Amounts): Record<string, Amount> {
+  const both: Record<string, Amount> = {};
+  for (const id of Object.keys(first)) both[id] = first[id] as Amount;
+  for (const id of Object.keys(second)) both[id] = second[id] as Amount;
+  return both;
 }
 
 /** What kind of call it is decides what a missing report costs. */
-export type CallKind = "model" | "tool" | "code" | "child";
+export type CallKind = "model" | "tool" | "code" | "child" | "lease";
 
 export interface Charge {
   readonly charged: Amounts;
@@ -133,13 +142,10 @@ const TOTAL = "llm_tokens";
  * as estimated; a tool that is no model is never charged tokens by estimate.
  */
 export function chargeFor(kind: CallKind | "charge", asked: Amounts, reported: Amounts, estimate: Amounts): Charge {
-  const charged: Record<string, Amount> = { ...asked, ...reported };
-  for (const id of COUNTED) {
-    if (reported[id] !== undefined) charged[id] = Math.max(reported[id], asked[id] ?? NONE) as Amount;
-  }
-  const unreported = Object.keys(asked).filter(
-    (id) => id !== TOTAL && !COUNTED.includes(id) && reported[id] === undefined && (asked[id] ?? NONE) > 0,
-  );
+  const charged = merged(asked, reported);
+  // The holder of a lease has counted for itself, and gives back what it did not need.
+  if (kind !== "lease") recount(charged, asked, reported);
+  const unreported = missing(asked, reported);
   const guessing = kind === "model" && reported[TOTAL] === undefined && (asked[TOTAL] ?? NONE) === 0;
   for (const id of guessing ? PARTS : []) {
     if (reported[id] !== undefined || (asked[id] ?? NONE) > 0) continue;
@@ -152,13 +158,33 @@ export function chargeFor(kind: CallKind | "charge", asked: Amounts, reported: A
   return { charged, unreported, estimate: unreported.length > 0 ? estimate : null };
 }
 
+/** Raises what Bursar counts itself to what was reserved. */
+function recount(charged: Record<string, Amount>, asked: Amounts, reported: Amounts): void {
+  for (const id of COUNTED) {
+    if (reported[id] !== undefined) charged[id] = Math.max(reported[id], asked[id] ?? NONE) as Amount;
+  }
+}
+
+/** What was reserved and not reported. The total follows from its parts, and what Bursar counts needs no report. */
+function missing(asked: Amounts, reported: Amounts): string[] {
+  const ids: string[] = [];
+  for (const id of Object.keys(asked)) {
+    const silent = reported[id] === undefined && (asked[id] ?? NONE) > 0;
+    if (silent && id !== TOTAL && !COUNTED.includes(id)) ids.push(id);
+  }
+  return ids;
+}
+
 /** Input and output together: as reported, else the sum of both, else no less than what was reserved. */
 function totalOf(charged: Amounts, reported: Amounts, reserved: number): { amount: Amount; reported: boolean } {
-  const sum = (amounts: Amounts) => PARTS.reduce((total, id) => total + (amounts[id] ?? NONE), 0);
-  const total = reported[TOTAL];
-  if (total !== undefined) return { amount: Math.max(total, sum(reported)) as Amount, reported: true };
-  if (PARTS.every((id) => reported[id] !== undefined)) return { amount: sum(reported) as Amount, reported: true };
-  return { amount: Math.max(reserved, sum(charged)) as Amount, reported: false };
+  const { llm_tokens: total, llm_input_tokens: input, llm_output_tokens: output } = reported;
+  if (total !== undefined) return { amount: Math.max(total, parts(reported)) as Amount, reported: true };
+  if (input !== undefined && output !== undefined) return { amount: (input + output) as Amount, reported: true };
+  return { amount: Math.max(reserved, parts(charged)) as Amount, reported: false };
+}
+
+function parts({ llm_input_tokens: input = NONE, llm_output_tokens: output = NONE }: Amounts): number {
+  return input + output;
 }
 
 /** The most tokens serialized input and output can be: one for each byte of UTF-8. */

@@ -1,6 +1,7 @@
 import type { Budget, BudgetId, Path } from "../core/budget.js";
 import type { Head } from "../core/chain/link.js";
 import type { Dimensions } from "../core/dimensions.js";
+import type { Document, DocumentKind, Entry } from "../core/document.js";
 import type { Operation, OutcomeOf } from "../core/operation.js";
 
 /** Where budgets, calls and chains live. An adapter is done when `describeStore(adapter)` is green. */
@@ -25,6 +26,15 @@ export interface Store extends AsyncDisposable {
 
   /** The last link of a chain, or null when it has none. */
   head(chain: string): Promise<Head | null>;
+
+  /** The document as it stands, or null. */
+  document(kind: DocumentKind, id: string): Promise<Document | null>;
+
+  /** All documents of a kind, or those of one status, by id. */
+  documents(kind: DocumentKind, status?: string): AsyncIterable<Document>;
+
+  /** The journal of a run, in the order in which it was written. */
+  journal(run: string): AsyncIterable<Entry>;
 
   /**
    * Calls the listener soon after amounts may have become free. It may be called without a cause, as polling does, and

@@ -2,23 +2,19 @@ import { Operations } from "../core/apply.js";
 import type { Budget, BudgetId, Path } from "../core/budget.js";
 import type { Head } from "../core/chain/link.js";
 import { type Dimensions, STANDARD } from "../core/dimensions.js";
+import type { Document, DocumentKind, Entry } from "../core/document.js";
 import { MemoryBooks } from "../core/memory-books.js";
-import type { Operation, Outcome } from "../core/operation.js";
+import type { Operation } from "../core/operation.js";
 import type { Clock } from "../ports/clock.js";
 import type { Outcomes, Store } from "../ports/store.js";
 import { sha256Hex } from "../runtime/crypto.js";
 import { systemClock } from "../runtime/system-clock.js";
+import { frees } from "./freeing.js";
+import { Listeners } from "./listeners.js";
 
 export interface MemoryStoreOptions {
   readonly dimensions?: Dimensions;
   readonly clock?: Clock;
-}
-
-const FREEING: ReadonlySet<Operation["op"]> = new Set(["commit", "release", "expire", "charge", "extend", "end"]);
-
-/** Whether there may be more to reserve after this than before. */
-function frees(outcome: Outcome): boolean {
-  return outcome.op === "expire" ? outcome.calls.length > 0 : FREEING.has(outcome.op);
 }
 
 /** A store that lives and dies with the process: for tests, demos, and runs that need no tomorrow. */
@@ -27,7 +23,7 @@ export class MemoryStore implements Store {
   private readonly clock: Clock;
   private readonly operations: Operations;
   private readonly books = new MemoryBooks(sha256Hex);
-  private readonly listeners = new Set<() => void>();
+  private readonly listeners = new Listeners();
 
   constructor({ dimensions = STANDARD, clock = systemClock }: MemoryStoreOptions = {}) {
     this.dimensions = dimensions;
@@ -40,7 +36,7 @@ export class MemoryStore implements Store {
     const outcomes = this.books.transact(time.instant, (books) =>
       operations.map((operation) => this.operations.apply(books, operation, time)),
     );
-    if (outcomes.some(frees)) this.tell();
+    if (outcomes.some(frees)) this.listeners.tell();
     return outcomes as unknown as Outcomes<Ops>;
   }
 
@@ -58,18 +54,24 @@ export class MemoryStore implements Store {
   }
 
   async head(chain: string): Promise<Head | null> {
-    return this.books.head(chain);
+    return this.books.head(chain) ?? null;
+  }
+
+  async document(kind: DocumentKind, id: string): Promise<Document | null> {
+    return this.books.document(kind, id) ?? null;
+  }
+
+  async *documents(kind: DocumentKind, status?: string): AsyncIterable<Document> {
+    const all = this.books.documentsOf(kind).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    for (const document of all) if (status === undefined || document.status === status) yield document;
+  }
+
+  async *journal(run: string): AsyncIterable<Entry> {
+    yield* this.books.journal(run);
   }
 
   watch(listener: () => void): Disposable {
-    // A wrapper of its own, so that the same function can be registered twice and each be taken back.
-    const registered = () => listener();
-    this.listeners.add(registered);
-    return { [Symbol.dispose]: () => void this.listeners.delete(registered) };
-  }
-
-  private tell(): void {
-    for (const listener of this.listeners) queueMicrotask(() => this.listeners.has(listener) && listener());
+    return this.listeners.add(listener);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,3 +1,4 @@
+import { isWellFormed } from "./bytes.js";
 import { MAX_DEPTH } from "./scan.js";
 
 /** Thrown for a value that has no canonical JSON form; `path` says which part of it (`$` is the whole). */
@@ -82,11 +83,6 @@ function inspectMembers(
     if (error) return error;
   }
   return null;
-}
-
-/** Whether every surrogate has its other half; a text without that has no UTF-8 form. */
-export function isWellFormed(text: string): boolean {
-  return !/\p{Cs}/u.test(text);
 }
 
 function className(value: object): string {

@@ -1,5 +1,5 @@
-import { scansWhole } from "./bytes.js";
-import { explain, isPlainObject, isWellFormed } from "./canonical-error.js";
+import { isWellFormed, scansWhole } from "./bytes.js";
+import { explain, isPlainObject } from "./canonical-error.js";
 import { remember } from "./remember.js";
 import { MAX_DEPTH, scanValue } from "./scan.js";
 
@@ -89,37 +89,91 @@ function writeArray(items: readonly unknown[], depth: number): string | undefine
 function writeObject(value: object, depth: number): string | undefined {
   if (!isPlainObject(value)) return undefined;
   let text: string | undefined = "";
-  for (const key of sortedKeys(value)) text = writeMember(text, key, value[key], depth);
-  return text === "" ? "{}" : text && `${text}}`;
+  let member: Member | undefined;
+  // Not Object.keys: with for-in, the engine knows where in the object each value is and need not look its key up.
+  for (const key in value) {
+    if (!hasOwnProperty.call(value, key)) continue;
+    member = member === undefined ? firstMember(key) : memberAfter(member, key);
+    if (member === undefined) return writeSorted(value, depth);
+    text = writeMember(text, member, value[key], depth);
+    if (text === undefined) return undefined;
+  }
+  return text === "" ? "{}" : `${text}}`;
 }
 
-function writeMember(before: string | undefined, key: string, value: unknown, depth: number): string | undefined {
-  const start = memberStart(key);
-  if (before === undefined || start === undefined) return undefined;
+/** For an object whose keys are out of order, or one of them not well-formed: the rare case, and so the slow one. */
+function writeSorted(value: Record<string, unknown>, depth: number): string | undefined {
+  let text: string | undefined = "";
+  for (const key of Object.keys(value).sort()) {
+    const member: Member | undefined = text === "" ? firstMember(key) : nextMember(key);
+    text = member && writeMember(text, member, value[key], depth);
+    if (text === undefined) return undefined;
+  }
+  return `${text}}`;
+}
+
+function writeMember(before: string, member: Member, value: unknown, depth: number): string | undefined {
+  if (value === member.value) return before + (member.text ?? remembered(member));
   if (typeof value === "string" && !NEEDS_CARE.test(value)) {
-    return `${before}${before === "" ? start.firstString : start.nextString}${value}"`;
+    note(member, value);
+    return `${before}${member.stringStart}${value}"`;
   }
   const written = write(value, depth);
-  return written && `${before}${before === "" ? start.first : start.next}${written}`;
+  if (written === undefined) return undefined;
+  if (typeof value !== "object") note(member, value);
+  return `${before}${member.start}${written}`;
 }
 
 /**
- * What stands before a member's value, by whether it is the first one and whether a quote follows. The fewer pieces a
- * text is put together from, the faster it is: with these, writing beats JSON.stringify.
+ * What is known of a key in its place, first in its object or not. A text is the faster put together the fewer its
+ * pieces are, and links repeat themselves: so it keeps what stands before the value, which key came next, and what its
+ * value was.
  */
-const memberStart = remember((key) => {
+interface Member {
+  readonly key: string;
+  readonly start: string;
+  /** The same for a value that is a string without escapes. */
+  readonly stringStart: string;
+  /** A key that sorts after this one. */
+  follower: Member | undefined;
+  /** The value written last; a symbol, which no value is, while there is none. */
+  value: unknown;
+  /** The whole member with that value, once it was needed again. */
+  text: string | undefined;
+}
+
+const NOTHING = Symbol("nothing");
+const MAX_NOTED_LENGTH = 100;
+const { hasOwnProperty } = Object.prototype;
+
+const firstMember = remember((key) => makeMember(key, "{"));
+const nextMember = remember((key) => makeMember(key, ","));
+
+function makeMember(key: string, mark: "{" | ","): Member | undefined {
   const name = quote(key);
   if (name === undefined) return undefined;
-  return { first: `{${name}:`, next: `,${name}:`, firstString: `{${name}:"`, nextString: `,${name}:"` };
-});
+  const start = [mark, name, ":"].join("");
+  return { key, start, stringStart: [start, '"'].join(""), follower: undefined, value: NOTHING, text: undefined };
+}
 
-/** Callers on the hot path write their keys in order; a look is cheaper than a sort. */
-function sortedKeys(value: object): string[] {
-  const keys = Object.keys(value);
-  let previous = "";
-  for (const key of keys) {
-    if (key < previous) return keys.sort();
-    previous = key;
-  }
-  return keys;
+/** The member that comes after another one, or undefined when it may not. */
+function memberAfter(before: Member, key: string): Member | undefined {
+  const { follower } = before;
+  if (follower !== undefined && follower.key === key) return follower;
+  if (key < before.key) return undefined;
+  const member = nextMember(key);
+  if (key.length <= MAX_NOTED_LENGTH) before.follower = member;
+  return member;
+}
+
+function note(member: Member, value: unknown): void {
+  if (typeof value === "string" && value.length > MAX_NOTED_LENGTH) return;
+  member.value = value;
+  member.text = undefined;
+}
+
+/** Joined and not added up, because that gives one piece. */
+function remembered(member: Member): string {
+  member.text = [member.start, write(member.value, 0)].join("");
+  return member.text;
 }

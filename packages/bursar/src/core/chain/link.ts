@@ -91,8 +91,9 @@ export function appendLink(head: Head, draft: LinkDraft, hash: (text: string) =>
   const chain = chainParts(head.chain);
   if (head.hash !== chain.lastHash || head.seq !== chain.lastSeq) checkHead(head);
   const seq = head.seq + 1;
-  checkDraft(draft, head.chain, seq);
-  const body = writeBody(draft, head, seq, chain);
+  checkDraft(draft, seq);
+  const digits = `${seq}`;
+  const body = writeBody(draft, head, seq, digits, chain);
   const digest = hash(body);
   // A hash function that gives hex once gives hex always, so the digits are looked at in a chain's first link only.
   if (chain.lastSeq < 0 ? !isHash(digest) : digest.length !== ZERO_HASH.length) {
@@ -100,7 +101,7 @@ export function appendLink(head: Head, draft: LinkDraft, hash: (text: string) =>
   }
   chain.lastSeq = seq;
   chain.lastHash = digest;
-  const link = writeLink(draft, head, seq, digest);
+  const link = writeLink(draft, head, seq, chain.idPrefix + digits, digest);
   return { link, line: withHash(body, digest), head: { chain: head.chain, seq, hash: digest } };
 }
 
@@ -128,39 +129,74 @@ export function checkHead(head: Head): void {
   }
 }
 
-/** The names are checked where they are quoted, which for each happens once. */
-function checkDraft(draft: LinkDraft, chain: string, seq: number): void {
+/** The names are checked where they are quoted, which for each happens once, and the cause where it is written. */
+function checkDraft(draft: LinkDraft, seq: number): void {
   const { at, cause, data } = draft;
   if (!isCount(at)) checkMember("at", at);
   if (cause !== null && typeof cause !== "string") checkMember("cause", cause);
   if (typeof data !== "object" || data === null || Array.isArray(data)) checkMember("data", data);
   if (!isCount(seq)) throw new LinkError("malformed", "the chain has no position left");
-  const problem = causeProblem(cause, chain, seq);
-  if (problem !== null) throw new LinkError("bad_cause", `"cause" ${problem}`);
 }
 
 /** Two literals and no spread, which would cost as much as the hash. */
-function writeLink(draft: LinkDraft, head: Head, seq: number, hash: string): Link {
+function writeLink(draft: LinkDraft, head: Head, seq: number, id: string, hash: string): Link {
   const { action_type, at, cause, data, event } = draft;
   const { chain, hash: prev } = head;
-  const id = `${chain}#${seq}`;
   return event === undefined
     ? { action_type, at, cause, chain, data, id, prev, seq, hash }
     : { action_type, at, cause, chain, data, event, id, prev, seq, hash };
 }
 
-/** The members in canonical order; `prev` and `seq` come last, so what ties a link to its place is the end of the line. */
-function writeBody(draft: LinkDraft, head: Head, seq: number, chain: ChainParts): string {
-  const cause = draft.cause === null ? "null" : canonicalizeAt(draft.cause, "cause", 1);
+/**
+ * The members in canonical order; `prev` and `seq` come last, so what ties a link to its place is the end of the line.
+ * It is put together from as few pieces as can be: each costs time twice, here and when the text is laid out for the hash.
+ */
+function writeBody(draft: LinkDraft, head: Head, seq: number, digits: string, chain: ChainParts): string {
+  const start = writeTime(typeParts(draft.action_type), draft.at);
+  const caused = draft.cause === null ? start + chain.nullToData : writeCause(start, draft.cause, seq, chain);
   const data = canonicalizeAt(draft.data, "data", 1);
-  const event = draft.event === undefined ? "" : eventPart(draft.event);
-  return (
-    `${typePart(draft.action_type)}${draft.at},"cause":${cause}${chain.chainToData}${data}${event}` +
-    `${chain.idStart}${seq}","prev":"${head.hash}","seq":${seq}}`
-  );
+  const idStart = draft.event === undefined ? chain.idStart : eventPart(draft.event) + chain.idStart;
+  return `${caused}${data}${idStart}${digits}","prev":"${head.hash}","seq":${digits}}`;
+}
+
+/** Nearly all causes are links of the same chain, and for them all but the seq is known. */
+function writeCause(before: string, cause: string, seq: number, chain: ChainParts): string {
+  const problem = causeProblem(cause, chain.id, seq);
+  if (problem !== null) throw new LinkError("bad_cause", `"cause" ${problem}`);
+  if (cause.startsWith(chain.idPrefix)) {
+    return before + chain.ownCause + cause.slice(chain.idPrefix.length) + chain.ownToData;
+  }
+  return `${before},"cause":${canonicalizeAt(cause, "cause", 1)}${chain.chainToData}`;
+}
+
+const MILLISECONDS: readonly string[] = Array.from({ length: 1000 }, (_, count) => `${count}`.padStart(3, "0"));
+/** Up to here a division by 1000 cannot round up to the next second. */
+const LAST_PLAIN_TIME = 1e15;
+
+/** Printing a number of that size takes as long as all the rest of the frame, and within a second it ends in three digits. */
+function writeTime(type: TypeParts, at: number): string {
+  if (at < 1000 || at > LAST_PLAIN_TIME) return `${type.start}${at}`;
+  const second = Math.floor(at / 1000);
+  if (second !== type.second) {
+    type.second = second;
+    type.startToSecond = [type.start, second].join("");
+  }
+  return type.startToSecond + MILLISECONDS[at - second * 1000];
+}
+
+interface TypeParts {
+  readonly start: string;
+  /** The second that a link of this type was last written in, and the text up to it. */
+  second: number;
+  startToSecond: string;
 }
 
 interface ChainParts {
+  readonly id: string;
+  readonly idPrefix: string;
+  readonly nullToData: string;
+  readonly ownCause: string;
+  readonly ownToData: string;
   readonly chainToData: string;
   readonly idStart: string;
   /** The head made last. It is known to be sound, and to check a hash takes a third as long as to make one. */
@@ -171,15 +207,25 @@ interface ChainParts {
 const chainParts = remember((chain): ChainParts => {
   if (!isChainId(chain)) throw new LinkError("malformed", `the head's chain ${CHAIN_ID_RULE}`);
   const quoted = JSON.stringify(chain);
+  const ownId = `${quoted.slice(0, -1)}#`;
+  const chainToData = (`,"chain":${quoted},"data":`);
   return {
-    chainToData: `,"chain":${quoted},"data":`,
-    idStart: `,"id":${quoted.slice(0, -1)}#`,
+    id: chain,
+    idPrefix: (`${chain}#`),
+    nullToData: (`,"cause":null${chainToData}`),
+    ownCause: (`,"cause":${ownId}`),
+    ownToData: (`"${chainToData}`),
+    chainToData,
+    idStart: (`,"id":${ownId}`),
     lastSeq: -1,
     lastHash: ZERO_HASH,
   };
 });
-const typePart = remember((type) => `{"action_type":${quotedName("action_type", type)},"at":`);
-const eventPart = remember((event) => `,"event":${quotedName("event", event)}`);
+const typeParts = remember((type): TypeParts => {
+  const start = (`{"action_type":${quotedName("action_type", type)},"at":`);
+  return { start, second: -1, startToSecond: start };
+});
+const eventPart = remember((event) => (`,"event":${quotedName("event", event)}`));
 
 function quotedName(member: "action_type" | "event", name: string): string {
   checkMember(member, name);

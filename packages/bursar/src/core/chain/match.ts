@@ -1,24 +1,25 @@
-import { scansWhole, textOf, utf8 } from "./bytes.js";
+import { type Bytes, type Pattern, pattern, scansWhole, textOf } from "./bytes.js";
 import { HASH_MEMBER_LENGTH, HASH_START } from "./line.js";
 import { causeProblem, ZERO_HASH } from "./rules.js";
-import { scanBytes, scanString, scanValue, scanWhole } from "./scan.js";
+import { scanValue } from "./scan.js";
+import { scanPattern, scanString, scanWhole } from "./tokens.js";
 
 /** Where the next link of a chain has to tie in, and the chain's own parts of a line, ready to be compared. */
 export interface Place {
   readonly chain: string;
   readonly seq: number;
   readonly prev: string;
-  readonly idStart: Uint8Array;
-  readonly chainToData: Uint8Array;
-  readonly ownCause: Uint8Array;
+  readonly idStart: Pattern;
+  readonly chainToData: Pattern;
+  readonly ownCause: Pattern;
 }
 
 /** The place of a chain's first link. */
 export function firstPlace(chain: string): Place {
   const quoted = JSON.stringify(chain);
   const ownId = `${quoted.slice(0, -1)}#`;
-  const chainToData = utf8(`,"chain":${quoted},"data":`);
-  return { chain, seq: 0, prev: ZERO_HASH, chainToData, idStart: utf8(`,"id":${ownId}`), ownCause: utf8(ownId) };
+  const chainToData = pattern(`,"chain":${quoted},"data":`);
+  return { chain, seq: 0, prev: ZERO_HASH, chainToData, idStart: pattern(`,"id":${ownId}`), ownCause: pattern(`,"cause":${ownId}`) };
 }
 
 /** The place after a link with this hash. */
@@ -33,12 +34,12 @@ export function nextPlace(place: Place, hash: string): Place {
  * from an unusual but correct line, so whoever gets it has to parse and look closely.
  */
 export function fits(line: string, place: Place): boolean {
-  return scansWhole(line, (bytes, length) => {
-    const dataAt = scanToData(bytes, place);
-    const dataEnd = dataAt > 0 && bytes[dataAt] === OPEN_OBJECT ? scanValue(bytes, dataAt, 1) : -1;
-    const eventAt = scanBytes(bytes, dataEnd, EVENT);
-    const idAt = eventAt > 0 ? scanName(bytes, eventAt) : dataEnd;
-    return scanTie(bytes, idAt, place, line, length);
+  return scansWhole(line, (text, length) => {
+    const dataAt = scanToData(text, place);
+    const dataEnd = dataAt > 0 && text.bytes[dataAt] === OPEN_OBJECT ? scanValue(text, dataAt, 1) : -1;
+    const eventAt = scanPattern(text, dataEnd, EVENT);
+    const idAt = eventAt > 0 ? scanName(text, eventAt) : dataEnd;
+    return scanTie(text, idAt, place, line, length);
   });
 }
 
@@ -49,42 +50,44 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const MAX_DIGITS = 15;
 
-const TYPE = utf8('{"action_type":');
-const TIME = utf8(',"at":');
-const CAUSE = utf8(',"cause":');
-const NULL = utf8("null");
-const EVENT = utf8(',"event":');
-const PREV = utf8('","prev":"');
-const SEQ = utf8('","seq":');
-const HASH = utf8(HASH_START);
+const TYPE = pattern('{"action_type":');
+const TIME = pattern(',"at":');
+const CAUSE = pattern(',"cause":');
+const NULL = pattern("null");
+const EVENT = pattern(',"event":');
+const PREV = pattern('","prev":"');
+const SEQ = pattern('","seq":');
+const HASH = pattern(HASH_START);
 
 /** The index of the value of `data`, or -1 when what comes before it is wrong or unusual. */
-function scanToData(bytes: Uint8Array, place: Place): number {
-  const typeEnd = scanName(bytes, scanBytes(bytes, 0, TYPE));
-  const timeAt = scanBytes(bytes, typeEnd, TIME);
-  const timeEnd = timeAt < 0 ? -1 : scanWhole(bytes, timeAt);
+function scanToData(text: Bytes, place: Place): number {
+  const typeEnd = scanName(text, scanPattern(text, 0, TYPE));
+  const timeAt = scanPattern(text, typeEnd, TIME);
+  const timeEnd = timeAt < 0 ? -1 : scanWhole(text.bytes, timeAt);
   if (timeEnd - timeAt > MAX_DIGITS) return -1;
-  const causeAt = scanBytes(bytes, timeEnd, CAUSE);
-  return causeAt < 0 ? -1 : scanBytes(bytes, scanCause(bytes, causeAt, place), place.chainToData);
+  return scanPattern(text, scanCause(text, timeEnd, place), place.chainToData);
 }
 
 /** Scans a string that is not empty. */
-function scanName(bytes: Uint8Array, at: number): number {
-  return at > 0 && bytes[at] === QUOTE && bytes[at + 1] !== QUOTE ? scanString(bytes, at) : -1;
+function scanName(text: Bytes, at: number): number {
+  const { bytes } = text;
+  return at > 0 && bytes[at] === QUOTE && bytes[at + 1] !== QUOTE ? scanString(text, at) : -1;
 }
 
-function scanCause(bytes: Uint8Array, at: number, place: Place): number {
-  if (bytes[at] !== QUOTE) return scanBytes(bytes, at, NULL);
-  const seqAt = scanBytes(bytes, at, place.ownCause);
-  if (seqAt < 0) return scanForeignCause(bytes, at, place);
-  const end = scanSeq(bytes, seqAt, 0, place.seq - 1);
-  return end > 0 && bytes[end] === QUOTE ? end + 1 : -1;
+/** Scans the whole member: nearly all causes are links of the same chain, and for them all but the seq is known. */
+function scanCause(text: Bytes, at: number, place: Place): number {
+  const seqAt = scanPattern(text, at, place.ownCause);
+  if (seqAt < 0) return scanOtherCause(text, scanPattern(text, at, CAUSE), place);
+  const end = scanSeq(text.bytes, seqAt, 0, place.seq - 1);
+  return end > 0 && text.bytes[end] === QUOTE ? end + 1 : -1;
 }
 
-function scanForeignCause(bytes: Uint8Array, at: number, place: Place): number {
-  const end = scanName(bytes, at);
+function scanOtherCause(text: Bytes, at: number, place: Place): number {
+  if (at < 0) return -1;
+  if (text.bytes[at] !== QUOTE) return scanPattern(text, at, NULL);
+  const end = scanName(text, at);
   if (end < 0) return -1;
-  const cause = textOf(bytes.subarray(at + 1, end - 1));
+  const cause = textOf(text.bytes.subarray(at + 1, end - 1));
   return !cause.includes("\\") && causeProblem(cause, place.chain, place.seq) === null ? end : -1;
 }
 
@@ -92,14 +95,15 @@ function scanForeignCause(bytes: Uint8Array, at: number, place: Place): number {
  * Scans the members that tie a link to its place, and its hash, of which only the length is known. `prev` is compared as
  * text, which for 64 characters is faster; its index is counted from the end, where bytes and characters are the same.
  */
-function scanTie(bytes: Uint8Array, at: number, place: Place, line: string, length: number): number {
-  const idEnd = scanSeq(bytes, scanBytes(bytes, at, place.idStart), place.seq, place.seq);
-  const prevAt = scanBytes(bytes, idEnd, PREV);
+function scanTie(text: Bytes, at: number, place: Place, line: string, length: number): number {
+  const { bytes } = text;
+  const idEnd = scanSeq(bytes, scanPattern(text, at, place.idStart), place.seq, place.seq);
+  const prevAt = scanPattern(text, idEnd, PREV);
   const prevEnd = prevAt + ZERO_HASH.length;
   if (prevAt < 0 || line.slice(prevAt - length, prevEnd - length) !== place.prev) return -1;
-  const seqEnd = scanSeq(bytes, scanBytes(bytes, prevEnd, SEQ), place.seq, place.seq);
+  const seqEnd = scanSeq(bytes, scanPattern(text, prevEnd, SEQ), place.seq, place.seq);
   const isEnd = bytes[length - 2] === QUOTE && bytes[length - 1] === CLOSE_OBJECT;
-  return isEnd && scanBytes(bytes, seqEnd, HASH) > 0 ? seqEnd + HASH_MEMBER_LENGTH : -1;
+  return isEnd && scanPattern(text, seqEnd, HASH) > 0 ? seqEnd + HASH_MEMBER_LENGTH : -1;
 }
 
 /** Scans a number within bounds; one with more digits than a double holds is inexact here, but beyond any bound. */

@@ -1,0 +1,150 @@
+import type { Account, Books, Shelf } from "./books.js";
+import type { BudgetId } from "./budget.js";
+import type { Call, CallId } from "./call.js";
+import { appendLink, emptyHead, type Head } from "./chain/link.js";
+import type { Document, DocumentKind, Entry } from "./document.js";
+import type { Action } from "./events.js";
+
+/** What has been appended to a chain, and the head it has now. */
+export interface Growth {
+  head: Head;
+  readonly lines: string[];
+}
+
+/** Everything that was written to a draft: what a store has to make durable at once. */
+export interface Changes {
+  readonly accounts: Map<BudgetId, Account>;
+  readonly calls: Map<CallId, Call>;
+  readonly chains: Map<string, Growth>;
+  readonly documents: Map<string, Document>;
+  readonly entries: Map<string, Entry>;
+  /** Up to which position chains are anchored. */
+  readonly anchored: Map<string, number>;
+}
+
+/** A text that names a document or an entry, and no other: neither part of a budget's or a run's name holds a line break. */
+export function keyOf(first: string, second: string): string {
+  return `${first}\n${second}`;
+}
+
+/**
+ * Books to write in, over what was kept before. Drafts stack: what one caller writes in a draft of its own is absorbed into
+ * the draft of the whole transaction, or dropped without a trace.
+ */
+export class Draft implements Books {
+  readonly changes: Changes = {
+    accounts: new Map(),
+    calls: new Map(),
+    chains: new Map(),
+    documents: new Map(),
+    entries: new Map(),
+    anchored: new Map(),
+  };
+  private readonly shelf: Shelf;
+  private readonly hash: (text: string) => string;
+  private readonly instant: number;
+
+  constructor(shelf: Shelf, hash: (text: string) => string, instant: number) {
+    this.shelf = shelf;
+    this.hash = hash;
+    this.instant = instant;
+  }
+
+  account(id: BudgetId): Account | undefined {
+    return this.changes.accounts.get(id) ?? this.shelf.account(id);
+  }
+
+  putAccount(account: Account): void {
+    this.changes.accounts.set(account.budget.id, account);
+  }
+
+  call(id: CallId): Call | undefined {
+    return this.changes.calls.get(id) ?? this.shelf.call(id);
+  }
+
+  putCall(call: Call): void {
+    this.changes.calls.set(call.id, call);
+  }
+
+  head(chain: string): Head | undefined {
+    return this.changes.chains.get(chain)?.head ?? this.shelf.head(chain);
+  }
+
+  document(kind: DocumentKind, id: string): Document | undefined {
+    return this.changes.documents.get(keyOf(kind, id)) ?? this.shelf.document(kind, id);
+  }
+
+  putDocument(document: Document): void {
+    this.changes.documents.set(keyOf(document.kind, document.id), document);
+  }
+
+  entry(run: string, key: string): Entry | undefined {
+    return this.changes.entries.get(keyOf(run, key)) ?? this.shelf.entry(run, key);
+  }
+
+  putEntry(entry: Entry): void {
+    this.changes.entries.set(keyOf(entry.run, entry.key), entry);
+  }
+
+  due(instant: number, most: number): readonly Call[] {
+    const { calls } = this.changes;
+    const due = this.shelf.due(instant, most + calls.size).filter(({ id }) => !calls.has(id));
+    for (const call of calls.values()) if (isDue(call, instant)) due.push(call);
+    return due.sort(byExpiry).slice(0, most);
+  }
+
+  unanchored(most: number): readonly Head[] {
+    const { chains, anchored } = this.changes;
+    const heads = this.shelf
+      .unanchored(most + chains.size + anchored.size)
+      .filter(({ chain }) => !chains.has(chain) && !anchored.has(chain));
+    for (const { head } of chains.values()) if (anchored.get(head.chain) !== head.seq) heads.push(head);
+    return heads.sort(byChain).slice(0, most);
+  }
+
+  anchor(head: Head): void {
+    this.changes.anchored.set(head.chain, head.seq);
+  }
+
+  append(id: string, action: Action, cause: string | null): string {
+    const { head, line, link } = appendLink(
+      this.head(id) ?? emptyHead(id),
+      { ...action, at: this.instant, cause },
+      this.hash,
+    );
+    this.grow(id, head, [line]);
+    return link.id;
+  }
+
+  /** Takes over what was written to a draft on top of this one. */
+  absorb({ accounts, calls, chains, documents, entries, anchored }: Changes): void {
+    for (const [id, account] of accounts) this.changes.accounts.set(id, account);
+    for (const [id, call] of calls) this.changes.calls.set(id, call);
+    for (const [id, { head, lines }] of chains) this.grow(id, head, lines);
+    for (const [key, document] of documents) this.changes.documents.set(key, document);
+    for (const [key, entry] of entries) this.changes.entries.set(key, entry);
+    for (const [id, seq] of anchored) this.changes.anchored.set(id, seq);
+  }
+
+  private grow(id: string, head: Head, lines: readonly string[]): void {
+    const grown = this.changes.chains.get(id);
+    if (grown === undefined) this.changes.chains.set(id, { head, lines: [...lines] });
+    else {
+      grown.head = head;
+      for (const line of lines) grown.lines.push(line);
+    }
+  }
+}
+
+export function isDue({ status, expires }: Call, instant: number): boolean {
+  return status === "reserved" && expires !== null && expires <= instant;
+}
+
+/** The oldest first; a name decides between equals, so that every store settles in the same order. */
+export function byExpiry(a: Call, b: Call): number {
+  return (a.expires ?? 0) - (b.expires ?? 0) || (a.id < b.id ? -1 : 1);
+}
+
+export function byChain(a: Head, b: Head): number {
+  return a.chain < b.chain ? -1 : 1;
+}

@@ -1,0 +1,36 @@
+import type { Amounts } from "./amount.js";
+import type { Call } from "./call.js";
+import { LedgerError } from "./errors.js";
+import type { OutcomeOf, ReserveOperation } from "./operation.js";
+
+// What is answered to an operation that was done before: nothing happens twice.
+
+const ADMITTED = Object.freeze({ kind: "admitted" as const, findings: Object.freeze([]) });
+
+/** The same question gets the same answer, as long as it is open. Afterwards the call has been made. */
+export function repeatedReserve(known: Call, budget: string, asked: Amounts): OutcomeOf<ReserveOperation> {
+  if (known.budget !== budget || !same(known.asked, asked)) throw reused(known.id);
+  if (known.status !== "reserved") {
+    throw new LedgerError(`call ${known.id} was ${known.status} already; a further attempt needs an id of its own`);
+  }
+  return { op: "reserve", decision: ADMITTED, notices: [], repeated: true, links: [] };
+}
+
+export function reused(call: string): LedgerError {
+  return new LedgerError(`call ${call} was made before, with other amounts or in another budget`);
+}
+
+export function same(a: Amounts, b: Amounts): boolean {
+  return [...Object.keys(a), ...Object.keys(b)].every((id) => (a[id] ?? 0) === (b[id] ?? 0));
+}
+
+interface RepeatedSettlement<Op> {
+  readonly op: Op;
+  readonly repeated: true;
+  readonly notices: readonly [];
+  readonly links: readonly [];
+}
+
+export function repeatedSettlement<Op extends "commit" | "charge" | "release">(op: Op): RepeatedSettlement<Op> {
+  return { op, repeated: true, notices: [], links: [] };
+}

@@ -1,0 +1,86 @@
+import { BursarError } from "../../core/errors.js";
+
+/** One change of the tables. It is never edited once it has been released: the next one mends it. */
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly statements: readonly string[];
+}
+
+/** What the two engines spell differently. Everything else is the same text for both. */
+export interface Dialect {
+  /** A column that counts up by itself. */
+  readonly serial: string;
+}
+
+/** Documents share one shape; each kind has a table of its own, so that each can be looked through on its own. */
+const DOCUMENT_TABLES = ["runs", "approvals", "sessions", "leases"];
+
+/**
+ * The tables of every durable store. Amounts, limits and the like are JSON texts, because their dimensions are the user's
+ * to define; what is looked for stands in columns.
+ */
+export function migrations({ serial }: Dialect): readonly Migration[] {
+  const documents = DOCUMENT_TABLES.flatMap((table) => [
+    `CREATE TABLE ${table} (
+      id TEXT PRIMARY KEY, budget TEXT, status TEXT NOT NULL, body TEXT NOT NULL, version BIGINT NOT NULL
+    )`,
+    `CREATE INDEX ${table}_status ON ${table} (status, id)`,
+  ]);
+  return [
+    {
+      version: 1,
+      name: "budgets, calls, chains, journal and documents",
+      statements: [
+        `CREATE TABLE budgets (
+          id TEXT PRIMARY KEY, parent TEXT, chain TEXT NOT NULL, origin TEXT NOT NULL,
+          terms TEXT NOT NULL, state TEXT NOT NULL, ended INTEGER NOT NULL, version BIGINT NOT NULL
+        )`,
+        "CREATE INDEX budgets_parent ON budgets (parent)",
+        `CREATE TABLE calls (
+          id TEXT PRIMARY KEY, budget TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL,
+          expires DOUBLE PRECISION, body TEXT NOT NULL, version BIGINT NOT NULL
+        )`,
+        "CREATE INDEX calls_budget ON calls (budget)",
+        "CREATE INDEX calls_due ON calls (expires, id) WHERE status = 'reserved'",
+        `CREATE TABLE links (
+          chain TEXT NOT NULL, seq BIGINT NOT NULL, line TEXT NOT NULL, PRIMARY KEY (chain, seq)
+        )`,
+        `CREATE TABLE heads (
+          chain TEXT PRIMARY KEY, seq BIGINT NOT NULL, hash TEXT NOT NULL,
+          anchored BIGINT NOT NULL DEFAULT -1, archived TEXT
+        )`,
+        "CREATE INDEX heads_grown ON heads (chain) WHERE anchored < seq",
+        `CREATE TABLE journal (
+          seq ${serial}, run TEXT NOT NULL, key TEXT NOT NULL, entry TEXT NOT NULL, UNIQUE (run, key)
+        )`,
+        ...documents,
+      ],
+    },
+  ];
+}
+
+export const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS migrations (
+  version INTEGER PRIMARY KEY, name TEXT NOT NULL, at DOUBLE PRECISION NOT NULL
+)`;
+
+/** The migrations still to be run on tables of this version, 0 for none. */
+export function pending(version: number, dialect: Dialect): readonly Migration[] {
+  const all = migrations(dialect);
+  const newest = all.at(-1)?.version ?? 0;
+  if (version > newest) throw new SchemaError(version, newest);
+  return all.filter((migration) => migration.version > version);
+}
+
+/** The tables were made by a newer Bursar. They are left as they are. */
+class SchemaError extends BursarError {
+  override readonly name: string = "SchemaError";
+
+  constructor(found: number, known: number) {
+    super(
+      "store_schema",
+      `the store has schema version ${found}, but this Bursar knows versions up to ${known}; ` +
+        "install the Bursar that wrote it, or a newer one. Nothing was changed.",
+    );
+  }
+}

@@ -1,0 +1,260 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Operations } from "../../core/apply.js";
+import type { CallId } from "../../core/call.js";
+import type { Head } from "../../core/chain/link.js";
+import type { Dimensions } from "../../core/dimensions.js";
+import { type Changes, Draft } from "../../core/draft.js";
+import type { Operation, Outcome } from "../../core/operation.js";
+import { sha256Hex } from "../../runtime/crypto.js";
+import { reach } from "../durable/points.js";
+import { type Reading, TABLES } from "../durable/rows.js";
+import type { Server } from "./connect.js";
+import { explain, isAway, isClash } from "./faults.js";
+import type { Mirror, Read, Wanted } from "./mirror.js";
+import { Unread, View } from "./view.js";
+import { askedOf, mirrored, workOf } from "./work.js";
+
+/** One caller's list of operations. */
+export interface Request {
+  readonly operations: readonly Operation[];
+  readonly reading: Reading;
+  readonly resolve: (outcomes: readonly Outcome[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What a batch will do, if what it is based on still holds. */
+interface Plan {
+  readonly view: View;
+  readonly changes: Changes;
+  readonly reading: Reading;
+  readonly answers: readonly Answer[];
+}
+
+type Answer = { readonly outcomes: readonly Outcome[] } | { readonly error: unknown };
+
+/** What `expire` and `anchor` work on is found by looking, not by name. */
+interface Found {
+  readonly expiring: readonly CallId[];
+  readonly grown: readonly Head[];
+}
+
+export interface BatchOptions {
+  readonly server: Server;
+  readonly name: string;
+  readonly dimensions: Dimensions;
+  readonly mirror: Mirror;
+  readonly patience_ms: number;
+}
+
+/** After so many decisions in vain the rows are locked first: slower, but then nobody else is faster. */
+const OPTIMISTIC = 2;
+const RETRY_MS = 100;
+const MOST_FOUND = 1000;
+
+/** Decides a batch of lists on the mirror, and has the server write all of it, in one transaction and one round trip. */
+export class Batches {
+  private readonly server: Server;
+  private readonly name: string;
+  private readonly mirror: Mirror;
+  private readonly operations: Operations;
+  private readonly patience_ms: number;
+
+  constructor({ server, name, dimensions, mirror, patience_ms }: BatchOptions) {
+    this.server = server;
+    this.name = name;
+    this.mirror = mirror;
+    this.operations = new Operations(dimensions);
+    this.patience_ms = patience_ms;
+  }
+
+  /** Never rejects: every caller gets an answer of its own. */
+  async settle(batch: readonly Request[]): Promise<void> {
+    try {
+      const { answers } = await this.transact(batch);
+      reach("committed");
+      for (const [index, answer] of answers.entries()) {
+        if ("error" in answer) batch[index]?.reject(explain(answer.error, this.name));
+        else batch[index]?.resolve(answer.outcomes);
+      }
+      reach("answered");
+    } catch (error) {
+      // One list that the server cannot take must not fail the others.
+      if (batch.length > 1 && !isAway(error)) for (const request of batch) await this.settle([request]);
+      else for (const { reject } of batch) reject(explain(error, this.name));
+    }
+  }
+
+  private async transact(batch: readonly Request[]): Promise<Plan> {
+    const until = performance.now() + this.patience_ms;
+    for (let tries = 0; ; tries++) {
+      try {
+        const plan = tries < OPTIMISTIC ? await this.optimistic(batch, until) : await this.locked(batch);
+        if (plan !== null) return plan;
+      } catch (error) {
+        if (!isClash(error) && !isAway(error)) throw error;
+        if (performance.now() > until) throw error;
+        if (isAway(error)) await sleep(RETRY_MS);
+      }
+    }
+  }
+
+  /** Null when somebody else was faster; then the mirror knows more. */
+  private async optimistic(batch: readonly Request[], until: number): Promise<Plan | null> {
+    const plan = await this.plan(batch, this.server);
+    return (await this.send(plan, until)) ? plan : null;
+  }
+
+  /**
+   * Sends a plan until it is known whether it was carried out. When the server goes away in the middle, that is not known:
+   * the plan is sent again as it is, which does nothing if it had been carried out, and then its own links tell.
+   */
+  private async send(plan: Plan, until: number): Promise<boolean> {
+    const text = JSON.stringify(workOf(plan.view, plan.changes, plan.reading));
+    let doubtful = false;
+    for (;;) {
+      try {
+        const holds = await this.carryOut(plan, text, this.server);
+        if (holds || !doubtful) return holds;
+        return await this.landed(plan);
+      } catch (error) {
+        if (isClash(error)) {
+          if (doubtful && (await this.landed(plan))) return true;
+          await this.learn(askedOf(plan.view) as unknown as Wanted, this.server, plan.reading);
+          return false;
+        }
+        if (!isAway(error) || performance.now() > until) throw error;
+        doubtful = true;
+        await sleep(RETRY_MS);
+      }
+    }
+  }
+
+  private async carryOut(plan: Plan, text: string, server: Pick<Server, "unsafe">): Promise<boolean> {
+    reach("written");
+    const [row] = await server.unsafe("SELECT bursar_apply($1::text::jsonb) AS now", [text], { prepare: true });
+    const now = row?.now as Read | null;
+    if (now === null) mirrored(this.mirror, plan.view, plan.changes);
+    else this.mirror.learn(askedOf(plan.view) as unknown as Wanted, now, plan.reading);
+    return now === null;
+  }
+
+  /** Whether a plan whose answer was lost was carried out: then what it wrote stands in the tables, to the byte. */
+  private async landed({ view, changes }: Plan): Promise<boolean> {
+    const [chain] = changes.chains.values();
+    const [document] = changes.documents.values();
+    const [entry] = changes.entries.values();
+    const stands = async (sql: string, values: (string | number)[], expected: string | undefined) => {
+      const [row] = await this.server.unsafe(sql, values);
+      return row !== undefined && row.text === expected;
+    };
+    let landed = false;
+    if (chain !== undefined) {
+      const { head, lines } = chain;
+      const line = "SELECT line AS text FROM links WHERE chain = $1 AND seq = $2";
+      landed = await stands(line, [head.chain, head.seq], lines.at(-1));
+    } else if (entry !== undefined) {
+      const written = "SELECT entry AS text FROM journal WHERE run = $1 AND key = $2";
+      landed = await stands(written, [entry.run, entry.key], JSON.stringify(entry.entry));
+    } else if (document !== undefined) {
+      const { kind, id, version, body } = document;
+      const written = `SELECT body AS text FROM ${TABLES[kind]} WHERE id = $1 AND version = $2`;
+      landed = await stands(written, [id, version], JSON.stringify(body));
+    }
+    if (landed) mirrored(this.mirror, view, changes);
+    return landed;
+  }
+
+  /** Locks everything the decision looks at, then decides. */
+  private async locked(batch: readonly Request[]): Promise<Plan | null> {
+    const guess = await this.plan(batch, this.server);
+    return this.server.begin(async (transaction) => {
+      const asked = JSON.stringify(askedOf(guess.view));
+      await transaction.unsafe(
+        `SELECT 1 FROM budgets WHERE id IN (SELECT jsonb_array_elements_text($1::text::jsonb->'budgets'))
+         ORDER BY id FOR UPDATE`,
+        [asked],
+      );
+      await this.learn(askedOf(guess.view) as unknown as Wanted, transaction, guess.reading);
+      const plan = await this.plan(batch, transaction);
+      const text = JSON.stringify(workOf(plan.view, plan.changes, plan.reading));
+      return (await this.carryOut(plan, text, transaction)) ? plan : null;
+    }) as Promise<Plan | null>;
+  }
+
+  /** Decides on the mirror, and reads what is missing there as often as something is. */
+  private async plan(batch: readonly Request[], server: Pick<Server, "unsafe">): Promise<Plan> {
+    const found = await this.look(batch, server);
+    for (;;) {
+      try {
+        const plan = this.decide(batch, found);
+        reach("decided");
+        return plan;
+      } catch (error) {
+        if (!(error instanceof Unread)) throw error;
+        const { reading } = batch.at(-1) as Request;
+        await this.learn(wantedBy(batch, this.mirror, error.wanted), server, reading);
+      }
+    }
+  }
+
+  private decide(batch: readonly Request[], { expiring, grown }: Found): Plan {
+    const view = new View(this.mirror, expiring, grown);
+    const { reading } = batch.at(-1) as Request;
+    const group = new Draft(view, sha256Hex, reading.instant);
+    for (const { operations } of batch) view.expect(operations);
+    const answers = batch.map((request): Answer => {
+      const draft = new Draft(group, sha256Hex, request.reading.instant);
+      try {
+        const outcomes = request.operations.map((each) => this.operations.apply(draft, each, request.reading));
+        group.absorb(draft.changes);
+        return { outcomes };
+      } catch (error) {
+        if (error instanceof Unread) throw error;
+        return { error };
+      }
+    });
+    return { view, changes: group.changes, reading, answers };
+  }
+
+  private async look(batch: readonly Request[], server: Pick<Server, "unsafe">): Promise<Found> {
+    const asks = (op: Operation["op"]) => batch.find(({ operations }) => operations.some((each) => each?.op === op));
+    const expire = asks("expire");
+    const expiring =
+      expire === undefined
+        ? []
+        : await server.unsafe(
+            `SELECT id FROM calls WHERE status = 'reserved' AND expires <= $1 ORDER BY expires, id LIMIT ${MOST_FOUND}`,
+            [expire.reading.instant],
+          );
+    const grown =
+      asks("anchor") === undefined
+        ? []
+        : await server.unsafe(
+            `SELECT chain, seq, hash FROM heads WHERE anchored < seq ORDER BY chain LIMIT ${MOST_FOUND}`,
+          );
+    return { expiring: expiring.map(({ id }) => id as string), grown: grown as unknown as readonly Head[] };
+  }
+
+  private async learn(wanted: Wanted, server: Pick<Server, "unsafe">, reading: Reading): Promise<void> {
+    const [row] = await server.unsafe(
+      "SELECT bursar_read($1::text::jsonb) AS now",
+      [JSON.stringify(wanted)],
+      { prepare: true },
+    );
+    this.mirror.learn(wanted, row?.now as Read, reading);
+  }
+}
+
+/** Everything a batch names and the mirror does not know, so that one look is enough. */
+function wantedBy(batch: readonly Request[], mirror: Mirror, first: Wanted): Wanted {
+  const budgets = new Set(first.budgets);
+  const calls = new Set(first.calls);
+  for (const operation of batch.flatMap(({ operations }) => operations)) {
+    if ("budget" in operation && operation.budget !== null && mirror.accounts.get(operation.budget) === undefined) {
+      budgets.add(operation.budget);
+    }
+    const settles = operation.op === "commit" || operation.op === "release";
+    if (settles && mirror.calls.get(operation.call) === undefined) calls.add(operation.call);
+  }
+  return { ...first, budgets: [...budgets], calls: [...calls] };
+}

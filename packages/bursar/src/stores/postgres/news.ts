@@ -1,0 +1,57 @@
+import type { Server } from "./connect.js";
+
+const CHANNEL = "bursar";
+/** Told at most so often: each notification takes a lock that all of the server's transactions share. */
+const SPREAD_MS = 20;
+/** How often those who wait look by themselves, in case a notification got lost. */
+const POLL_MS = 500;
+/** After a budget was found busy, so long. */
+const WAITING_MS = 60_000;
+
+/**
+ * News from other processes that amounts may have become free. They travel outside of transactions and may get lost, so
+ * whoever waits also looks by himself.
+ */
+export class News implements AsyncDisposable {
+  private readonly server: Server;
+  private readonly tell: () => void;
+  private listening: Promise<{ unlisten(): Promise<void> } | null> | null = null;
+  private spreading: NodeJS.Timeout | null = null;
+  private polling: NodeJS.Timeout | null = null;
+  private pollUntil = 0;
+
+  constructor(server: Server, tell: () => void) {
+    this.server = server;
+    this.tell = tell;
+  }
+
+  listen(): void {
+    // A server that cannot be listened to right now is polled instead.
+    this.listening ??= this.server.listen(CHANNEL, () => this.tell()).catch(() => null);
+  }
+
+  /** Tells the other processes, soon. */
+  spread(): void {
+    this.spreading ??= setTimeout(() => {
+      this.spreading = null;
+      this.server.notify(CHANNEL, "free").catch(() => {});
+    }, SPREAD_MS).unref();
+  }
+
+  /** Looks for changes now and then for a while, because somebody waits. */
+  await(): void {
+    this.pollUntil = performance.now() + WAITING_MS;
+    this.polling ??= setInterval(() => {
+      if (performance.now() < this.pollUntil) return this.tell();
+      if (this.polling !== null) clearInterval(this.polling);
+      this.polling = null;
+    }, POLL_MS).unref();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.spreading !== null) clearTimeout(this.spreading);
+    if (this.polling !== null) clearInterval(this.polling);
+    const listening = await this.listening;
+    await listening?.unlisten().catch(() => {});
+  }
+}

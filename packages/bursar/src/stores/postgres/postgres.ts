@@ -1,0 +1,215 @@
+import { randomUUID } from "node:crypto";
+import type { Budget, BudgetId, Path } from "../../core/budget.js";
+import type { JsonObject } from "../../core/chain/canonical.js";
+import type { Head } from "../../core/chain/link.js";
+import { type Dimensions, STANDARD } from "../../core/dimensions.js";
+import type { Document, DocumentKind, Entry } from "../../core/document.js";
+import { InputError, show } from "../../core/errors.js";
+import type { Operation, Outcome } from "../../core/operation.js";
+import type { Clock } from "../../ports/clock.js";
+import type { Outcomes, Store } from "../../ports/store.js";
+import { StoreError } from "../durable/errors.js";
+import { type BudgetRow, type DocumentRow, type Reading, readAccount, readDocument, TABLES } from "../durable/rows.js";
+import { frees } from "../freeing.js";
+import { Listeners } from "../listeners.js";
+import { Batches } from "./batch.js";
+import { connect, migrate, type Server, serverName } from "./connect.js";
+import { explain, isAway } from "./faults.js";
+import { Lanes } from "./lanes.js";
+import { Mirror } from "./mirror.js";
+import { News } from "./news.js";
+import { serverClock } from "./server-clock.js";
+
+export interface PostgresStoreOptions {
+  /** As `postgres://user:password@host:5432/database`. */
+  readonly url: string;
+  /** Where the tables stand: `bursar` unless it says otherwise. */
+  readonly schema?: string;
+  readonly dimensions?: Dimensions;
+  /** The server's own clock unless another is given. */
+  readonly clock?: Clock;
+  /** How many transactions of this process may be under way at once. */
+  readonly connections?: number;
+  /** How many callers share one transaction at most; 1 switches batching off. */
+  readonly batch?: number;
+  /** How long to wait for a server that does not answer. */
+  readonly patience_ms?: number;
+}
+
+const PAGE = 500;
+
+const PATH = `
+  WITH RECURSIVE path AS (
+    SELECT budgets.*, 0 AS depth FROM budgets WHERE id = $1
+    UNION ALL
+    SELECT budgets.*, path.depth + 1 FROM budgets JOIN path ON budgets.id = path.parent
+  )
+  SELECT * FROM path ORDER BY depth`;
+
+/**
+ * A store for many machines. Decisions are made here and carried out there in one round trip, only if nothing they are
+ * based on has changed; callers at the same time share a transaction.
+ *
+ * @example
+ * ```ts
+ * await using store = await PostgresStore.open({ url: "postgres://bursar@localhost/bursar" });
+ * const gate = new Gate({ store });
+ * ```
+ */
+export class PostgresStore implements Store {
+  readonly dimensions: Dimensions;
+  private readonly server: Server;
+  private readonly name: string;
+  private readonly clock: Clock;
+  private readonly clock_id = randomUUID();
+  private readonly lanes: Lanes;
+  private readonly listeners = new Listeners();
+  private readonly news: News;
+  private underWay = 0;
+  private closed = false;
+
+  /** Connects, and makes the tables or brings them up to date. */
+  static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
+    const { url, schema = "bursar", clock, connections = 4 } = options ?? {};
+    checkUrl(url);
+    if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
+      throw new InputError("schema", `is ${show(schema)}; allowed: lower-case letters, digits and _, at most 63`);
+    }
+    const server = connect({ url, schema }, connections + 2);
+    try {
+      const time = clock ?? (await serverClock(server));
+      await migrate(server, schema, time.now().instant);
+      return new PostgresStore(options, server, time);
+    } catch (error) {
+      await server.end({ timeout: 1 });
+      throw explain(error, serverName(url));
+    }
+  }
+
+  private constructor(options: PostgresStoreOptions, server: Server, clock: Clock) {
+    const { url, dimensions = STANDARD, connections = 4, batch = 128, patience_ms = 15_000 } = options;
+    this.dimensions = dimensions;
+    this.server = server;
+    this.clock = clock;
+    this.name = serverName(url);
+    const mirror = new Mirror();
+    const batches = new Batches({ server, name: this.name, dimensions, mirror, patience_ms });
+    this.lanes = new Lanes(batches, mirror, connections, batch);
+    this.news = new News(server, () => this.listeners.tell());
+  }
+
+  async apply<const Ops extends readonly Operation[]>(operations: Ops): Promise<Outcomes<Ops>> {
+    if (this.closed) throw new StoreError("store_closed", `the store at ${this.name} is closed; open it again`);
+    if (!Array.isArray(operations) || operations.some((each) => typeof each !== "object" || each === null)) {
+      throw new InputError("operations", `are ${show(operations)}; allowed: a list of operations`);
+    }
+    this.underWay++;
+    try {
+      const reading = this.reading();
+      const outcomes = await new Promise<readonly Outcome[]>((resolve, reject) => {
+        this.lanes.take({ operations, reading, resolve, reject });
+      });
+      if (outcomes.some(frees)) {
+        this.listeners.tell();
+        this.news.spread();
+      }
+      if (outcomes.some(isBusy)) this.news.await();
+      return outcomes as unknown as Outcomes<Ops>;
+    } finally {
+      this.underWay--;
+    }
+  }
+
+  async budget(id: BudgetId): Promise<Budget | null> {
+    return (await this.path(id))[0] ?? null;
+  }
+
+  async path(id: BudgetId): Promise<Path> {
+    const reading = this.reading();
+    const rows = await this.rows<BudgetRow>(PATH, [id]);
+    return rows.map((row) => readAccount(row, reading).budget);
+  }
+
+  async *chain(id: string, from = 0): AsyncIterable<string> {
+    for (let at = from; ; at += PAGE) {
+      const sql = `SELECT line FROM links WHERE chain = $1 AND seq >= $2 ORDER BY seq LIMIT ${PAGE}`;
+      const rows = await this.rows<{ line: string }>(sql, [id, at]);
+      for (const { line } of rows) yield line;
+      if (rows.length < PAGE) return;
+    }
+  }
+
+  async head(chain: string): Promise<Head | null> {
+    const [head] = await this.rows<Head>("SELECT chain, seq, hash FROM heads WHERE chain = $1", [chain]);
+    return head === undefined ? null : { chain, seq: head.seq, hash: head.hash };
+  }
+
+  async document(kind: DocumentKind, id: string): Promise<Document | null> {
+    const [row] = await this.rows<DocumentRow>(`SELECT * FROM ${TABLES[kind]} WHERE id = $1`, [id]);
+    return row === undefined ? null : readDocument(kind, row);
+  }
+
+  async *documents(kind: DocumentKind, status?: string): AsyncIterable<Document> {
+    const only = status === undefined ? "" : "AND status = $2";
+    const sql = `SELECT * FROM ${TABLES[kind]} WHERE id COLLATE "C" > $1 ${only} ORDER BY id COLLATE "C" LIMIT ${PAGE}`;
+    for (let after = ""; ; ) {
+      const rows = await this.rows<DocumentRow>(sql, status === undefined ? [after] : [after, status]);
+      for (const row of rows) yield readDocument(kind, row);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PAGE) return;
+      after = last.id;
+    }
+  }
+
+  async *journal(run: string): AsyncIterable<Entry> {
+    const sql = `SELECT seq, key, entry FROM journal WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT ${PAGE}`;
+    for (let after = 0; ; ) {
+      const rows = await this.rows<{ seq: number; key: string; entry: string }>(sql, [run, after]);
+      for (const { key, entry } of rows) yield { run, key, entry: JSON.parse(entry) as JsonObject };
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PAGE) return;
+      after = last.seq;
+    }
+  }
+
+  watch(listener: () => void): Disposable {
+    this.news.listen();
+    return this.listeners.add(listener);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    this.listeners.clear();
+    while (this.underWay > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await this.news[Symbol.asyncDispose]();
+    await this.server.end({ timeout: 5 });
+  }
+
+  /** Looking changes nothing, so it is tried again when the server was away for a moment. */
+  private async rows<Row>(sql: string, values: (string | number)[]): Promise<readonly Row[]> {
+    const ask = () => this.server.unsafe(sql, values, { prepare: true }) as unknown as Promise<readonly Row[]>;
+    try {
+      return await ask().catch((error: unknown) => {
+        if (!isAway(error)) throw error;
+        return ask();
+      });
+    } catch (error) {
+      throw explain(error, this.name);
+    }
+  }
+
+  private reading(): Reading {
+    const { instant, monotonic } = this.clock.now();
+    return { instant, monotonic, clock: this.clock_id };
+  }
+}
+
+function isBusy(outcome: Outcome): boolean {
+  return outcome.op === "reserve" && outcome.decision.kind === "busy";
+}
+
+function checkUrl(url: unknown): asserts url is string {
+  const known = typeof url === "string" && /^postgres(ql)?:\/\//.test(url) && URL.canParse(url);
+  if (!known) throw new InputError("url", "is no address of a PostgreSQL server; allowed: postgres://user@host/database");
+}

@@ -1,0 +1,103 @@
+import type { JsonObject } from "../../core/chain/canonical.js";
+import type { Changes } from "../../core/draft.js";
+import { type Reading, writeCall, writeState, writeTerms } from "../durable/rows.js";
+import type { Mirror, Seen } from "./mirror.js";
+import type { View } from "./view.js";
+
+/** What `bursar_apply` is handed: what was read, and what is to be written if it still holds. */
+export function workOf(view: View, changes: Changes, reading: Reading): JsonObject {
+  const { accounts, calls, chains, documents, entries, anchored } = changes;
+  const work: Record<string, JsonObject[]> = {
+    readBudgets: [],
+    readCalls: [],
+    readHeads: [],
+    budgets: [],
+    calls: [],
+    newCalls: [],
+    heads: [],
+    links: [],
+  };
+  const put = (list: string, item: JsonObject) => {
+    const items = work[list];
+    if (items === undefined) work[list] = [item];
+    else items.push(item);
+  };
+  for (const [id, { version }] of view.accounts) if (version > 0) put("readBudgets", { id, version });
+  for (const [id, { version }] of view.calls) if (version > 0) put("readCalls", { id, version });
+  for (const [chain, { value }] of view.heads) if (value !== null) put("readHeads", { chain, seq: value.seq });
+  for (const { budget, chain, origin } of accounts.values()) {
+    const { id, parent } = budget;
+    const changing = { id, state: writeState(budget, reading), ended: budget.ended ? 1 : 0 };
+    if ((view.accounts.get(id)?.version ?? 0) > 0) put("budgets", changing);
+    else put("newBudgets", { ...changing, parent, chain, origin, terms: writeTerms(budget) });
+  }
+  for (const call of calls.values()) {
+    const { id, budget, kind, status, expires } = call;
+    const changing = { id, status, body: writeCall(call) };
+    if ((view.calls.get(id)?.version ?? 0) > 0) put("calls", changing);
+    else put("newCalls", { ...changing, budget, kind, expires });
+  }
+  for (const [chain, { head, lines }] of chains) {
+    const { seq, hash } = head;
+    put((view.heads.get(chain)?.value ?? null) === null ? "newHeads" : "heads", { chain, seq, hash });
+    for (const [index, line] of lines.entries()) put("links", { chain, seq: seq - lines.length + 1 + index, line });
+  }
+  for (const { kind, id, budget, status, body, version } of documents.values()) {
+    const fresh = (view.documents.get(`${kind}\n${id}`)?.version ?? 0) === 0;
+    put("documents", { kind, id, budget, status, body: JSON.stringify(body), version, fresh });
+  }
+  for (const { run, key, entry } of entries.values()) put("entries", { run, key, entry: JSON.stringify(entry) });
+  for (const [chain, seq] of anchored) put("anchored", { chain, seq });
+  return { ...work, ...guards(view), asked: askedOf(view) };
+}
+
+/** What was found absent has to be absent still. */
+function guards(view: View): JsonObject {
+  const absentBudgets = absent(view.accounts);
+  const absentCalls = absent(view.calls);
+  if (view.documents.size === 0 && view.entries.size === 0) return { absentBudgets, absentCalls };
+  const readDocuments = [...view.documents].map(([name, { version }]) => ({ ...documentName(name), version }));
+  const absentEntries = [...view.entries].filter(([, { version }]) => version === 0).map(([name]) => entryName(name));
+  return { absentBudgets, absentCalls, readDocuments, absentEntries };
+}
+
+function absent(seen: ReadonlyMap<string, Seen<unknown>>): readonly string[] {
+  const ids: string[] = [];
+  for (const [id, { version }] of seen) if (version === 0) ids.push(id);
+  return ids;
+}
+
+/** Everything that was looked at, to be read again if it does not hold. */
+export function askedOf(view: View): JsonObject {
+  return {
+    budgets: [...view.accounts.keys()],
+    calls: [...view.calls.keys()],
+    heads: [...view.heads.keys()],
+    documents: [...view.documents.keys()].map(documentName),
+    entries: [...view.entries.keys()].map(entryName),
+  };
+}
+
+function documentName(name: string): JsonObject {
+  const [kind = "", id = ""] = name.split("\n");
+  return { kind, id };
+}
+
+function entryName(name: string): JsonObject {
+  const at = name.indexOf("\n");
+  return { run: name.slice(0, at), key: name.slice(at + 1) };
+}
+
+/** The mirror after the work was done. */
+export function mirrored(mirror: Mirror, view: View, changes: Changes): void {
+  const { accounts, calls, chains, documents, entries } = changes;
+  for (const [id, account] of accounts) {
+    mirror.accounts.set(id, { value: account, version: (view.accounts.get(id)?.version ?? 0) + 1 });
+  }
+  for (const [id, call] of calls) {
+    mirror.calls.set(id, { value: call, version: (view.calls.get(id)?.version ?? 0) + 1 });
+  }
+  for (const [chain, { head }] of chains) mirror.heads.set(chain, { value: head, version: head.seq });
+  for (const [name, document] of documents) mirror.documents.set(name, { value: document, version: document.version });
+  for (const [name, entry] of entries) mirror.entries.set(name, { value: entry, version: 1 });
+}

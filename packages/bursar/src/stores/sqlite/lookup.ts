@@ -1,0 +1,54 @@
+import type { JsonObject } from "../../core/chain/canonical.js";
+import type { Head } from "../../core/chain/link.js";
+import { type BudgetRow, type DocumentRow, readAccount, readDocument, TABLES } from "../durable/rows.js";
+import type { Database, SqlValue, Statement } from "./driver.js";
+import { type LookupRequest, type Lookups, PAGE } from "./messages.js";
+
+const PATH = `
+  WITH RECURSIVE path (id, depth) AS (
+    SELECT ?, 0
+    UNION ALL
+    SELECT budgets.parent, path.depth + 1 FROM budgets JOIN path ON budgets.id = path.id WHERE budgets.parent IS NOT NULL
+  )
+  SELECT budgets.* FROM path JOIN budgets ON budgets.id = path.id ORDER BY path.depth`;
+
+type Readers = { readonly [What in keyof Lookups]: (request: LookupRequest<What>) => Lookups[What]["found"] };
+
+/** Reads what is asked for, each in one statement, so that it is of one moment. */
+export function lookups(database: Database): <What extends keyof Lookups>(request: LookupRequest<What>) => unknown {
+  const prepared = new Map<string, Statement>();
+  const all = <Row>(sql: string, ...values: SqlValue[]): readonly Row[] => {
+    let statement = prepared.get(sql);
+    if (statement === undefined) prepared.set(sql, (statement = database.prepare(sql)));
+    return statement.all(...values) as unknown as readonly Row[];
+  };
+  const readers: Readers = {
+    path: ({ asked, reading }) =>
+      all<BudgetRow>(PATH, asked.id).map((row) => readAccount(row, reading).budget),
+    head: ({ asked }) => all<Head>("SELECT chain, seq, hash FROM heads WHERE chain = ?", asked.chain)[0] ?? null,
+    lines: ({ asked }) =>
+      all<{ line: string }>(
+        `SELECT line FROM links WHERE chain = ? AND seq >= ? ORDER BY seq LIMIT ${PAGE}`,
+        asked.chain,
+        asked.from,
+      ).map(({ line }) => line),
+    document: ({ asked: { kind, id } }) => {
+      const [row] = all<DocumentRow>(`SELECT * FROM ${TABLES[kind]} WHERE id = ?`, id);
+      return row === undefined ? null : readDocument(kind, row);
+    },
+    documents: ({ asked: { kind, status, after } }) =>
+      all<DocumentRow>(
+        `SELECT * FROM ${TABLES[kind]} WHERE id > ? AND (? IS NULL OR status = ?) ORDER BY id LIMIT ${PAGE}`,
+        after,
+        status,
+        status,
+      ).map((row) => readDocument(kind, row)),
+    journal: ({ asked: { run, after } }) =>
+      all<{ seq: number; key: string; entry: string }>(
+        `SELECT seq, key, entry FROM journal WHERE run = ? AND seq > ? ORDER BY seq LIMIT ${PAGE}`,
+        run,
+        after,
+      ).map(({ seq, key, entry }) => ({ seq, entry: { run, key, entry: JSON.parse(entry) as JsonObject } })),
+  };
+  return (request) => readers[request.what](request as never);
+}

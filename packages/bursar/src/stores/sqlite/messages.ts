@@ -1,0 +1,65 @@
+import type { BudgetId, Path } from "../../core/budget.js";
+import type { Head } from "../../core/chain/link.js";
+import type { Dimension } from "../../core/dimension.js";
+import type { Document, DocumentKind, Entry } from "../../core/document.js";
+import type { Operation, Outcome } from "../../core/operation.js";
+import type { Reading } from "../durable/rows.js";
+import type { Packed } from "./packed.js";
+
+/** What the thread that owns the file is told when it starts. */
+export interface WriterOptions {
+  readonly path: string;
+  readonly dimensions: readonly Dimension[];
+  readonly reading: Reading;
+  /** How long a transaction waits for other processes. */
+  readonly patience_ms: number;
+}
+
+/** Everything that can be looked up, and what is found. Lists come in pages, so that none has to fit into memory. */
+export interface Lookups {
+  path: { asked: { readonly id: BudgetId }; found: Path };
+  head: { asked: { readonly chain: string }; found: Head | null };
+  lines: { asked: { readonly chain: string; readonly from: number }; found: readonly string[] };
+  document: { asked: { readonly kind: DocumentKind; readonly id: string }; found: Document | null };
+  documents: {
+    asked: { readonly kind: DocumentKind; readonly status: string | null; readonly after: string };
+    found: readonly Document[];
+  };
+  journal: { asked: { readonly run: string; readonly after: number }; found: readonly Numbered[] };
+}
+
+interface Numbered {
+  readonly seq: number;
+  readonly entry: Entry;
+}
+
+/** How many lines, documents or entries one page holds. */
+export const PAGE = 500;
+
+export interface ApplyRequest {
+  readonly id: number;
+  readonly operations: readonly Operation[];
+  readonly reading: Reading;
+}
+
+export interface LookupRequest<What extends keyof Lookups = keyof Lookups> {
+  readonly id: number;
+  readonly what: What;
+  readonly asked: Lookups[What]["asked"];
+  readonly reading: Reading;
+}
+
+export type Request = ApplyRequest | LookupRequest;
+
+/** What the owner of the file is sent. */
+export type ToWriter = readonly Request[] | "watch" | "rest" | "close";
+
+export interface Reply {
+  readonly id: number;
+  readonly outcomes?: readonly Outcome[];
+  readonly found?: unknown;
+  readonly error?: Packed;
+}
+
+/** What the owner of the file sends back; `changed` when another process has written. */
+export type FromWriter = { readonly ready: true } | { readonly failed: Packed } | { readonly replies: readonly Reply[] } | { readonly changed: true };

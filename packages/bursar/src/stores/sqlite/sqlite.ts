@@ -1,0 +1,172 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { Budget, BudgetId, Path } from "../../core/budget.js";
+import type { Head } from "../../core/chain/link.js";
+import { type Dimensions, STANDARD } from "../../core/dimensions.js";
+import type { Document, DocumentKind, Entry } from "../../core/document.js";
+import { InputError, show } from "../../core/errors.js";
+import type { Operation, Outcome } from "../../core/operation.js";
+import type { Clock } from "../../ports/clock.js";
+import type { Outcomes, Store } from "../../ports/store.js";
+import { systemClock } from "../../runtime/system-clock.js";
+import { StoreError } from "../durable/errors.js";
+import type { Reading } from "../durable/rows.js";
+import { frees } from "../freeing.js";
+import { Listeners } from "../listeners.js";
+import { type Lookups, PAGE } from "./messages.js";
+import { Thread } from "./thread.js";
+
+export interface SqliteStoreOptions {
+  /** The file. It is made when it is not there, with the folders above it. */
+  readonly path: string;
+  readonly dimensions?: Dimensions;
+  readonly clock?: Clock;
+  /** How long a transaction waits for other processes that use the same file. */
+  readonly patience_ms?: number;
+}
+
+/** After somebody was told that a budget is busy, changes of other processes are looked for so long. */
+const WAITING_MS = 60_000;
+
+/**
+ * A store in one file: durable, for any number of processes of one machine. Budgets, calls and chains are written in a
+ * thread of its own, so that the event loop never waits for the disk; callers at the same time share one sync.
+ *
+ * @example
+ * ```ts
+ * await using store = await SqliteStore.open({ path: "bursar.db" });
+ * const gate = new Gate({ store });
+ * ```
+ */
+export class SqliteStore implements Store {
+  readonly dimensions: Dimensions;
+  readonly file: string;
+  private readonly clock: Clock;
+  /** Names our clock in the tables, so that running time is not compared with a reading of another process's. */
+  private readonly clock_id = randomUUID();
+  private readonly listeners = new Listeners();
+  private readonly thread: Thread;
+  private resting: NodeJS.Timeout | null = null;
+
+  /** Opens the file, or makes it, and brings its tables up to date. */
+  static async open(options: SqliteStoreOptions): Promise<SqliteStore> {
+    const path = options?.path;
+    if (typeof path !== "string" || path === "") {
+      throw new InputError("path", `is ${show(path)}; allowed: the path of a file`);
+    }
+    const store = new SqliteStore({ ...options, path: resolve(path) });
+    await store.thread.ready();
+    return store;
+  }
+
+  private constructor({ path, dimensions = STANDARD, clock = systemClock, patience_ms = 30_000 }: SqliteStoreOptions) {
+    this.dimensions = dimensions;
+    this.clock = clock;
+    this.file = path;
+    makeFolder(path);
+    const start = { path, dimensions: dimensions.all, reading: this.reading(), patience_ms };
+    this.thread = new Thread(start, () => this.listeners.tell());
+  }
+
+  async apply<const Ops extends readonly Operation[]>(operations: Ops): Promise<Outcomes<Ops>> {
+    if (!Array.isArray(operations)) {
+      throw new InputError("operations", `are ${show(operations)}; allowed: a list of operations`);
+    }
+    const outcomes = await this.thread.apply(operations, this.reading());
+    if (outcomes.some(frees)) this.listeners.tell();
+    if (outcomes.some(isBusy)) this.expectChange();
+    return outcomes as unknown as Outcomes<Ops>;
+  }
+
+  async budget(id: BudgetId): Promise<Budget | null> {
+    return (await this.path(id))[0] ?? null;
+  }
+
+  async path(id: BudgetId): Promise<Path> {
+    return this.find("path", { id });
+  }
+
+  async *chain(id: string, from = 0): AsyncIterable<string> {
+    for (let at = from; ; at += PAGE) {
+      const lines = await this.find("lines", { chain: id, from: at });
+      yield* lines;
+      if (lines.length < PAGE) return;
+    }
+  }
+
+  async head(chain: string): Promise<Head | null> {
+    return this.find("head", { chain });
+  }
+
+  async document(kind: DocumentKind, id: string): Promise<Document | null> {
+    return this.find("document", { kind, id });
+  }
+
+  async *documents(kind: DocumentKind, status?: string): AsyncIterable<Document> {
+    for (let after = ""; ; ) {
+      const page = await this.find("documents", { kind, status: status ?? null, after });
+      yield* page;
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) return;
+      after = last.id;
+    }
+  }
+
+  async *journal(run: string): AsyncIterable<Entry> {
+    for (let after = 0; ; ) {
+      const page = await this.find("journal", { run, after });
+      for (const { entry } of page) yield entry;
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) return;
+      after = last.seq;
+    }
+  }
+
+  watch(listener: () => void): Disposable {
+    return this.listeners.add(listener);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.listeners.clear();
+    if (this.resting !== null) clearTimeout(this.resting);
+    await this.thread.close();
+  }
+
+  private find<What extends keyof Lookups>(
+    what: What,
+    asked: Lookups[What]["asked"],
+  ): Promise<Lookups[What]["found"]> {
+    return this.thread.find(what, asked, this.reading());
+  }
+
+  private reading(): Reading {
+    const { instant, monotonic } = this.clock.now();
+    return { instant, monotonic, clock: this.clock_id };
+  }
+
+  /** Somebody waits for amounts, and it may be another process that gives them back. */
+  private expectChange(): void {
+    if (this.resting === null) this.thread.send("watch");
+    else clearTimeout(this.resting);
+    this.resting = setTimeout(() => {
+      this.resting = null;
+      this.thread.send("rest");
+    }, WAITING_MS).unref();
+  }
+}
+
+function isBusy(outcome: Outcome): boolean {
+  return outcome.op === "reserve" && outcome.decision.kind === "busy";
+}
+
+function makeFolder(path: string): void {
+  const folder = dirname(path);
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (cause) {
+    throw new StoreError("store_denied", `the folder ${folder} cannot be made: choose another, or make it writable`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Operations } from "../../core/apply.js";
+import { Dimensions } from "../../core/dimensions.js";
+import { Draft } from "../../core/draft.js";
+import type { Operation, Outcome } from "../../core/operation.js";
+import { sha256Hex } from "../../runtime/crypto.js";
+import { reach } from "../durable/points.js";
+import type { Database } from "./driver.js";
+import { explain, isBusy } from "./faults.js";
+import { lookups } from "./lookup.js";
+import type { ApplyRequest, LookupRequest, Reply, Request, WriterOptions } from "./messages.js";
+import { openTables } from "./open.js";
+import { pack } from "./packed.js";
+import { Tables } from "./tables.js";
+
+/** So many callers share one transaction at most; the others are next. */
+const GROUP = 512;
+/** For so long after another process has written, we make room for it after each transaction. */
+const COMPANY_MS = 250;
+const RETRY_MS = 4;
+
+/**
+ * The one that owns the file. Whoever asks while a transaction is under way is served by the next one, all together, with
+ * one sync of the disk for all of them. Each caller's list still happens as a whole or not at all.
+ */
+export class Writer {
+  private readonly path: string;
+  private readonly patience_ms: number;
+  private readonly database: Database;
+  private readonly tables: Tables;
+  private readonly look: <R extends LookupRequest>(request: R) => unknown;
+  private readonly operations: Operations;
+  private readonly reply: (replies: readonly Reply[]) => void;
+  private queue: ApplyRequest[] = [];
+  private working: Promise<void> | null = null;
+  private companyUntil = 0;
+
+  constructor(options: WriterOptions, reply: (replies: readonly Reply[]) => void) {
+    const { path, dimensions, reading, patience_ms } = options;
+    this.path = path;
+    this.patience_ms = patience_ms;
+    this.reply = reply;
+    this.operations = new Operations(new Dimensions(dimensions));
+    try {
+      this.database = openTables(path, reading.instant);
+      this.tables = new Tables(this.database, reading);
+      this.look = lookups(this.database);
+    } catch (error) {
+      throw explain(error, path);
+    }
+  }
+
+  /** Takes requests in. What is looked up is answered at once, in the state of the last transaction. */
+  take(requests: readonly Request[]): void {
+    const found: Reply[] = [];
+    for (const request of requests) {
+      if ("operations" in request) this.queue.push(request);
+      else found.push(this.find(request));
+    }
+    if (found.length > 0) this.reply(found);
+    if (this.queue.length > 0) this.working ??= this.work().finally(() => (this.working = null));
+  }
+
+  /** Whether another process has written since the last time. */
+  changed(): boolean {
+    return this.working === null && this.tables.hasChanged();
+  }
+
+  async close(): Promise<void> {
+    await this.working;
+    this.database.close();
+  }
+
+  private find(request: LookupRequest): Reply {
+    try {
+      return { id: request.id, found: this.look(request) };
+    } catch (error) {
+      return { id: request.id, error: pack(explain(error, this.path)) };
+    }
+  }
+
+  private async work(): Promise<void> {
+    while (this.queue.length > 0) {
+      const failed = await this.begin();
+      const group = this.queue.slice(0, GROUP);
+      this.queue = this.queue.slice(GROUP);
+      this.reply(failed === null ? this.transact(group) : group.map(({ id }) => ({ id, error: pack(failed) })));
+      reach("answered");
+      // Others get their turn, and those who were just answered their next word, before the next transaction begins.
+      if (performance.now() < this.companyUntil) await sleep(1);
+      else await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** Waits its turn among processes. Gives back why it could not begin, or null. */
+  private async begin(): Promise<Error | null> {
+    const until = performance.now() + this.patience_ms;
+    for (;;) {
+      try {
+        this.database.exec("BEGIN IMMEDIATE");
+        reach("begun");
+        return null;
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > until) return explain(error, this.path);
+        this.companyUntil = performance.now() + COMPANY_MS;
+        await sleep(Math.random() * RETRY_MS);
+      }
+    }
+  }
+
+  private transact(group: readonly ApplyRequest[]): readonly Reply[] {
+    try {
+      const { reading } = group.at(-1) as ApplyRequest;
+      if (this.tables.look(reading)) this.companyUntil = performance.now() + COMPANY_MS;
+      const draft = new Draft(this.tables, sha256Hex, reading.instant);
+      const replies = group.map((request) => this.decide(draft, request));
+      reach("decided");
+      this.tables.write(draft.changes);
+      reach("written");
+      this.database.exec("COMMIT");
+      reach("committed");
+      this.tables.remember(draft.changes);
+      return replies;
+    } catch (error) {
+      this.undo();
+      const packed = pack(explain(error, this.path));
+      return group.map(({ id }) => ({ id, error: packed }));
+    }
+  }
+
+  /** One caller's list, in a draft of its own: when it fails, the others do not notice. */
+  private decide(group: Draft, { id, operations, reading }: ApplyRequest): Reply {
+    const draft = new Draft(group, sha256Hex, reading.instant);
+    try {
+      const outcomes = operations.map((each: Operation): Outcome => this.operations.apply(draft, each, reading));
+      group.absorb(draft.changes);
+      return { id, outcomes };
+    } catch (error) {
+      return { id, error: pack(explain(error, this.path)) };
+    }
+  }
+
+  private undo(): void {
+    this.tables.forget();
+    if (this.database.isTransaction) this.database.exec("ROLLBACK");
+  }
+}
