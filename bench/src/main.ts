@@ -3,11 +3,12 @@ import { cpus, loadavg } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { chain } from "./chain.js";
 import { context } from "./context.js";
 import { gate } from "./gate.js";
 import { type Bench, type Report, renderReport } from "./report.js";
 
-const BENCHES: readonly Bench[] = [gate, context];
+const BENCHES: readonly Bench[] = [gate, context, chain];
 const RESULTS = fileURLToPath(new URL("../results", import.meta.url));
 
 interface Machine {
@@ -29,7 +30,7 @@ for (const bench of chosen) {
   const machine = look();
   console.log(`bench/${bench.name}: ${bench.about}`);
   console.log(`${machine.cpu} x ${machine.cores}, Node ${machine.node}, load ${machine.load.join(" ")}\n`);
-  const report = bench.run(values.quick === true);
+  const report = await bench.run(values.quick === true);
   console.log(`${renderReport(report)}\n`);
   kept &&= report.bars.every(({ met }) => met);
   await save(values.json ?? join(RESULTS, `${bench.name}.json`), bench, machine, report);

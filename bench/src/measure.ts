@@ -15,6 +15,8 @@ export interface Measured {
 }
 
 const WARM_UP_ROUNDS = 3;
+/** With new data in each round, it takes longer until the engine has seen what there is to see. */
+const RENEWED_WARM_UP_ROUNDS = 50;
 
 /**
  * Times all variants in one process, one after the other within each round, so that whatever else the machine does
@@ -28,6 +30,37 @@ export function measure(variants: readonly Variant[], rounds: number): readonly 
       if (round >= 0) times[index]?.push(perOperation);
     });
   }
+  return summary(variants, times);
+}
+
+/** A variant that may have to be waited for. */
+export interface AsyncVariant extends Omit<Variant, "run"> {
+  run(operations: number): void | Promise<void>;
+}
+
+/** Like `measure`, for variants that may have to be waited for; `prepare` comes before each round and is not timed. */
+export async function measureAsync(
+  variants: readonly AsyncVariant[],
+  rounds: number,
+  prepare: () => void,
+): Promise<readonly Measured[]> {
+  const times = variants.map(() => [] as number[]);
+  for (let round = -RENEWED_WARM_UP_ROUNDS; round < rounds; round++) {
+    prepare();
+    for (const [index, { operations, run }] of variants.entries()) {
+      const start = process.hrtime.bigint();
+      await run(operations);
+      const perOperation = Number(process.hrtime.bigint() - start) / operations;
+      if (round >= 0) times[index]?.push(perOperation);
+    }
+  }
+  return summary(variants, times);
+}
+
+function summary(
+  variants: readonly { readonly name: string }[],
+  times: readonly (readonly number[])[],
+): readonly Measured[] {
   const baseline = times[0] ?? [];
   return variants.map(({ name }, index) => {
     const own = times[index] ?? [];

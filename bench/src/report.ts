@@ -21,7 +21,7 @@ export interface Bench {
   readonly name: string;
   readonly about: string;
   /** A quick run shows that the bench works; its figures are rough. */
-  run(quick: boolean): Report;
+  run(quick: boolean): Report | Promise<Report>;
 }
 
 const WIDTH = 58;

@@ -116,5 +116,6 @@ export function recounted(
     deadline: budget.deadline,
     open: changes.open ?? budget.open,
     ended: budget.ended,
-  };
+    // So that no field that is added later gets lost here.
+  } satisfies Required<Budget>;
 }

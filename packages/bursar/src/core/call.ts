@@ -45,5 +45,6 @@ export function updated(
     reported: changes.reported ?? call.reported,
     estimate: changes.estimate ?? call.estimate,
     unreported: changes.unreported ?? call.unreported,
-  };
+    // So that no field that is added later gets lost here.
+  } satisfies Required<Call>;
 }

@@ -107,11 +107,9 @@ export class Draft implements Books {
   }
 
   append(id: string, action: Action, cause: string | null): string {
-    const { head, line, link } = appendLink(
-      this.head(id) ?? emptyHead(id),
-      { ...action, at: this.instant, cause },
-      this.hash,
-    );
+    const { action_type, event, data } = action;
+    const draft = { action_type, at: this.instant, cause, data, event };
+    const { head, line, link } = appendLink(this.head(id) ?? emptyHead(id), draft, this.hash);
     this.grow(id, head, [line]);
     return link.id;
   }

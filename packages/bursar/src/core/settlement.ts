@@ -59,7 +59,7 @@ export function settle(path: Path, released: Deltas, used: Deltas, time: Time, d
 export function draw(path: Path, released: Deltas, used: Deltas, dimensions: Dimensions): Path {
   const ids = Object.keys(released);
   for (const id in used) if (released[id] === undefined) ids.push(id);
-  const touched = ids.map((id) => dimensions.get(id));
+  const uses = Object.keys(used).map((id) => dimensions.get(id));
   let release = released;
   let below: Budget | null = null;
   return path.map((budget) => {
@@ -68,13 +68,13 @@ export function draw(path: Path, released: Deltas, used: Deltas, dimensions: Dim
     const after = checked(
       replaced(
         budget,
-        use(budget.used, used, dimensions),
+        use(budget.used, used, uses),
         change(budget.reserved, release, -1, without(ids, inside)),
         change(budget.aside, release, -1, inside),
       ),
       ids,
     );
-    if (budget.funding !== "path") release = passedOn(budget, after, release, touched);
+    if (budget.funding !== "path") release = passedOn(budget, after, release, ids, dimensions);
     below = budget;
     return after;
   });
@@ -89,11 +89,15 @@ function replaced(budget: Budget, used: Amounts, reserved: Amounts, aside: Amoun
 }
 
 /** What the next budget above has to release: where it holds amounts for this one, as much as was taken from them. */
-function passedOn(before: Budget, after: Budget, release: Deltas, touched: readonly Dimension[]): Deltas {
+function passedOn(
+  before: Budget,
+  after: Budget,
+  release: Deltas,
+  ids: readonly string[],
+  dimensions: Dimensions,
+): Deltas {
   const next: Record<string, number> = {};
-  for (const dimension of touched) {
-    next[dimension.id] = drawn(before, after, dimension) ?? release[dimension.id] ?? 0;
-  }
+  for (const id of ids) next[id] = drawn(before, after, dimensions.get(id)) ?? release[id] ?? 0;
   return next;
 }
 
@@ -103,12 +107,12 @@ function drawn(before: Budget, after: Budget, dimension: Dimension): number | nu
 }
 
 /** Copied only when something changes; most calls leave peaks as they are, and many amounts too. */
-function use(base: Amounts, deltas: Deltas, dimensions: Dimensions): Amounts {
+function use(base: Amounts, deltas: Deltas, uses: readonly Dimension[]): Amounts {
   let used: Record<string, Amount> | null = null;
-  for (const id in deltas) {
+  for (const { id, kind } of uses) {
     const delta = deltas[id] as number;
     const before = base[id];
-    const after = dimensions.get(id).kind === "peak" ? Math.max(before ?? NONE, delta) : (before ?? NONE) + delta;
+    const after = kind === "peak" ? Math.max(before ?? NONE, delta) : (before ?? NONE) + delta;
     if (after === before) continue;
     used ??= { ...base };
     used[id] = after as Amount;

@@ -8,8 +8,7 @@ const folder = await temporaryFolder();
 afterAll(() => folder[Symbol.asyncDispose]());
 let files = 0;
 
-describeStore(
-  "SQLite store",
-  (options) => SqliteStore.open({ path: join(folder.path, `${files++}.db`), ...options }),
-  { describe, test },
-);
+describeStore("SQLite store", (options) => SqliteStore.open({ path: join(folder.path, `${files++}.db`), ...options }), {
+  describe,
+  test,
+});

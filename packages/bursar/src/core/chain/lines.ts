@@ -23,8 +23,10 @@ export class LineSplitter {
   push(chunk: string | Uint8Array): string[] {
     const text = typeof chunk === "string" ? this.#takeText(chunk) : this.#decode(chunk);
     const lines = text.split("\n");
+    const most = this.#rest.length + text.length;
     lines[0] = this.#rest + lines[0];
     this.#rest = lines.pop() ?? "";
+    if (most <= MAX_LINE_LENGTH) return lines;
     const long = lines.findIndex((line) => line.length > MAX_LINE_LENGTH);
     if (long < 0 && this.#rest.length <= MAX_LINE_LENGTH) return lines;
     this.#fault = TOO_LONG;

@@ -99,9 +99,12 @@ export function appendLink(head: Head, draft: LinkDraft, hash: (text: string) =>
   if (chain.lastSeq < 0 ? !isHash(digest) : digest.length !== ZERO_HASH.length) {
     throw new LinkError("malformed", "the hash must be 64 lowercase hex digits");
   }
+  const id = chain.idPrefix + digits;
   chain.lastSeq = seq;
   chain.lastHash = digest;
-  const link = writeLink(draft, head, seq, chain.idPrefix + digits, digest);
+  chain.lastId = id;
+  chain.lastDigits = digits;
+  const link = writeLink(draft, head, seq, id, digest);
   return { link, line: withHash(body, digest), head: { chain: head.chain, seq, hash: digest } };
 }
 
@@ -156,16 +159,16 @@ function writeBody(draft: LinkDraft, head: Head, seq: number, digits: string, ch
   const caused = draft.cause === null ? start + chain.nullToData : writeCause(start, draft.cause, seq, chain);
   const data = canonicalizeAt(draft.data, "data", 1);
   const idStart = draft.event === undefined ? chain.idStart : eventPart(draft.event) + chain.idStart;
-  return `${caused}${data}${idStart}${digits}","prev":"${head.hash}","seq":${digits}}`;
+  return `${caused}${data}${idStart}${digits}","prev":"${head.hash}${`","seq":${digits}}`}`;
 }
 
-/** Nearly all causes are links of the same chain, and for them all but the seq is known. */
+/** Most causes are the link before, and of that one everything is known. */
 function writeCause(before: string, cause: string, seq: number, chain: ChainParts): string {
+  if (cause === chain.lastId && chain.lastSeq < seq) {
+    return before + chain.ownCause + chain.lastDigits + chain.ownToData;
+  }
   const problem = causeProblem(cause, chain.id, seq);
   if (problem !== null) throw new LinkError("bad_cause", `"cause" ${problem}`);
-  if (cause.startsWith(chain.idPrefix)) {
-    return before + chain.ownCause + cause.slice(chain.idPrefix.length) + chain.ownToData;
-  }
   return `${before},"cause":${canonicalizeAt(cause, "cause", 1)}${chain.chainToData}`;
 }
 
@@ -179,7 +182,7 @@ function writeTime(type: TypeParts, at: number): string {
   const second = Math.floor(at / 1000);
   if (second !== type.second) {
     type.second = second;
-    type.startToSecond = [type.start, second].join("");
+    type.startToSecond = onePiece(type.start, `${second}`);
   }
   return type.startToSecond + MILLISECONDS[at - second * 1000];
 }
@@ -202,30 +205,39 @@ interface ChainParts {
   /** The head made last. It is known to be sound, and to check a hash takes a third as long as to make one. */
   lastSeq: number;
   lastHash: string;
+  lastId: string;
+  lastDigits: string;
 }
 
 const chainParts = remember((chain): ChainParts => {
   if (!isChainId(chain)) throw new LinkError("malformed", `the head's chain ${CHAIN_ID_RULE}`);
   const quoted = JSON.stringify(chain);
   const ownId = `${quoted.slice(0, -1)}#`;
-  const chainToData = (`,"chain":${quoted},"data":`);
+  const chainToData = onePiece(',"chain":', quoted, ',"data":');
   return {
     id: chain,
-    idPrefix: (`${chain}#`),
-    nullToData: (`,"cause":null${chainToData}`),
-    ownCause: (`,"cause":${ownId}`),
-    ownToData: (`"${chainToData}`),
+    idPrefix: onePiece(chain, "#"),
+    nullToData: onePiece(',"cause":null', chainToData),
+    ownCause: onePiece(',"cause":', ownId),
+    ownToData: onePiece('"', chainToData),
     chainToData,
-    idStart: (`,"id":${ownId}`),
+    idStart: onePiece(',"id":', ownId),
     lastSeq: -1,
     lastHash: ZERO_HASH,
+    lastId: "",
+    lastDigits: "",
   };
 });
 const typeParts = remember((type): TypeParts => {
-  const start = (`{"action_type":${quotedName("action_type", type)},"at":`);
+  const start = onePiece('{"action_type":', quotedName("action_type", type), ',"at":');
   return { start, second: -1, startToSecond: start };
 });
-const eventPart = remember((event) => (`,"event":${quotedName("event", event)}`));
+const eventPart = remember((event) => onePiece(',"event":', quotedName("event", event)));
+
+/** Texts that are added up stay in pieces inside the engine until somebody reads them; joined, they are one at once. */
+function onePiece(...parts: readonly string[]): string {
+  return parts.join("");
+}
 
 function quotedName(member: "action_type" | "event", name: string): string {
   checkMember(member, name);

@@ -19,7 +19,14 @@ export function firstPlace(chain: string): Place {
   const quoted = JSON.stringify(chain);
   const ownId = `${quoted.slice(0, -1)}#`;
   const chainToData = pattern(`,"chain":${quoted},"data":`);
-  return { chain, seq: 0, prev: ZERO_HASH, chainToData, idStart: pattern(`,"id":${ownId}`), ownCause: pattern(`,"cause":${ownId}`) };
+  return {
+    chain,
+    seq: 0,
+    prev: ZERO_HASH,
+    chainToData,
+    idStart: pattern(`,"id":${ownId}`),
+    ownCause: pattern(`,"cause":${ownId}`),
+  };
 }
 
 /** The place after a link with this hash. */

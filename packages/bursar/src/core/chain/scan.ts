@@ -61,7 +61,7 @@ function scanObject(text: Bytes, at: number, depth: number): number {
     if (valueAt < 0) return -1;
     known = next ?? (known && learnKey(text, key, valueAt, known));
     previous = key;
-    index = scanValue(text, valueAt, depth);
+    index = bytes[valueAt] === QUOTE ? scanString(text, valueAt) : scanValue(text, valueAt, depth);
     if (index < 0) return -1;
   } while (bytes[index] === COMMA);
   return bytes[index] === CLOSE_OBJECT ? index + 1 : -1;

@@ -26,11 +26,6 @@ const NINE = 0x39;
 const BACKSLASH = 0x5c;
 const LOWER_E = 0x65;
 
-/** 1 for every byte that stands for itself inside a string. */
-const PLAIN: Uint8Array = new Uint8Array(256).fill(1, 0x20);
-PLAIN[QUOTE] = 0;
-PLAIN[BACKSLASH] = 0;
-
 /** The one escape a canonical text has for each character that needs one; `\/` and `\u0041` are not among them. */
 const ESCAPES: ReadonlySet<string> = new Set(
   ['"', "\\", ...Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code))].map((character) =>
@@ -60,8 +55,7 @@ export function scanString(text: Bytes, at: number): number {
   const { bytes } = text;
   let index = at + 1;
   for (;;) {
-    index = skipPlainWords(text, index);
-    while (PLAIN[bytes[index] as number] === 1) index++;
+    index = skipPlain(text, index);
     if (bytes[index] === QUOTE) return index + 1;
     if (bytes[index] !== BACKSLASH) return -1;
     index = scanEscape(bytes, index);
@@ -76,21 +70,21 @@ const EACH_BACKSLASH = BACKSLASH * EACH_BYTE;
 const EACH_SPACE = 0x20 * EACH_BYTE;
 
 /**
- * Goes on by words of four bytes that all stand for themselves. Taking away a number from each byte of a word sets the
- * high bit of those that were less (and had none), so one look tells whether any is a control character; and whether any
- * is a quote, because that is where the difference with quotes is less than one.
+ * The index of the first byte that does not stand for itself inside a string, found by looking at four bytes at a time.
+ * Taking a number from each byte of a word sets the high bit of those that were less and had none. That shows control
+ * characters, and, taken from the difference with quotes or backslashes, these. A borrow can make only bytes behind the
+ * first one look so, and the first one, which a word has lowest, is all that counts.
  */
-function skipPlainWords({ words }: Bytes, at: number): number {
-  let index = at;
-  for (;;) {
+function skipPlain({ words }: Bytes, at: number): number {
+  for (let index = at; ; index += WORD_BYTES) {
     const word = words.getInt32(index, true);
     const quotes = word ^ EACH_QUOTE;
     const backslashes = word ^ EACH_BACKSLASH;
     const controlBits = (word - EACH_SPACE) & ~word;
     const quoteBits = (quotes - EACH_BYTE) & ~quotes;
     const backslashBits = (backslashes - EACH_BYTE) & ~backslashes;
-    if (((controlBits | quoteBits | backslashBits) & HIGH_BITS) !== 0) return index;
-    index += WORD_BYTES;
+    const bits = (controlBits | quoteBits | backslashBits) & HIGH_BITS;
+    if (bits !== 0) return index + ((31 - Math.clz32(bits & -bits)) >> 3);
   }
 }
 
@@ -101,6 +95,15 @@ function scanEscape(bytes: Uint8Array, at: number): number {
 
 /** Scans a number; what stands there may be anything else, too. */
 export function scanNumber(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] as number;
+  if (first > ZERO && first <= NINE) {
+    const whole = scanDigits(bytes, at + 1);
+    if (bytes[whole] !== POINT && bytes[whole] !== LOWER_E && whole - at <= SAFE_DIGITS) return whole;
+  }
+  return scanAnyNumber(bytes, at);
+}
+
+function scanAnyNumber(bytes: Uint8Array, at: number): number {
   const start = bytes[at] === MINUS ? at + 1 : at;
   const point = scanDigits(bytes, start);
   const end = bytes[point] === POINT ? scanDigits(bytes, point + 1) : point;

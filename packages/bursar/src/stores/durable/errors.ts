@@ -11,6 +11,8 @@ export type StoreFault =
   | "store_damaged"
   | "store_down"
   | "store_closed"
+  | "store_archived"
+  | "store_filled"
   | "store_failed";
 
 /** A store that cannot be opened or used right now. The message says what to do; nothing acknowledged is lost. */
@@ -20,4 +22,12 @@ export class StoreError extends BursarError {
   constructor(fault: StoreFault, message: string, options?: ErrorOptions) {
     super(fault, message, options);
   }
+}
+
+/** A chain whose lines are in a file now. Its head is still in the store, and the file verifies against it. */
+export function archived(chain: string, file: string): StoreError {
+  return new StoreError(
+    "store_archived",
+    `the chain ${chain} was archived: its lines are in the file ${file}; \`bursar verify ${file}\` checks them`,
+  );
 }

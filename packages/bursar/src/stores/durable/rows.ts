@@ -44,9 +44,21 @@ export const TABLES: Readonly<Record<DocumentKind, string>> = {
 };
 
 type Terms = Pick<Budget, "scope" | "funding" | "limits" | "policies" | "thresholds" | "deadline">;
-type State = Pick<Budget, "extended" | "aside" | "warned" | "exhausted" | "used" | "reserved" | "open"> & {
+
+/** Written with every call, so what is empty is left out. */
+interface State extends Pick<Budget, "used" | "reserved" | "open">, Partial<Rare> {
   readonly elapsed: number;
   readonly since: Reading | null;
+}
+
+type Rare = Pick<Budget, "extended" | "aside" | "warned" | "exhausted">;
+
+const NO_STATE: Rare = { extended: {}, aside: {}, warned: {}, exhausted: [] };
+const NO_REPORT: Pick<Call, "charged" | "reported" | "estimate" | "unreported"> = {
+  charged: {},
+  reported: {},
+  estimate: {},
+  unreported: [],
 };
 
 /** What is fixed when a budget is opened. */
@@ -56,9 +68,10 @@ export function writeTerms({ scope, funding, limits, policies, thresholds, deadl
 
 /** What changes with every call. */
 export function writeState(budget: Budget, reading: Reading): string {
-  const { extended, aside, warned, exhausted, used, reserved, open, watch } = budget;
+  const { used, reserved, open, watch } = budget;
   const since = watch.since === null ? null : startOf(watch.since, reading);
-  const state: State = { extended, aside, warned, exhausted, used, reserved, open, elapsed: watch.elapsed, since };
+  const state: State & Record<string, unknown> = { used, reserved, open, elapsed: watch.elapsed, since };
+  addFilled(state, budget, NO_STATE);
   return JSON.stringify(state);
 }
 
@@ -67,7 +80,7 @@ export function readAccount(row: BudgetRow, reading: Reading): Account {
   const terms: Terms = JSON.parse(row.terms);
   const { elapsed, since, ...state }: State = JSON.parse(row.state);
   const watch = { elapsed, since: since === null ? null : sinceOn(since, reading) };
-  return { budget: { id, parent, ...terms, ...state, watch, ended: Number(ended) === 1 }, chain, origin };
+  return { budget: { id, parent, ...terms, ...NO_STATE, ...state, watch, ended: Number(ended) === 1 }, chain, origin };
 }
 
 /** When a stopwatch was started, on both clocks, so that other processes can go on with it. */
@@ -80,12 +93,26 @@ function sinceOn(start: Reading, { instant, monotonic, clock }: Reading): number
   return start.clock === clock ? start.monotonic : monotonic - Math.max(0, instant - start.instant);
 }
 
-export function writeCall({ id: _id, budget: _budget, kind: _kind, status: _status, expires: _, ...body }: Call): string {
+export function writeCall(call: Call): string {
+  const { step_id, capability_id, asked, link } = call;
+  const body = { step_id, capability_id, asked, link };
+  addFilled(body, call, NO_REPORT);
   return JSON.stringify(body);
 }
 
+/** Adds those members that are neither an empty object nor an empty list. */
+function addFilled<Value extends object>(to: Record<string, unknown>, from: Value, empty: Partial<Value>): void {
+  for (const key in empty) {
+    const value = from[key] as object;
+    for (const _ in value) {
+      to[key] = value;
+      break;
+    }
+  }
+}
+
 export function readCall({ id, budget, kind, status, expires, body }: CallRow): Call {
-  return { id, budget, kind, status, expires, ...JSON.parse(body) };
+  return { id, budget, kind, status, expires, ...NO_REPORT, ...JSON.parse(body) };
 }
 
 export function readDocument(kind: DocumentKind, { id, budget, status, body, version }: DocumentRow): Document {

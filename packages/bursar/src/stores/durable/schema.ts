@@ -41,10 +41,9 @@ export function migrations({ serial }: Dialect): readonly Migration[] {
           id TEXT PRIMARY KEY, budget TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL,
           expires DOUBLE PRECISION, body TEXT NOT NULL, version BIGINT NOT NULL
         )`,
-        "CREATE INDEX calls_budget ON calls (budget)",
         "CREATE INDEX calls_due ON calls (expires, id) WHERE status = 'reserved'",
         `CREATE TABLE links (
-          chain TEXT NOT NULL, seq BIGINT NOT NULL, line TEXT NOT NULL, PRIMARY KEY (chain, seq)
+          chain TEXT NOT NULL, seq BIGINT NOT NULL, lines TEXT NOT NULL, PRIMARY KEY (chain, seq)
         )`,
         `CREATE TABLE heads (
           chain TEXT PRIMARY KEY, seq BIGINT NOT NULL, hash TEXT NOT NULL,

@@ -6,6 +6,7 @@ import type { Dimensions } from "../../core/dimensions.js";
 import { type Changes, Draft } from "../../core/draft.js";
 import type { Operation, Outcome } from "../../core/operation.js";
 import { sha256Hex } from "../../runtime/crypto.js";
+import { toStretches } from "../durable/lines.js";
 import { reach } from "../durable/points.js";
 import { type Reading, TABLES } from "../durable/rows.js";
 import type { Server } from "./connect.js";
@@ -150,8 +151,9 @@ export class Batches {
     let landed = false;
     if (chain !== undefined) {
       const { head, lines } = chain;
-      const line = "SELECT line AS text FROM links WHERE chain = $1 AND seq = $2";
-      landed = await stands(line, [head.chain, head.seq], lines.at(-1));
+      const last = toStretches(head.seq, lines).at(-1);
+      const written = "SELECT lines AS text FROM links WHERE chain = $1 AND seq = $2";
+      landed = await stands(written, [head.chain, last?.seq ?? 0], last?.lines);
     } else if (entry !== undefined) {
       const written = "SELECT entry AS text FROM journal WHERE run = $1 AND key = $2";
       landed = await stands(written, [entry.run, entry.key], JSON.stringify(entry.entry));
@@ -236,11 +238,9 @@ export class Batches {
   }
 
   private async learn(wanted: Wanted, server: Pick<Server, "unsafe">, reading: Reading): Promise<void> {
-    const [row] = await server.unsafe(
-      "SELECT bursar_read($1::text::jsonb) AS now",
-      [JSON.stringify(wanted)],
-      { prepare: true },
-    );
+    const [row] = await server.unsafe("SELECT bursar_read($1::text::jsonb) AS now", [JSON.stringify(wanted)], {
+      prepare: true,
+    });
     this.mirror.learn(wanted, row?.now as Read, reading);
   }
 }

@@ -47,22 +47,42 @@ export function explain(error: unknown, server: string): Error {
   const said = (error as Error).message;
   const code = codeOf(error);
   if (code === "28P01" || code === "28000") {
-    return new StoreError("store_denied", `${server} does not accept this user and password: check both in the URL`, options);
+    return new StoreError(
+      "store_denied",
+      `${server} does not accept this user and password: check both in the URL`,
+      options,
+    );
   }
   if (code === "3D000") {
-    return new StoreError("store_missing", `${server} has no such database: make it with \`createdb\`, or mend the URL`, options);
+    return new StoreError(
+      "store_missing",
+      `${server} has no such database: make it with \`createdb\`, or mend the URL`,
+      options,
+    );
   }
   if (code === "42501") {
-    return new StoreError("store_denied", `${server} does not let this user do that: grant it CREATE on the schema (${said})`, options);
+    return new StoreError(
+      "store_denied",
+      `${server} does not let this user do that: grant it CREATE on the schema (${said})`,
+      options,
+    );
   }
   if (code === "25006") {
     return new StoreError("store_readonly", `${server} takes no writes: connect to the primary server`, options);
   }
   if (code === "53100" || code === "53200") {
-    return new StoreError("store_full", `${server} has no room left (${said}): free some space, then try again`, options);
+    return new StoreError(
+      "store_full",
+      `${server} has no room left (${said}): free some space, then try again`,
+      options,
+    );
   }
   if (isAway(error)) {
-    return new StoreError("store_down", `${server} cannot be reached (${said || code}): is the server running, and is the URL right?`, options);
+    return new StoreError(
+      "store_down",
+      `${server} cannot be reached (${said || code}): is the server running, and is the URL right?`,
+      options,
+    );
   }
   return error instanceof Error && code !== ""
     ? new StoreError("store_failed", `${server} refused: ${said}`, options)

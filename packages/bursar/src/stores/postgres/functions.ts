@@ -113,9 +113,9 @@ export const FUNCTIONS: readonly string[] = [
       SELECT put.id, put.budget, put.kind, put.status, put.expires, put.body, 1
       FROM jsonb_to_recordset(work->'newCalls')
         AS put (id text, budget text, kind text, status text, expires double precision, body text);
-    INSERT INTO links (chain, seq, line)
-      SELECT put.chain, put.seq, put.line
-      FROM jsonb_to_recordset(work->'links') AS put (chain text, seq bigint, line text);
+    INSERT INTO links (chain, seq, lines)
+      SELECT put.chain, put.seq, put.lines
+      FROM jsonb_to_recordset(work->'links') AS put (chain text, seq bigint, lines text);
     IF work ? 'entries' THEN
       INSERT INTO journal (run, key, entry)
         SELECT put.run, put.key, put.entry

@@ -9,6 +9,7 @@ import type { Operation, Outcome } from "../../core/operation.js";
 import type { Clock } from "../../ports/clock.js";
 import type { Outcomes, Store } from "../../ports/store.js";
 import { StoreError } from "../durable/errors.js";
+import { type Stretch, streamLines, stretchesFrom } from "../durable/lines.js";
 import { type BudgetRow, type DocumentRow, type Reading, readAccount, readDocument, TABLES } from "../durable/rows.js";
 import { frees } from "../freeing.js";
 import { Listeners } from "../listeners.js";
@@ -130,13 +131,8 @@ export class PostgresStore implements Store {
     return rows.map((row) => readAccount(row, reading).budget);
   }
 
-  async *chain(id: string, from = 0): AsyncIterable<string> {
-    for (let at = from; ; at += PAGE) {
-      const sql = `SELECT line FROM links WHERE chain = $1 AND seq >= $2 ORDER BY seq LIMIT ${PAGE}`;
-      const rows = await this.rows<{ line: string }>(sql, [id, at]);
-      for (const { line } of rows) yield line;
-      if (rows.length < PAGE) return;
-    }
+  chain(id: string, from = 0): AsyncIterable<string> {
+    return streamLines(from, (at) => this.rows<Stretch>(stretchesFrom("$1", "$1", "$2"), [id, at]));
   }
 
   async head(chain: string): Promise<Head | null> {
@@ -211,5 +207,6 @@ function isBusy(outcome: Outcome): boolean {
 
 function checkUrl(url: unknown): asserts url is string {
   const known = typeof url === "string" && /^postgres(ql)?:\/\//.test(url) && URL.canParse(url);
-  if (!known) throw new InputError("url", "is no address of a PostgreSQL server; allowed: postgres://user@host/database");
+  if (!known)
+    throw new InputError("url", "is no address of a PostgreSQL server; allowed: postgres://user@host/database");
 }

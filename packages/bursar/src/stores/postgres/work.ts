@@ -1,13 +1,26 @@
 import type { JsonObject } from "../../core/chain/canonical.js";
 import type { Changes } from "../../core/draft.js";
+import { toStretches } from "../durable/lines.js";
 import { type Reading, writeCall, writeState, writeTerms } from "../durable/rows.js";
 import type { Mirror, Seen } from "./mirror.js";
 import type { View } from "./view.js";
 
 /** What `bursar_apply` is handed: what was read, and what is to be written if it still holds. */
 export function workOf(view: View, changes: Changes, reading: Reading): JsonObject {
-  const { accounts, calls, chains, documents, entries, anchored } = changes;
-  const work: Record<string, JsonObject[]> = {
+  const work = new Work();
+  for (const [id, { version }] of view.accounts) if (version > 0) work.put("readBudgets", { id, version });
+  for (const [id, { version }] of view.calls) if (version > 0) work.put("readCalls", { id, version });
+  for (const [chain, { value }] of view.heads) if (value !== null) work.put("readHeads", { chain, seq: value.seq });
+  putBudgets(work, view, changes, reading);
+  putCalls(work, view, changes);
+  putChains(work, view, changes);
+  putDocuments(work, view, changes);
+  return { ...work.lists, ...guards(view), asked: askedOf(view) };
+}
+
+/** Lists by name. Those that every decision has are there from the start; the others only when there is something in them. */
+class Work {
+  readonly lists: Record<string, JsonObject[]> = {
     readBudgets: [],
     readCalls: [],
     readHeads: [],
@@ -17,38 +30,47 @@ export function workOf(view: View, changes: Changes, reading: Reading): JsonObje
     heads: [],
     links: [],
   };
-  const put = (list: string, item: JsonObject) => {
-    const items = work[list];
-    if (items === undefined) work[list] = [item];
+
+  put(list: string, item: JsonObject): void {
+    const items = this.lists[list];
+    if (items === undefined) this.lists[list] = [item];
     else items.push(item);
-  };
-  for (const [id, { version }] of view.accounts) if (version > 0) put("readBudgets", { id, version });
-  for (const [id, { version }] of view.calls) if (version > 0) put("readCalls", { id, version });
-  for (const [chain, { value }] of view.heads) if (value !== null) put("readHeads", { chain, seq: value.seq });
+  }
+}
+
+function putBudgets(work: Work, view: View, { accounts }: Changes, reading: Reading): void {
   for (const { budget, chain, origin } of accounts.values()) {
     const { id, parent } = budget;
     const changing = { id, state: writeState(budget, reading), ended: budget.ended ? 1 : 0 };
-    if ((view.accounts.get(id)?.version ?? 0) > 0) put("budgets", changing);
-    else put("newBudgets", { ...changing, parent, chain, origin, terms: writeTerms(budget) });
+    if ((view.accounts.get(id)?.version ?? 0) > 0) work.put("budgets", changing);
+    else work.put("newBudgets", { ...changing, parent, chain, origin, terms: writeTerms(budget) });
   }
+}
+
+function putCalls(work: Work, view: View, { calls }: Changes): void {
   for (const call of calls.values()) {
     const { id, budget, kind, status, expires } = call;
     const changing = { id, status, body: writeCall(call) };
-    if ((view.calls.get(id)?.version ?? 0) > 0) put("calls", changing);
-    else put("newCalls", { ...changing, budget, kind, expires });
+    if ((view.calls.get(id)?.version ?? 0) > 0) work.put("calls", changing);
+    else work.put("newCalls", { ...changing, budget, kind, expires });
   }
+}
+
+function putChains(work: Work, view: View, { chains, anchored }: Changes): void {
   for (const [chain, { head, lines }] of chains) {
     const { seq, hash } = head;
-    put((view.heads.get(chain)?.value ?? null) === null ? "newHeads" : "heads", { chain, seq, hash });
-    for (const [index, line] of lines.entries()) put("links", { chain, seq: seq - lines.length + 1 + index, line });
+    work.put((view.heads.get(chain)?.value ?? null) === null ? "newHeads" : "heads", { chain, seq, hash });
+    for (const stretch of toStretches(seq, lines)) work.put("links", { chain, ...stretch });
   }
-  for (const { kind, id, budget, status, body, version } of documents.values()) {
-    const fresh = (view.documents.get(`${kind}\n${id}`)?.version ?? 0) === 0;
-    put("documents", { kind, id, budget, status, body: JSON.stringify(body), version, fresh });
+  for (const [chain, seq] of anchored) work.put("anchored", { chain, seq });
+}
+
+function putDocuments(work: Work, view: View, { documents, entries }: Changes): void {
+  for (const [name, { kind, id, budget, status, body, version }] of documents) {
+    const fresh = (view.documents.get(name)?.version ?? 0) === 0;
+    work.put("documents", { kind, id, budget, status, body: JSON.stringify(body), version, fresh });
   }
-  for (const { run, key, entry } of entries.values()) put("entries", { run, key, entry: JSON.stringify(entry) });
-  for (const [chain, seq] of anchored) put("anchored", { chain, seq });
-  return { ...work, ...guards(view), asked: askedOf(view) };
+  for (const { run, key, entry } of entries.values()) work.put("entries", { run, key, entry: JSON.stringify(entry) });
 }
 
 /** What was found absent has to be absent still. */

@@ -36,7 +36,11 @@ export function explain(error: unknown, path: string): Error {
         options,
       );
     case 10:
-      return new StoreError("store_failed", `reading or writing ${path} failed: check the disk, then try again`, options);
+      return new StoreError(
+        "store_failed",
+        `reading or writing ${path} failed: check the disk, then try again`,
+        options,
+      );
     case 11:
     case 26:
       return new StoreError(

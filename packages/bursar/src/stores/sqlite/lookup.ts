@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../core/chain/canonical.js";
 import type { Head } from "../../core/chain/link.js";
+import { type Stretch, stretchesFrom } from "../durable/lines.js";
 import { type BudgetRow, type DocumentRow, readAccount, readDocument, TABLES } from "../durable/rows.js";
 import type { Database, SqlValue, Statement } from "./driver.js";
 import { type LookupRequest, type Lookups, PAGE } from "./messages.js";
@@ -18,20 +19,14 @@ type Readers = { readonly [What in keyof Lookups]: (request: LookupRequest<What>
 export function lookups(database: Database): <What extends keyof Lookups>(request: LookupRequest<What>) => unknown {
   const prepared = new Map<string, Statement>();
   const all = <Row>(sql: string, ...values: SqlValue[]): readonly Row[] => {
-    let statement = prepared.get(sql);
-    if (statement === undefined) prepared.set(sql, (statement = database.prepare(sql)));
+    const statement = prepared.get(sql) ?? database.prepare(sql);
+    prepared.set(sql, statement);
     return statement.all(...values) as unknown as readonly Row[];
   };
   const readers: Readers = {
-    path: ({ asked, reading }) =>
-      all<BudgetRow>(PATH, asked.id).map((row) => readAccount(row, reading).budget),
+    path: ({ asked, reading }) => all<BudgetRow>(PATH, asked.id).map((row) => readAccount(row, reading).budget),
     head: ({ asked }) => all<Head>("SELECT chain, seq, hash FROM heads WHERE chain = ?", asked.chain)[0] ?? null,
-    lines: ({ asked }) =>
-      all<{ line: string }>(
-        `SELECT line FROM links WHERE chain = ? AND seq >= ? ORDER BY seq LIMIT ${PAGE}`,
-        asked.chain,
-        asked.from,
-      ).map(({ line }) => line),
+    lines: ({ asked }) => all<Stretch>(stretchesFrom("?", "?", "?"), asked.chain, asked.chain, asked.from),
     document: ({ asked: { kind, id } }) => {
       const [row] = all<DocumentRow>(`SELECT * FROM ${TABLES[kind]} WHERE id = ?`, id);
       return row === undefined ? null : readDocument(kind, row);

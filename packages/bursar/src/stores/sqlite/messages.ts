@@ -3,6 +3,7 @@ import type { Head } from "../../core/chain/link.js";
 import type { Dimension } from "../../core/dimension.js";
 import type { Document, DocumentKind, Entry } from "../../core/document.js";
 import type { Operation, Outcome } from "../../core/operation.js";
+import type { Stretch } from "../durable/lines.js";
 import type { Reading } from "../durable/rows.js";
 import type { Packed } from "./packed.js";
 
@@ -19,7 +20,7 @@ export interface WriterOptions {
 export interface Lookups {
   path: { asked: { readonly id: BudgetId }; found: Path };
   head: { asked: { readonly chain: string }; found: Head | null };
-  lines: { asked: { readonly chain: string; readonly from: number }; found: readonly string[] };
+  lines: { asked: { readonly chain: string; readonly from: number }; found: readonly Stretch[] };
   document: { asked: { readonly kind: DocumentKind; readonly id: string }; found: Document | null };
   documents: {
     asked: { readonly kind: DocumentKind; readonly status: string | null; readonly after: string };
@@ -62,4 +63,8 @@ export interface Reply {
 }
 
 /** What the owner of the file sends back; `changed` when another process has written. */
-export type FromWriter = { readonly ready: true } | { readonly failed: Packed } | { readonly replies: readonly Reply[] } | { readonly changed: true };
+export type FromWriter =
+  | { readonly ready: true }
+  | { readonly failed: Packed }
+  | { readonly replies: readonly Reply[] }
+  | { readonly changed: true };

@@ -1,5 +1,4 @@
-import { pending } from "../durable/schema.js";
-import { MIGRATIONS_TABLE } from "../durable/schema.js";
+import { MIGRATIONS_TABLE, pending } from "../durable/schema.js";
 import { type Database, openDatabase } from "./driver.js";
 
 const DIALECT = { serial: "INTEGER PRIMARY KEY AUTOINCREMENT" };

@@ -11,6 +11,7 @@ import type { Clock } from "../../ports/clock.js";
 import type { Outcomes, Store } from "../../ports/store.js";
 import { systemClock } from "../../runtime/system-clock.js";
 import { StoreError } from "../durable/errors.js";
+import { streamLines } from "../durable/lines.js";
 import type { Reading } from "../durable/rows.js";
 import { frees } from "../freeing.js";
 import { Listeners } from "../listeners.js";
@@ -87,12 +88,8 @@ export class SqliteStore implements Store {
     return this.find("path", { id });
   }
 
-  async *chain(id: string, from = 0): AsyncIterable<string> {
-    for (let at = from; ; at += PAGE) {
-      const lines = await this.find("lines", { chain: id, from: at });
-      yield* lines;
-      if (lines.length < PAGE) return;
-    }
+  chain(id: string, from = 0): AsyncIterable<string> {
+    return streamLines(from, (at) => this.find("lines", { chain: id, from: at }));
   }
 
   async head(chain: string): Promise<Head | null> {
@@ -133,10 +130,7 @@ export class SqliteStore implements Store {
     await this.thread.close();
   }
 
-  private find<What extends keyof Lookups>(
-    what: What,
-    asked: Lookups[What]["asked"],
-  ): Promise<Lookups[What]["found"]> {
+  private find<What extends keyof Lookups>(what: What, asked: Lookups[What]["asked"]): Promise<Lookups[What]["found"]> {
     return this.thread.find(what, asked, this.reading());
   }
 

@@ -5,6 +5,7 @@ import type { Head } from "../../core/chain/link.js";
 import { DOCUMENT_KINDS, type Document, type DocumentKind, type Entry } from "../../core/document.js";
 import type { Changes } from "../../core/draft.js";
 import { Bounded } from "../durable/bounded.js";
+import { toStretches } from "../durable/lines.js";
 import {
   type BudgetRow,
   type CallRow,
@@ -124,8 +125,7 @@ export class Tables implements Shelf {
       else statements.putCall.run(id, budget, kind, status, expires, writeCall(call));
     }
     for (const [chain, { head, lines }] of chains) {
-      const first = head.seq - lines.length + 1;
-      for (let at = 0; at < lines.length; at++) statements.addLink.run(chain, first + at, lines[at] as string);
+      for (const { seq, lines: text } of toStretches(head.seq, lines)) statements.addLinks.run(chain, seq, text);
       statements.putHead.run(chain, head.seq, head.hash);
     }
     for (const { kind, id, budget, status, body, version } of documents.values()) {
@@ -192,7 +192,7 @@ function prepare(database: Database) {
     ),
     unanchored: sql("SELECT chain, seq, hash FROM heads WHERE anchored < seq ORDER BY chain LIMIT ?"),
     anchor: sql("UPDATE heads SET anchored = ? WHERE chain = ?"),
-    addLink: sql("INSERT INTO links (chain, seq, line) VALUES (?, ?, ?)"),
+    addLinks: sql("INSERT INTO links (chain, seq, lines) VALUES (?, ?, ?)"),
     entry: sql("SELECT entry FROM journal WHERE run = ? AND key = ?"),
     addEntry: sql("INSERT INTO journal (run, key, entry) VALUES (?, ?, ?)"),
   };

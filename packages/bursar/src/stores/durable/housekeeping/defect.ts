@@ -1,0 +1,39 @@
+/** Something in a store that cannot be true, or cannot be known. */
+export interface Defect {
+  /** An error means that something was lost or changed; a warning, that something cannot be proven. */
+  readonly severity: "error" | "warning";
+  /** Which chain, budget or table. */
+  readonly where: string;
+  readonly problem: string;
+  /** What to do about it. */
+  readonly advice: string;
+}
+
+/** So many are listed; beyond that they are only counted, so that a ruined store does not fill the memory. */
+const MOST_LISTED = 200;
+
+const RESTORE = "restore a backup, and find out who can write to the store";
+
+/** Collects what a check finds. */
+export class Defects {
+  readonly listed: Defect[] = [];
+  errors = 0;
+  warnings = 0;
+
+  add(severity: Defect["severity"], where: string, problem: string, advice: string = RESTORE): void {
+    if (severity === "error") this.errors++;
+    else this.warnings++;
+    if (this.listed.length < MOST_LISTED) this.listed.push({ severity, where, problem, advice });
+  }
+
+  /** Does a part of the work; what makes it impossible is a defect too, and the other parts are still done. */
+  async during(where: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const code = (error as { code?: unknown }).code;
+      if (code !== "store_damaged") throw error;
+      this.add("error", where, (error as Error).message, "restore a backup");
+    }
+  }
+}
