@@ -23,6 +23,7 @@ import type {
   ReserveOperation,
 } from "./operation.js";
 import { repeatedReserve, repeatedSettlement, reused, same } from "./repeated.js";
+import { RefusedError } from "./refused.js";
 import { closed, type Deltas, joined, reserve, settle, sums } from "./settlement.js";
 import { paused, resumed, type Time } from "./time.js";
 import { type Charge, chargeFor, withTotal } from "./usage.js";
@@ -122,6 +123,7 @@ export class Operations {
     const admission = reserve(path, asked, time, this.dimensions);
     writePath(books, admission.path);
     const { decision, notices } = admission;
+    if (operation.must === true && decision.kind !== "admitted") throw new RefusedError(operation.call, decision);
     const step = stepOf(operation);
     const links: string[] = [];
     let link: string | null = null;

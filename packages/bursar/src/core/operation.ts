@@ -49,6 +49,8 @@ export interface ReserveOperation extends Caused {
   readonly capability_id?: string;
   /** The instant at which a dead holder's reservation is settled: charged for model calls, released for all others. */
   readonly expires?: number;
+  /** Not to be admitted undoes the whole list, with a `RefusedError`. */
+  readonly must?: true;
 }
 
 /** Replaces a reservation by what was used. `used` is what was reported; what is missing there is charged as reserved. */

@@ -2,7 +2,9 @@ import type { Operation, Outcome } from "../core/operation.js";
 
 const FREEING: ReadonlySet<Operation["op"]> = new Set(["commit", "release", "charge", "extend", "end"]);
 
-/** Whether there may be more to reserve after this than before. */
+/** Whether there may be more to reserve after this than before, or soon. */
 export function frees(outcome: Outcome): boolean {
+  // A lease that is recalled is news to its holder, and one that is given back to everybody else.
+  if (outcome.op === "put") return outcome.document.kind === "lease";
   return outcome.op === "expire" ? outcome.calls.length > 0 : FREEING.has(outcome.op);
 }

@@ -24,10 +24,19 @@ export class StoreError extends BursarError {
   }
 }
 
-/** A chain whose lines are in a file now. Its head is still in the store, and the file verifies against it. */
-export function archived(chain: string, file: string): StoreError {
-  return new StoreError(
+/**
+ * Throws when lines that are asked for are in a file now: to give none would look like a chain without links. The head is
+ * still in the store, and the file verifies against it.
+ */
+export function refuseArchived(
+  chain: string,
+  from: number,
+  head: { readonly seq: number; readonly archived: string | null } | undefined,
+): void {
+  const file = head?.archived ?? null;
+  if (head === undefined || file === null || from > head.seq) return;
+  throw new StoreError(
     "store_archived",
-    `the chain ${chain} was archived: its lines are in the file ${file}; \`bursar verify ${file}\` checks them`,
+    `the chain ${chain} was archived: its lines are in the file ${file}, which \`bursar verify\` checks`,
   );
 }

@@ -8,7 +8,7 @@ import { InputError, show } from "../../core/errors.js";
 import type { Operation, Outcome } from "../../core/operation.js";
 import type { Clock } from "../../ports/clock.js";
 import type { Outcomes, Store } from "../../ports/store.js";
-import { StoreError } from "../durable/errors.js";
+import { refuseArchived, StoreError } from "../durable/errors.js";
 import { type Stretch, streamLines, stretchesFrom } from "../durable/lines.js";
 import { type BudgetRow, type DocumentRow, type Reading, readAccount, readDocument, TABLES } from "../durable/rows.js";
 import { frees } from "../freeing.js";
@@ -132,7 +132,14 @@ export class PostgresStore implements Store {
   }
 
   chain(id: string, from = 0): AsyncIterable<string> {
-    return streamLines(from, (at) => this.rows<Stretch>(stretchesFrom("$1", "$1", "$2"), [id, at]));
+    return streamLines(from, async (at) => {
+      const found = await this.rows<Stretch>(stretchesFrom("$1", "$1", "$2"), [id, at]);
+      if (found[0] === undefined || found[0].seq > at) {
+        const sql = "SELECT seq, archived FROM heads WHERE chain = $1";
+        refuseArchived(id, at, (await this.rows<{ seq: number; archived: string | null }>(sql, [id]))[0]);
+      }
+      return found;
+    });
   }
 
   async head(chain: string): Promise<Head | null> {

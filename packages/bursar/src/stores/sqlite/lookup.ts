@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../core/chain/canonical.js";
 import type { Head } from "../../core/chain/link.js";
+import { refuseArchived } from "../durable/errors.js";
 import { type Stretch, stretchesFrom } from "../durable/lines.js";
 import { type BudgetRow, type DocumentRow, readAccount, readDocument, TABLES } from "../durable/rows.js";
 import type { Database, SqlValue, Statement } from "./driver.js";
@@ -12,6 +13,9 @@ const PATH = `
     SELECT budgets.parent, path.depth + 1 FROM budgets JOIN path ON budgets.id = path.id WHERE budgets.parent IS NOT NULL
   )
   SELECT budgets.* FROM path JOIN budgets ON budgets.id = path.id ORDER BY path.depth`;
+
+const ARCHIVED = "SELECT seq, archived FROM heads WHERE chain = ?";
+type ArchivedHead = Pick<Head, "seq"> & { readonly archived: string | null };
 
 type Readers = { readonly [What in keyof Lookups]: (request: LookupRequest<What>) => Lookups[What]["found"] };
 
@@ -26,7 +30,11 @@ export function lookups(database: Database): <What extends keyof Lookups>(reques
   const readers: Readers = {
     path: ({ asked, reading }) => all<BudgetRow>(PATH, asked.id).map((row) => readAccount(row, reading).budget),
     head: ({ asked }) => all<Head>("SELECT chain, seq, hash FROM heads WHERE chain = ?", asked.chain)[0] ?? null,
-    lines: ({ asked }) => all<Stretch>(stretchesFrom("?", "?", "?"), asked.chain, asked.chain, asked.from),
+    lines: ({ asked: { chain, from } }) => {
+      const found = all<Stretch>(stretchesFrom("?", "?", "?"), chain, chain, from);
+      if (found[0] === undefined || found[0].seq > from) refuseArchived(chain, from, all<ArchivedHead>(ARCHIVED, chain)[0]);
+      return found;
+    },
     document: ({ asked: { kind, id } }) => {
       const [row] = all<DocumentRow>(`SELECT * FROM ${TABLES[kind]} WHERE id = ?`, id);
       return row === undefined ? null : readDocument(kind, row);

@@ -1,0 +1,214 @@
+import { createReadStream } from "node:fs";
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { claimedHash, hashedText } from "../../../core/chain/line.js";
+import { type Head, parseLine } from "../../../core/chain/link.js";
+import { verifyChain, verifyJsonl } from "../../../core/chain/verify.js";
+import { TENANT_CHAIN } from "../../../core/keep.js";
+import { sha256Hex } from "../../../runtime/crypto.js";
+import type { Defects } from "./defect.js";
+import { eachGroup } from "./groups.js";
+import { countOf, type Sql, type SqlRow, type WorkOptions } from "./port.js";
+import { standingsAt } from "./positions.js";
+
+export interface ChainCounts {
+  chains: number;
+  links: number;
+  archived: number;
+}
+
+export interface ChainOptions extends WorkOptions {
+  /** The folder with the archived chains, if they are to be verified too. */
+  readonly archive?: string;
+  /** Is shown every line that is read. */
+  readonly see?: (line: string) => void;
+}
+
+interface StoredHead extends Head {
+  readonly archived: string | null;
+}
+
+/** The head of each chain, and after it its lines. */
+const CHAINS = `
+  SELECT chain, -1 AS seq, hash AS lines, seq AS last, archived FROM heads
+  UNION ALL
+  SELECT chain, seq, lines, NULL, NULL FROM links
+  ORDER BY chain, seq`;
+
+/** Verifies every chain against its head, in one pass and with the memory of a few lines. */
+export async function checkChains(sql: Sql, defects: Defects, options: ChainOptions = {}): Promise<ChainCounts> {
+  const counts = { chains: 0, links: 0, archived: 0 };
+  const total = await countOf(sql, "links");
+  let rows = 0;
+  await eachGroup(
+    sql.rows(CHAINS),
+    ({ chain }) => String(chain),
+    async (chain, group) => {
+      counts.chains++;
+      const read = new Reading(group, options.see);
+      const head = await read.head(chain);
+      if (head === null) defects.add("error", `chain ${chain}`, "has links but no head");
+      else if (head.archived === null) await checkChain(read, head, defects);
+      else {
+        counts.archived++;
+        await checkArchived(read, head, head.archived, defects, options.archive);
+      }
+      await read.drain();
+      counts.links += read.links;
+      rows += read.rows;
+      options.progress?.({ what: "chains", done: rows, total });
+    },
+  );
+  return counts;
+}
+
+/** Reads the rows of one chain: its head, then its lines. */
+class Reading {
+  links = 0;
+  rows = 0;
+  /** What is wrong with the numbers beside the lines. */
+  fault: string | null = null;
+  private readonly source: AsyncIterator<SqlRow>;
+  private readonly see: ((line: string) => void) | undefined;
+  private next: number | null = null;
+
+  constructor(group: AsyncIterable<SqlRow>, see: ((line: string) => void) | undefined) {
+    this.source = group[Symbol.asyncIterator]();
+    this.see = see;
+  }
+
+  async head(chain: string): Promise<StoredHead | null> {
+    const { value, done } = await this.source.next();
+    if (done === true || Number(value.seq) >= 0) return null;
+    const archived = value.archived === null ? null : String(value.archived);
+    return { chain, seq: Number(value.last), hash: String(value.lines), archived };
+  }
+
+  async *lines(): AsyncGenerator<string> {
+    for (;;) {
+      const { value, done } = await this.source.next();
+      if (done === true) return;
+      this.rows++;
+      const seq = Number(value.seq);
+      const lines = String(value.lines).split("\n");
+      if (this.next !== null && seq !== this.next) this.fault ??= `a row says that it begins at ${seq}, not ${this.next}`;
+      this.next = seq + lines.length;
+      // All of them, because whoever verifies may stop in the middle.
+      this.links += lines.length;
+      if (this.see !== undefined) for (const line of lines) this.see(line);
+      yield* lines;
+    }
+  }
+
+  async drain(): Promise<void> {
+    for await (const _ of this.lines());
+  }
+}
+
+async function checkChain(read: Reading, head: StoredHead, defects: Defects): Promise<void> {
+  const { chain, seq, hash } = head;
+  if (!isSound(head)) return defects.add("error", `chain ${chain}`, "has a head that no chain can have");
+  const verification = await verifyChain(read.lines(), { hash: sha256Hex, head: { chain, seq, hash } });
+  if (!verification.ok) defects.add("error", `chain ${chain}`, verification.message);
+  else if (read.fault !== null) defects.add("error", `chain ${chain}`, read.fault);
+}
+
+function isSound({ seq, hash }: Head): boolean {
+  return Number.isSafeInteger(seq) && seq >= 0 && /^[0-9a-f]{64}$/.test(hash);
+}
+
+/** What is left in the store of an archived chain is usually nothing. With the folder, the file is verified too. */
+async function checkArchived(
+  read: Reading,
+  head: StoredHead,
+  file: string,
+  defects: Defects,
+  folder?: string,
+): Promise<void> {
+  const where = `chain ${head.chain}`;
+  const { first, problem } = await restOf(read, head);
+  if (problem !== null) return defects.add("error", where, problem);
+  if (first !== null) {
+    const advice = "nothing: both parts are kept, and the newer one can be read from there on";
+    defects.add("warning", where, `has grown by ${read.links} links since it was archived to ${file}`, advice);
+  }
+  if (folder === undefined) return;
+  const path = join(folder, file);
+  if (!(await exists(path))) {
+    return defects.add("error", where, `was archived to ${file}, which is not in ${folder}`, "bring the file back");
+  }
+  const known = first === null ? { chain: head.chain, seq: head.seq, hash: head.hash } : { ...first, chain: head.chain };
+  const verification = await verifyJsonl(createReadStream(path), { hash: sha256Hex, head: known });
+  if (!verification.ok) defects.add("error", where, `its file ${file}: ${verification.message}`, "bring the file back");
+}
+
+interface Rest {
+  /** The head of the archived part, as the rest says it was. */
+  readonly first: { readonly seq: number; readonly hash: string } | null;
+  readonly problem: string | null;
+}
+
+/** Checks links that follow on ones that are not here: each for itself, to its neighbour, and the last against the head. */
+async function restOf(read: Reading, head: Head): Promise<Rest> {
+  let first: Rest["first"] = null;
+  let before: { seq: number; hash: string } | null = null;
+  for await (const line of read.lines()) {
+    const hash = claimedHash(line);
+    if (sha256Hex(hashedText(line)) !== hash) return { first, problem: `a line after its archive was changed` };
+    const link = parseLine(line);
+    const follows = before === null || (link.seq === before.seq + 1 && link.prev === before.hash);
+    if (!follows || link.chain !== head.chain) return { first, problem: `link ${link.seq} does not follow on the one before` };
+    first ??= { seq: link.seq - 1, hash: link.prev };
+    before = { seq: link.seq, hash };
+  }
+  const cut = before !== null && (before.seq !== head.seq || before.hash !== head.hash);
+  return { first, problem: cut ? "its last link is not its head" : read.fault };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+interface Anchor extends Head {
+  readonly by: string;
+}
+
+/** Compares every head that the tenant's chain names with what stands there now. Gives back how many there were. */
+export async function checkAnchors(sql: Sql, defects: Defects): Promise<number> {
+  let anchors = 0;
+  for await (const { wanted, line, head } of standingsAt(sql, anchorsIn(sql))) {
+    anchors++;
+    const { chain, seq, hash, by } = wanted;
+    const name = `link ${seq}, which ${by} vouches for,`;
+    if (line !== null) {
+      if (claimedHash(line) !== hash) defects.add("error", `chain ${chain}`, `${name} is another one now`);
+    } else if (head?.archived == null) {
+      defects.add("error", `chain ${chain}`, `${name} is not there`);
+    } else if (head.seq === seq && head.hash !== hash) {
+      defects.add("error", `chain ${chain}`, `its head is not the one that ${by} vouches for`);
+    }
+  }
+  return anchors;
+}
+
+async function* anchorsIn(sql: Sql): AsyncGenerator<Anchor> {
+  for await (const row of sql.rows("SELECT seq, lines FROM links WHERE chain = $1 ORDER BY seq", [TENANT_CHAIN])) {
+    for (const line of String(row.lines).split("\n")) yield* headsIn(line);
+  }
+}
+
+/** What a line of the tenant's chain vouches for. A line that cannot be read is found by the verification of that chain. */
+function headsIn(line: string): readonly Anchor[] {
+  try {
+    const { id, action_type, data } = parseLine(line);
+    if (action_type !== "ChainsAnchored" || !Array.isArray(data.heads)) return [];
+    return (data.heads as unknown as readonly Head[])
+      .filter((head) => typeof head?.chain === "string" && Number.isSafeInteger(head.seq))
+      .map(({ chain, seq, hash }) => ({ chain, seq, hash, by: id }));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,59 @@
+import { parseLine } from "../../../core/chain/link.js";
+import { writeAmount } from "../../../core/dimension.js";
+import type { Dimensions } from "../../../core/dimensions.js";
+import type { Defects } from "./defect.js";
+import type { Sql, SqlRow } from "./port.js";
+import { type Position, positionOf, standingsAt } from "./positions.js";
+
+interface Origin extends Position {
+  readonly budget: SqlRow;
+}
+
+/** Compares what each budget was opened with to the link that recorded its opening. */
+export async function checkOrigins(sql: Sql, defects: Defects, dimensions: Dimensions): Promise<void> {
+  for await (const { wanted, line, head } of standingsAt(sql, originsIn(sql, defects))) {
+    const { budget, chain, seq } = wanted;
+    if (head !== null && head.archived !== null) continue;
+    const problem = line === null ? `is not there (${chain}#${seq})` : difference(line, budget, dimensions);
+    if (problem !== null) defects.add("error", `budget ${budget.id}`, `the link that recorded its opening ${problem}`);
+  }
+}
+
+async function* originsIn(sql: Sql, defects: Defects): AsyncGenerator<Origin> {
+  for await (const budget of sql.rows("SELECT id, parent, origin, terms FROM budgets")) {
+    const position = positionOf(budget.origin);
+    if (position === null) defects.add("error", `budget ${budget.id}`, "does not name the link that recorded its opening");
+    else yield { ...position, budget };
+  }
+}
+
+function difference(line: string, { id, parent, terms }: SqlRow, dimensions: Dimensions): string | null {
+  try {
+    const { data } = parseLine(line);
+    const { scope, funding, deadline, limits } = JSON.parse(String(terms)) as Record<string, unknown>;
+    const says = { run_id: data.run_id, parent: data.parent, scope: data.scope, funding: data.funding };
+    const row = { run_id: id, parent, scope, funding };
+    for (const key of Object.keys(says) as (keyof typeof says)[]) {
+      if (says[key] !== row[key]) return `says ${JSON.stringify(says[key])} for ${key}, not ${JSON.stringify(row[key])}`;
+    }
+    if (data.deadline !== deadline) return "says another deadline";
+    return limitDifference(data.limits as Record<string, unknown>, limits as Record<string, number>, dimensions);
+  } catch {
+    return "cannot be compared with its row, because one of them cannot be read";
+  }
+}
+
+/** The links speak in dollars and the like, the rows in the smallest unit. */
+function limitDifference(
+  said: Readonly<Record<string, unknown>>,
+  limits: Readonly<Record<string, number>>,
+  dimensions: Dimensions,
+): string | null {
+  for (const id of new Set([...Object.keys(said), ...Object.keys(limits)])) {
+    if (!dimensions.has(id)) continue;
+    const limit = limits[id];
+    const stated = limit === undefined ? undefined : writeAmount(dimensions.get(id), limit);
+    if (stated !== said[id]) return `says a limit of ${said[id] ?? "none"} for ${id}, not ${stated ?? "none"}`;
+  }
+  return null;
+}

@@ -1,0 +1,330 @@
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { Amounts } from "../../core/amount.js";
+import type { Budget, BudgetId, Path } from "../../core/budget.js";
+import type { Head } from "../../core/chain/link.js";
+import { checkOperation } from "../../core/check.js";
+import type { Dimensions } from "../../core/dimensions.js";
+import type { Document, DocumentKind, Entry } from "../../core/document.js";
+import { InputError, show } from "../../core/errors.js";
+import type {
+  CommitOperation,
+  Operation,
+  Outcome,
+  OutcomeOf,
+  ReleaseOperation,
+  ReserveOperation,
+} from "../../core/operation.js";
+import { repeatedReserve, repeatedSettlement } from "../../core/repeated.js";
+import { chargeFor, withTotal } from "../../core/usage.js";
+import type { Clock } from "../../ports/clock.js";
+import type { Outcomes, Store } from "../../ports/store.js";
+import type { Timer } from "../../ports/timer.js";
+import { systemClock } from "../../runtime/system-clock.js";
+import { Listeners } from "../listeners.js";
+import { Holder } from "./holder.js";
+import { Line } from "./line.js";
+import { LeaseLog } from "./log.js";
+import { recoverLeases } from "./recovery.js";
+import type { Slice, SlicedCall } from "./slice.js";
+
+export interface LeasingStoreOptions {
+  /** Where the budgets live: PostgreSQL, when many machines share them. */
+  readonly store: Store;
+  /** The budgets that many processes call at once. Calls in all others go straight to the store. */
+  readonly budgets: readonly BudgetId[];
+  /** A folder for the log of what was done with the leases. Without it a process that dies is charged for all it held. */
+  readonly log?: string;
+  /** Names this process; letters, digits, `.`, `_` and `-`. */
+  readonly name?: string;
+  readonly ttl_ms?: number;
+  readonly recall_ms?: number;
+  readonly clock?: Clock;
+  readonly timer?: Timer;
+}
+
+const ADMITTED = Object.freeze({ kind: "admitted" as const, findings: Object.freeze([]) });
+const TTL_MS = 30_000;
+const NEWS_MS = 20;
+
+type Settle = CommitOperation | ReleaseOperation;
+
+/**
+ * A store that leases slices of hot budgets and serves calls from them in memory, so that thousands of callers on many
+ * machines share one budget at the speed of one process. It never passes a limit: a slice is reserved on the whole path
+ * before anything is served from it. What is seen of a leased budget lags behind by the slices outstanding.
+ *
+ * @example
+ * ```ts
+ * await using store = await LeasingStore.open({ store: postgres, budgets: ["tenant"], log: "/var/lib/bursar/leases" });
+ * const gate = new Gate({ store });
+ * ```
+ */
+export class LeasingStore implements Store {
+  readonly dimensions: Dimensions;
+  private readonly store: Store;
+  private readonly clock: Clock;
+  private readonly timer: Timer;
+  private readonly ttl_ms: number;
+  private readonly folder: string | null;
+  private readonly name: string;
+  private readonly log: LeaseLog | null;
+  private readonly holders: ReadonlyMap<BudgetId, Holder>;
+  private readonly lines: ReadonlyMap<BudgetId, Line>;
+  private readonly listeners = new Listeners();
+  private readonly watching: Disposable;
+  private ticking: Disposable;
+  private newsDue: NodeJS.Timeout | null = null;
+
+  /** Begins to lease, and settles what processes that died here have left behind. */
+  static async open(options: LeasingStoreOptions): Promise<LeasingStore> {
+    const { store, log: folder = null, clock = systemClock } = options;
+    const name =
+      options.name ?? `${hostname().replace(/[^A-Za-z0-9._-]/g, "-")}-${process.pid}-${randomBytes(4).toString("hex")}`;
+    if (!/^[A-Za-z0-9._-]{1,100}$/.test(name)) {
+      throw new InputError("name", `is ${show(name)}; allowed: letters, digits, ".", "_" and "-", at most 100`);
+    }
+    const now = () => Math.round(clock.now().instant);
+    const log = folder === null ? null : await LeaseLog.open(join(folder, `${name}.jsonl`), name, now);
+    const leasing = new LeasingStore({ ...options, name }, log);
+    if (folder !== null) await recoverLeases(folder, store, clock, name);
+    return leasing;
+  }
+
+  private constructor(options: LeasingStoreOptions & { readonly name: string }, log: LeaseLog | null) {
+    const { store, budgets, name, clock = systemClock, timer = restTimer, ttl_ms = TTL_MS, recall_ms = 1000 } = options;
+    this.dimensions = store.dimensions;
+    this.store = store;
+    this.clock = clock;
+    this.timer = timer;
+    this.ttl_ms = ttl_ms;
+    this.log = log;
+    this.name = name;
+    this.folder = options.log ?? null;
+    const holders = budgets.map((budget) => new Holder({ store, budget, name, clock, ttl_ms, log }));
+    this.holders = new Map(holders.map((holder) => [holder.budget, holder]));
+    const serve = (operation: ReserveOperation, asked: Amounts) => this.serve(operation, asked);
+    this.lines = new Map(holders.map((holder) => [holder.budget, new Line({ holder, store, serve, recall_ms })]));
+    this.watching = store.watch(() => this.hear());
+    this.ticking = this.timer.after(ttl_ms / 8, () => this.tick());
+  }
+
+  async apply<const Ops extends readonly Operation[]>(operations: Ops): Promise<Outcomes<Ops>> {
+    const here = operations.map((operation) => this.isHere(operation));
+    if (here.every(Boolean) && operations.length > 0) {
+      const outcomes: Outcome[] = [];
+      for (const operation of operations) outcomes.push(await this.perform(operation as ReserveOperation | Settle));
+      return outcomes as unknown as Outcomes<Ops>;
+    }
+    return (await this.applyMixed(operations)) as unknown as Outcomes<Ops>;
+  }
+
+  budget(id: BudgetId): Promise<Budget | null> {
+    return this.store.budget(id);
+  }
+
+  path(id: BudgetId): Promise<Path> {
+    return this.store.path(id);
+  }
+
+  chain(id: string, from?: number): AsyncIterable<string> {
+    return this.store.chain(id, from);
+  }
+
+  head(chain: string): Promise<Head | null> {
+    return this.store.head(chain);
+  }
+
+  document(kind: DocumentKind, id: string): Promise<Document | null> {
+    return this.store.document(kind, id);
+  }
+
+  documents(kind: DocumentKind, status?: string): AsyncIterable<Document> {
+    return this.store.documents(kind, status);
+  }
+
+  journal(run: string): AsyncIterable<Entry> {
+    return this.store.journal(run);
+  }
+
+  watch(listener: () => void): Disposable {
+    return this.listeners.add(listener);
+  }
+
+  /** Gives all slices back. The store beneath stays open: it belongs to whoever opened it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.watching[Symbol.dispose]();
+    this.ticking[Symbol.dispose]();
+    if (this.newsDue !== null) clearTimeout(this.newsDue);
+    this.listeners.clear();
+    for (const holder of this.holders.values()) await holder.leave();
+    await this.log?.close();
+  }
+
+  /** Whether an operation can be done from slices: a call in a leased budget, or the settlement of one. */
+  private isHere(operation: Operation): boolean {
+    switch (operation?.op) {
+      case "reserve":
+        return this.holders.has(operation.budget) && operation.must !== true;
+      case "commit":
+      case "release":
+        return this.find(operation.call) !== null;
+      default:
+        return false;
+    }
+  }
+
+  /**
+   * What belongs to slices cannot be part of the store's transaction. New calls therefore go to the store, with the rest;
+   * calls made from slices are settled when that has happened.
+   */
+  private async applyMixed(operations: readonly Operation[]): Promise<readonly Outcome[]> {
+    const settles = operations.map((operation) => operation?.op !== "reserve" && this.isHere(operation));
+    const rest = operations.filter((_, index) => !settles[index]);
+    const outcomes: Outcome[] = [...(await this.store.apply(rest))];
+    const all: Outcome[] = [];
+    for (const [index, operation] of operations.entries()) {
+      all.push(settles[index] ? await this.perform(operation as Settle) : (outcomes.shift() as Outcome));
+    }
+    return all;
+  }
+
+  private async perform(operation: ReserveOperation | Settle): Promise<Outcome> {
+    checkOperation(operation, this.dimensions);
+    if (operation.op !== "reserve") return this.settle(operation);
+    const asked = this.dimensions.has("llm_tokens") ? withTotal(operation.asked) : operation.asked;
+    const known = this.find(operation.call);
+    if (known !== null) return repeatedReserve(asCall(known.call, operation.budget), operation.budget, asked);
+    const line = this.lines.get(operation.budget) as Line;
+    return (await this.serve(operation, asked)) ?? line.wait(operation, asked);
+  }
+
+  /** Admits a call from a slice, once the log has it. */
+  private async serve(operation: ReserveOperation, asked: Amounts): Promise<OutcomeOf<ReserveOperation> | null> {
+    const holder = this.holders.get(operation.budget) as Holder;
+    const slice = holder.sliceFor(asked);
+    if (slice === null) return null;
+    const { call: id, kind } = operation;
+    const call: SlicedCall = {
+      id,
+      kind,
+      asked: { ...asked },
+      charged: null,
+      reported: {},
+      estimate: {},
+      unreported: [],
+    };
+    slice.take(call);
+    if (this.log !== null && !(await this.proved(holder, slice, call))) return null;
+    return { op: "reserve", decision: ADMITTED, notices: [], repeated: false, links: [] };
+  }
+
+  /** The log must have it before it is admitted; and while we waited for the disk the slice may have run out. */
+  private async proved(holder: Holder, slice: Slice, call: SlicedCall): Promise<boolean> {
+    try {
+      await this.log?.write(["reserved", slice.call, call.id, call.kind, { ...call.asked }]);
+      if (holder.isFresh(slice)) return true;
+    } catch {
+      slice.closed = true;
+    }
+    slice.drop(call);
+    return false;
+  }
+
+  private async settle(operation: Settle): Promise<Outcome> {
+    const { holder, slice, call } = this.find(operation.call) as Found;
+    if (operation.op === "release") {
+      if (call.charged !== null) return repeatedSettlement("release");
+      slice.settle(call, {});
+      call.asked = {};
+      await this.settled(holder, slice, call);
+      return { op: "release", repeated: false, notices: [], links: [] };
+    }
+    const reported = { ...this.counted(operation.used), ...call.reported };
+    if (call.charged !== null && Object.keys(reported).length === Object.keys(call.reported).length) {
+      const estimated = call.unreported.length > 0;
+      return { ...repeatedSettlement("commit"), charged: call.charged, estimated };
+    }
+    call.estimate = { ...call.estimate, ...this.counted(operation.estimate ?? {}) };
+    const charge = chargeFor(call.kind, call.asked, reported, call.estimate);
+    const charged = this.counted(charge.charged);
+    call.reported = reported;
+    call.unreported = charge.unreported.filter((id) => this.dimensions.has(id));
+    slice.settle(call, charged);
+    await this.settled(holder, slice, call);
+    const estimated = call.unreported.length > 0;
+    return { op: "commit", charged, estimated, repeated: false, notices: [], links: [] };
+  }
+
+  private async settled(holder: Holder, slice: Slice, call: SlicedCall): Promise<void> {
+    // A settlement that the log does not have is charged as reserved if we die now: too much, never too little.
+    await this.log?.write(["settled", slice.call, call.id, { ...call.charged }]).catch(() => (slice.closed = true));
+    this.listeners.tell();
+    if (slice.overdrawn) void holder.yieldAll().catch(() => {});
+    else if (slice.closed && slice.underWay === 0) void holder.giveBack().catch(() => {});
+  }
+
+  private counted(amounts: Amounts): Amounts {
+    return Object.fromEntries(Object.entries(amounts).filter(([id]) => this.dimensions.has(id)));
+  }
+
+  private find(call: string): Found | null {
+    for (const holder of this.holders.values()) {
+      const found = holder.find(call);
+      if (found !== null) return { holder, ...found };
+    }
+    return null;
+  }
+
+  /** Something has changed in the store: it may be that others ask for what we hold. */
+  private hear(): void {
+    this.listeners.tell();
+    this.newsDue ??= setTimeout(() => {
+      this.newsDue = null;
+      void this.answerRecalls();
+    }, NEWS_MS).unref();
+  }
+
+  private async answerRecalls(): Promise<void> {
+    for (const holder of this.holders.values()) {
+      try {
+        if (!(await holder.isRecalled())) continue;
+        await holder.yieldAll();
+        await holder.rejoin();
+      } catch {
+        // The store is away. The next tick asks again, and what we hold ends by itself.
+      }
+    }
+  }
+
+  private tick(): void {
+    const work = async () => {
+      await this.answerRecalls();
+      for (const holder of this.holders.values()) await holder.rest().catch(() => {});
+      if (this.folder !== null) await recoverLeases(this.folder, this.store, this.clock, this.name).catch(() => {});
+    };
+    void work();
+    this.ticking = this.timer.after(this.ttl_ms / 8, () => this.tick());
+  }
+}
+
+interface Found {
+  readonly holder: Holder;
+  readonly slice: Slice;
+  readonly call: SlicedCall;
+}
+
+/** The timers of the machine, but none that keeps a process alive which has nothing else to do. */
+const restTimer: Timer = {
+  after(ms, run) {
+    const handle = setTimeout(run, ms).unref();
+    return { [Symbol.dispose]: () => clearTimeout(handle) };
+  },
+};
+
+function asCall({ id, kind, asked, charged, reported, estimate, unreported }: SlicedCall, budget: BudgetId) {
+  const status = charged === null ? ("reserved" as const) : ("committed" as const);
+  const step = { step_id: id, capability_id: "", expires: null, link: null };
+  return { id, budget, kind, ...step, asked, status, charged: charged ?? {}, reported, estimate, unreported };
+}
