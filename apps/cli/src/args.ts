@@ -6,6 +6,11 @@ export class UsageError extends Error {
   override readonly name: string = "UsageError";
 }
 
+/** Something that cannot be done, for a reason that the user can mend. */
+export class CommandError extends Error {
+  override readonly name: string = "CommandError";
+}
+
 type Options = NonNullable<ParseArgsConfig["options"]>;
 
 /** The values of the options that were given. */
@@ -15,13 +20,24 @@ type Values<O extends Options> = {
 
 /** Reads the flags of a command that takes nothing else, and offers the nearest name for one it does not know. */
 export function readFlags<const O extends Options>(args: readonly string[], options: O): Values<O> {
+  return readArguments(args, options, 0).flags;
+}
+
+/** The same for a command that takes up to so many words beside its flags. */
+export function readArguments<const O extends Options>(
+  args: readonly string[],
+  options: O,
+  most: number,
+): { readonly flags: Values<O>; readonly words: readonly string[] } {
   const config = { args: [...args], options, strict: false, allowPositionals: true, tokens: true } as const;
   const { values, tokens } = parseArgs(config);
+  const words: string[] = [];
   for (const token of tokens) {
-    if (token.kind === "positional") throw new UsageError(`"${token.value}" is not expected here`);
+    if (token.kind === "positional") words.push(token.value);
     if (token.kind === "option") check(token, options);
   }
-  return values as Values<O>;
+  if (words.length > most) throw new UsageError(`"${words[most]}" is not expected here`);
+  return { flags: values as Values<O>, words };
 }
 
 interface OptionToken {

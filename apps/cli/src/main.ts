@@ -1,7 +1,10 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
-import { readFlags, UsageError, unknown } from "./args.js";
+import { BursarError } from "bursar";
+import { CommandError, readFlags, UsageError, unknown } from "./args.js";
 import { demo } from "./commands/demo.js";
+import { store } from "./commands/store.js";
+import { verify } from "./commands/verify.js";
 import { openTerminal, type Terminal } from "./terminal.js";
 
 const HELP = `Usage: bursar <command> [flags]
@@ -11,6 +14,9 @@ made.
 
 Commands:
   demo          watch a simulated run meet a real budget
+  store         look after a store: info, check, migrate, export, import,
+                vacuum, backup, archive
+  verify        verify the file of a chain
 
 Flags:
   --help        this text; after a command, the text of that command
@@ -24,12 +30,17 @@ Exit codes:
 
 Examples:
   bursar demo
-  bursar demo --help
+  bursar store check --store sqlite:bursar.db
+  bursar verify run-7.jsonl
 `;
 
 type Command = (args: readonly string[], terminal: Terminal) => Promise<number>;
 
-const COMMANDS: ReadonlyMap<string, Command> = new Map([["demo", demo]]);
+const COMMANDS: ReadonlyMap<string, Command> = new Map([
+  ["demo", demo],
+  ["store", store],
+  ["verify", verify],
+]);
 
 async function main(args: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = args;
@@ -59,6 +70,8 @@ try {
   process.exitCode = usage ? 2 : 1;
 }
 
+/** What we throw on purpose says all there is to say; anything else is a fault of ours, and where it comes from helps. */
 function describe(error: unknown): string {
+  if (error instanceof BursarError || error instanceof CommandError) return `bursar: ${error.message}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

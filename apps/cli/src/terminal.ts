@@ -11,13 +11,19 @@ export interface Terminal extends Screen {
   /** Fires when the command has to end. */
   readonly signal: AbortSignal;
   readonly interrupt: () => void;
+  /** Writes much: waits until there is room for more. */
+  readonly pour: (text: string) => Promise<void>;
+  /** Where progress is shown while somebody looks; null when nobody does. */
+  readonly aside: Pick<Screen, "write" | "columns"> | null;
+  /** What is piped in; null when it is a person's keyboard. */
+  readonly input: AsyncIterable<Uint8Array> | null;
 }
 
 const COLUMNS = 80;
 const ROWS = 24;
 
 export function openTerminal(): Terminal {
-  const { stdin, stdout, env } = process;
+  const { stdin, stdout, stderr, env } = process;
   const ending = new AbortController();
   const interrupt = () => ending.abort();
   // Once: whoever insists is not made to wait for a clean end.
@@ -37,5 +43,11 @@ export function openTerminal(): Terminal {
     keys: stdin.isTTY ? stdin : null,
     signal: ending.signal,
     interrupt,
+    pour: (text) => new Promise((resolve) => stdout.write(text, () => resolve())),
+    aside:
+      stderr.isTTY && env.TERM !== "dumb"
+        ? { write: (text) => void stderr.write(text), columns: () => stderr.columns ?? COLUMNS }
+        : null,
+    input: stdin.isTTY ? null : stdin,
   };
 }

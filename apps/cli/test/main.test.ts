@@ -1,19 +1,6 @@
-import { spawn, spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
-
-const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
-
-/** Runs the built command without a terminal. */
-function bursar(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const { FORCE_COLOR: _, ...inherited } = process.env;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
-    env: { ...inherited, ...env },
-    encoding: "utf8",
-    timeout: 60_000,
-  });
-  return { status, stdout, stderr };
-}
+import { bursar, MAIN } from "./run.js";
 
 describe("bursar demo without a terminal", () => {
   test("runs to its end in plain lines, asks nobody, and says that it is simulated", () => {
@@ -92,12 +79,15 @@ describe("the command line", () => {
   });
 
   test("helps, with examples and exit codes", () => {
-    for (const args of [[], ["--help"], ["demo", "--help"], ["demo", "-h"]]) {
+    const stores = ["info", "check", "migrate", "export", "import", "vacuum", "backup", "archive"];
+    const commands = [[], ["demo"], ["verify"], ["store"], ...stores.map((name) => ["store", name])];
+    for (const args of [[], ["demo", "-h"], ...commands.map((command) => [...command, "--help"])]) {
       const { status, stdout } = bursar(args);
       expect(status).toBe(0);
       expect(stdout).toContain("Usage: bursar");
       expect(stdout).toContain("Examples:");
-      expect(stdout).toContain("130");
+      expect(stdout).toContain("Exit codes:");
+      for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
     }
   });
 

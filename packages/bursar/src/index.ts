@@ -37,6 +37,7 @@ export {
   writeAmount,
 } from "./core/dimension.js";
 export { Dimensions, STANDARD } from "./core/dimensions.js";
+export { type Document, type DocumentKind, type Entry, StaleError } from "./core/document.js";
 export { BursarError, InputError, LedgerError } from "./core/errors.js";
 export { type Action, type BudgetEventName, Events } from "./core/events.js";
 export { explainDecision } from "./core/explain.js";
@@ -50,10 +51,12 @@ export {
   readLimits,
   readPolicies,
 } from "./core/input.js";
+export { TENANT_CHAIN } from "./core/keep.js";
 export { nearest } from "./core/nearest.js";
 export type { Notice } from "./core/notice.js";
 export type { Operation, Outcome, OutcomeOf } from "./core/operation.js";
 export type { ExhaustionPolicy, Policies } from "./core/policy.js";
+export { RefusedError } from "./core/refused.js";
 export type { Time } from "./core/time.js";
 export { type CallKind, estimateTokens, extractUsage } from "./core/usage.js";
 export type { Clock } from "./ports/clock.js";
@@ -79,6 +82,7 @@ export {
   SettlementError,
 } from "./runtime/gate.js";
 export { checkBudgetPreCall, recordBudgetConsumption } from "./runtime/host.js";
+export { Sweeper, type SweeperOptions, type Swept } from "./runtime/sweeper.js";
 export { systemClock, systemTimer } from "./runtime/system-clock.js";
 export { OutOfTime } from "./runtime/time-limit.js";
 export { StoreError, type StoreFault } from "./stores/durable/errors.js";

@@ -140,7 +140,10 @@ export class Housekeeping implements AsyncDisposable {
       const report = await check(copy, this.dimensions, options);
       if (!report.ok) {
         const [first] = report.defects;
-        throw new StoreError("store_damaged", `the backup is not sound, so none was kept: ${first?.where} ${first?.problem}`);
+        throw new StoreError(
+          "store_damaged",
+          `the backup is not sound, so none was kept: ${first?.where} ${first?.problem}`,
+        );
       }
       return { file: path, bytes: await copy.bytes(), check: { ...report, where: path } };
     });
@@ -151,7 +154,8 @@ export class Housekeeping implements AsyncDisposable {
    * store. Budgets and heads stay, so the final usage is still known and every file can be verified.
    */
   async archive(options: ArchiveOptions): Promise<ArchiveReport> {
-    if (!(options?.older_ms >= 0)) throw new InputError("older_ms", `is ${show(options?.older_ms)}; allowed: 0 or more`);
+    if (!(options?.older_ms >= 0))
+      throw new InputError("older_ms", `is ${show(options?.older_ms)}; allowed: 0 or more`);
     const engine = await this.current();
     await using store = await openAt(this.address, { dimensions: this.dimensions, clock: this.clock });
     return archive(engine, store, this.clock.now().instant, options);
@@ -205,7 +209,10 @@ export class Housekeeping implements AsyncDisposable {
 export function openHousekeeping(url?: string, options: HousekeepingOptions = {}): Housekeeping {
   const address = addressOf(url);
   if (address.engine === "memory") {
-    throw new StoreError("store_url", "a memory: store lives in the process that made it; there is nothing to look after");
+    throw new StoreError(
+      "store_url",
+      "a memory: store lives in the process that made it; there is nothing to look after",
+    );
   }
   return new Housekeeping(address, options);
 }
@@ -221,7 +228,10 @@ function refuseForeign(where: string, version: number): void {
     throw new StoreError("store_missing", `there is no store at ${where}; \`bursar store migrate\` makes one`);
   }
   const help = version < KNOWN_SCHEMA ? "run `bursar store migrate`" : "install a newer Bursar; nothing was changed";
-  throw new StoreError("store_failed", `${where} has schema version ${version}, this Bursar has ${KNOWN_SCHEMA}: ${help}`);
+  throw new StoreError(
+    "store_schema",
+    `${where} has schema version ${version}, this Bursar has ${KNOWN_SCHEMA}: ${help}`,
+  );
 }
 
 function checkPath(file: unknown): void {

@@ -1,6 +1,7 @@
 import { ADMISSION } from "./kit/admission.js";
 import { FAULTS } from "./kit/faults.js";
 import { HISTORY } from "./kit/history.js";
+import { KEEPING } from "./kit/keeping.js";
 import { inScene, type OpenStore } from "./kit/scene.js";
 import { SETTLEMENT } from "./kit/settlement.js";
 import { TREE } from "./kit/tree.js";
@@ -22,7 +23,14 @@ export interface TestRunner {
  * ```
  */
 export function describeStore(name: string, open: OpenStore, { describe, test }: TestRunner): void {
-  const groups = { admission: ADMISSION, settlement: SETTLEMENT, tree: TREE, faults: FAULTS, history: HISTORY };
+  const groups = {
+    admission: ADMISSION,
+    settlement: SETTLEMENT,
+    tree: TREE,
+    keeping: KEEPING,
+    faults: FAULTS,
+    history: HISTORY,
+  };
   describe(name, () => {
     for (const [group, cases] of Object.entries(groups)) {
       describe(group, () => {

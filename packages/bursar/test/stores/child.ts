@@ -38,6 +38,10 @@ export interface Line {
   readonly done?: boolean;
   readonly count?: number;
   readonly passed?: number;
+  readonly waiting?: number;
+  readonly before?: number;
+  readonly answers?: number;
+  readonly sums?: Readonly<Record<string, number>>;
 }
 
 export interface Child {

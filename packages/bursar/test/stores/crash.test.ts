@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { SqliteStore } from "bursar/sqlite";
 import { afterAll, describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/stores/sqlite/driver.js";
-import { type Ended, startChild } from "./child.js";
+import { startChild } from "./child.js";
 import { temporaryFolder } from "./folder.js";
 import { clockAhead, History } from "./history.js";
 import { patience, randomOf, report, rounds, SEED, withSeed } from "./seeds.js";
@@ -34,24 +34,32 @@ async function histories(): Promise<readonly History[]> {
   return all;
 }
 
-/** Lets a child die, and holds the stores to all that it was told. */
-async function crash(all: readonly History[], seed: number, how: { trap?: string; kill_ms?: number }): Promise<Ended> {
-  const { trap, kill_ms } = how;
+/** How a child dies: at a named point, while it opens its stores, or so long after that. */
+interface Death {
+  readonly trap?: string;
+  readonly opening_ms?: number;
+  readonly working_ms?: number;
+}
+
+/** Lets a child die. A store is held to all that was ever acknowledged, so it is enough to look at one of them each time. */
+async function crash(all: readonly History[], seed: number, death: Death): Promise<void> {
+  const { trap } = death;
   const stores = all.map((history, place) => history.task(seed * FILES + place));
-  const lists = kill_ms === undefined ? 2_000 : 100_000;
-  const task = { stores, callers: CALLERS, lists, kill_ms };
+  const task = { stores, callers: CALLERS, lists: 100_000, death };
   const ended = await startChild("load.mjs", task, trap === undefined ? {} : { trap }).over;
   expect(ended.signal, `it should have been killed: ${ended.stderr}`).toBe("SIGKILL");
   for (const [place, history] of all.entries()) history.witness.hear(ended.lines, place);
-  for (const history of all) await history.check();
-  return ended;
+  await all[seed % FILES]?.check();
 }
 
 /** A history of crashes of the same files, which is harder than each of them alone. */
-async function crashAll(seeds: readonly number[], how: (seed: number) => { trap?: string; kill_ms?: number }) {
+async function crashAll(seeds: readonly number[], death: (seed: number) => Death): Promise<number> {
   const all = await histories();
-  for (const seed of seeds) await withSeed(seed, () => crash(all, seed, how(seed)));
-  for (const history of all) await withSeed(seeds[0] ?? 0, () => history.end());
+  for (const seed of seeds) await withSeed(seed, () => crash(all, seed, death(seed)));
+  await withSeed(seeds[0] ?? 0, async () => {
+    for (const history of all) await history.check();
+    for (const history of all) await history.end();
+  });
   const acknowledged = all.reduce((sum, { witness }) => sum + witness.acknowledged.length, 0);
   report({ kills: seeds.length, "SQLite files crashed": seeds.length * FILES, "lists acknowledged": acknowledged });
   return acknowledged;
@@ -62,25 +70,47 @@ function seedsFrom(first: number, count: number): readonly number[] {
 }
 
 describe("a SQLite store whose process is killed", () => {
-  test.concurrent.each(POINTS.map((point, index) => [point, index] as const))(
+  test.each(POINTS.map((point, index) => [point, index] as const))(
     "at the point %s",
     async (point, index) => {
-      // The first of all, then ever later ones.
-      const nth = (seed: number) => 1 + Math.floor(randomOf(seed)() * 60);
       const seeds = seedsFrom(index * 1_000, rounds(4));
-      const trap = (seed: number) => `kill:${point}:${seed === seeds[0] ? 1 : nth(seed)}`;
-      expect(await crashAll(seeds, (seed) => ({ trap: trap(seed) }))).toBeGreaterThan(0);
+      // The first of all, then any later one.
+      const nth = (seed: number) => (seed === seeds[0] ? 1 : 1 + Math.floor(randomOf(seed)() * 100));
+      expect(await crashAll(seeds, (seed) => ({ trap: `kill:${point}:${nth(seed)}` }))).toBeGreaterThan(0);
     },
     patience(),
   );
 
-  test.concurrent.each([0, 1])(
-    "at any moment (%i)",
-    async (index) => {
-      const seeds = seedsFrom(10_000 + index * 100_000, rounds(16));
-      const kill_ms = (seed: number) => Math.floor(randomOf(seed)() * 400);
-      await crashAll(seeds, (seed) => ({ kill_ms: kill_ms(seed) }));
-    },
-    patience(),
-  );
+  test("at any moment of its work", { timeout: patience() }, async () => {
+    const seeds = seedsFrom(10_000, rounds(24));
+    expect(await crashAll(seeds, (seed) => ({ working_ms: randomOf(seed)() * 250 }))).toBeGreaterThan(0);
+  });
+
+  test("while it opens its files", { timeout: patience() }, async () => {
+    await crashAll(seedsFrom(20_000, rounds(8)), (seed) => ({
+      opening_ms: 50 + randomOf(seed)() * 200,
+      working_ms: randomOf(seed)() * 20,
+    }));
+  });
+});
+
+describe("several processes on one SQLite file", () => {
+  test("do not notice that others are killed", { timeout: patience() }, async () => {
+    const [history] = await histories();
+    if (history === undefined) throw new Error("there is no file");
+    for (const seed of seedsFrom(30_000, rounds(3))) {
+      await withSeed(seed, async () => {
+        const start = (death: Death, at: number) =>
+          startChild("load.mjs", { stores: [history.task(seed + at)], callers: CALLERS, lists: 60, death }).over;
+        const random = randomOf(seed);
+        const dying = [1, 2].map((at) => start({ working_ms: random() * 150 }, at));
+        const survivor = await start({}, 0);
+        expect(survivor.code, survivor.stderr).toBe(0);
+        for (const { lines } of [...(await Promise.all(dying)), survivor]) history.witness.hear(lines, 0);
+        await history.check();
+        report({ kills: 2 });
+      });
+    }
+    await history.end();
+  });
 });

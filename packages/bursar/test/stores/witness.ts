@@ -48,6 +48,13 @@ export class Witness {
     );
   }
 
+  /** The same attempts, of which nothing is known to have been acknowledged. */
+  forgetful(): Witness {
+    const witness = new Witness();
+    for (const attempt of this.attempts) witness.attempts.push({ ...attempt, outcomes: null });
+    return witness;
+  }
+
   /** What the next child should ask for again. An extension has no id by which it could be known. */
   again(): readonly (readonly Operation[])[] {
     return this.unanswered

@@ -9,6 +9,7 @@ export type StoreFault =
   | "store_locked"
   | "store_full"
   | "store_damaged"
+  | "store_schema"
   | "store_down"
   | "store_closed"
   | "store_archived"

@@ -1,4 +1,4 @@
-import { BursarError } from "../../core/errors.js";
+import { StoreError } from "./errors.js";
 
 /** One change of the tables. It is never edited once it has been released: the next one mends it. */
 export interface Migration {
@@ -47,9 +47,10 @@ export function migrations({ serial }: Dialect): readonly Migration[] {
         )`,
         `CREATE TABLE heads (
           chain TEXT PRIMARY KEY, seq BIGINT NOT NULL, hash TEXT NOT NULL,
-          anchored BIGINT NOT NULL DEFAULT -1, archived TEXT
+          grown INTEGER NOT NULL DEFAULT 1, archived TEXT
         )`,
-        "CREATE INDEX heads_grown ON heads (chain) WHERE anchored < seq",
+        // A head changes with every call, and this index only when the chain is anchored, and when it grows again.
+        "CREATE INDEX heads_grown ON heads (chain) WHERE grown = 1",
         `CREATE TABLE journal (
           seq ${serial}, run TEXT NOT NULL, key TEXT NOT NULL, entry TEXT NOT NULL, UNIQUE (run, key)
         )`,
@@ -67,19 +68,15 @@ export const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS migrations (
 export function pending(version: number, dialect: Dialect): readonly Migration[] {
   const all = migrations(dialect);
   const newest = all.at(-1)?.version ?? 0;
-  if (version > newest) throw new SchemaError(version, newest);
+  if (version > newest) throw tooNew(version, newest);
   return all.filter((migration) => migration.version > version);
 }
 
 /** The tables were made by a newer Bursar. They are left as they are. */
-class SchemaError extends BursarError {
-  override readonly name: string = "SchemaError";
-
-  constructor(found: number, known: number) {
-    super(
-      "store_schema",
-      `the store has schema version ${found}, but this Bursar knows versions up to ${known}; ` +
-        "install the Bursar that wrote it, or a newer one. Nothing was changed.",
-    );
-  }
+function tooNew(found: number, known: number): StoreError {
+  return new StoreError(
+    "store_schema",
+    `the store has schema version ${found}, but this Bursar knows versions up to ${known}; ` +
+      "install the Bursar that wrote it, or a newer one. Nothing was changed.",
+  );
 }

@@ -9,9 +9,10 @@ import { sha256Hex } from "../../runtime/crypto.js";
 import { toStretches } from "../durable/lines.js";
 import { reach } from "../durable/points.js";
 import { type Reading, TABLES } from "../durable/rows.js";
-import type { Server } from "./connect.js";
+import { quoted, type Server } from "./connect.js";
 import { explain, isAway, isClash } from "./faults.js";
 import type { Mirror, Read, Wanted } from "./mirror.js";
+import type { Solos } from "./solos.js";
 import { Unread, View } from "./view.js";
 import { askedOf, mirrored, workOf } from "./work.js";
 
@@ -41,6 +42,7 @@ interface Found {
 
 export interface BatchOptions {
   readonly server: Server;
+  readonly solos: Solos;
   readonly name: string;
   readonly dimensions: Dimensions;
   readonly mirror: Mirror;
@@ -55,13 +57,15 @@ const MOST_FOUND = 1000;
 /** Decides a batch of lists on the mirror, and has the server write all of it, in one transaction and one round trip. */
 export class Batches {
   private readonly server: Server;
+  private readonly solos: Solos;
   private readonly name: string;
   private readonly mirror: Mirror;
   private readonly operations: Operations;
   private readonly patience_ms: number;
 
-  constructor({ server, name, dimensions, mirror, patience_ms }: BatchOptions) {
+  constructor({ server, solos, name, dimensions, mirror, patience_ms }: BatchOptions) {
     this.server = server;
+    this.solos = solos;
     this.name = name;
     this.mirror = mirror;
     this.operations = new Operations(dimensions);
@@ -89,7 +93,7 @@ export class Batches {
     const until = performance.now() + this.patience_ms;
     for (let tries = 0; ; tries++) {
       try {
-        const plan = tries < OPTIMISTIC ? await this.optimistic(batch, until) : await this.locked(batch);
+        const plan = tries < OPTIMISTIC ? await this.optimistic(batch, until) : await this.locked(batch, until);
         if (plan !== null) return plan;
       } catch (error) {
         if (!isClash(error) && !isAway(error)) throw error;
@@ -109,34 +113,30 @@ export class Batches {
    * Sends a plan until it is known whether it was carried out. When the server goes away in the middle, that is not known:
    * the plan is sent again as it is, which does nothing if it had been carried out, and then its own links tell.
    */
-  private async send(plan: Plan, until: number): Promise<boolean> {
+  private async send(plan: Plan, until: number, lost = false): Promise<boolean> {
     const text = JSON.stringify(workOf(plan.view, plan.changes, plan.reading));
-    let doubtful = false;
-    for (;;) {
+    let doubtful = lost;
+    const attempt = async () => {
       try {
-        const holds = await this.carryOut(plan, text, this.server);
-        if (holds || !doubtful) return holds;
-        return await this.landed(plan);
+        reach("written");
+        await this.server.unsafe("SELECT bursar_apply($1::text::jsonb)", [text], { prepare: true });
       } catch (error) {
-        if (isClash(error)) {
-          if (doubtful && (await this.landed(plan))) return true;
-          await this.learn(askedOf(plan.view) as unknown as Wanted, this.server, plan.reading);
-          return false;
-        }
-        if (!isAway(error) || performance.now() > until) throw error;
-        doubtful = true;
-        await sleep(RETRY_MS);
+        doubtful ||= isAway(error);
+        throw error;
       }
+    };
+    try {
+      await insist(attempt, until);
+      mirrored(this.mirror, plan.view, plan.changes);
+      return true;
+    } catch (error) {
+      if (isAway(error)) throw error;
+      // Whatever the server says now, it may have done its work before it went away.
+      if (doubtful && (await insist(() => this.landed(plan), until))) return true;
+      if (!isClash(error)) throw error;
+      await this.learn(askedOf(plan.view) as unknown as Wanted, this.server, plan.reading);
+      return false;
     }
-  }
-
-  private async carryOut(plan: Plan, text: string, server: Pick<Server, "unsafe">): Promise<boolean> {
-    reach("written");
-    const [row] = await server.unsafe("SELECT bursar_apply($1::text::jsonb) AS now", [text], { prepare: true });
-    const now = row?.now as Read | null;
-    if (now === null) mirrored(this.mirror, plan.view, plan.changes);
-    else this.mirror.learn(askedOf(plan.view) as unknown as Wanted, now, plan.reading);
-    return now === null;
   }
 
   /** Whether a plan whose answer was lost was carried out: then what it wrote stands in the tables, to the byte. */
@@ -158,29 +158,54 @@ export class Batches {
       const written = "SELECT entry AS text FROM journal WHERE run = $1 AND key = $2";
       landed = await stands(written, [entry.run, entry.key], JSON.stringify(entry.entry));
     } else if (document !== undefined) {
-      const { kind, id, version, body } = document;
-      const written = `SELECT body AS text FROM ${TABLES[kind]} WHERE id = $1 AND version = $2`;
-      landed = await stands(written, [id, version], JSON.stringify(body));
+      const { kind, id, version, status, body } = document;
+      const written = `SELECT body AS text FROM ${TABLES[kind]} WHERE id = $1 AND version = $2 AND status = $3`;
+      landed = await stands(written, [id, version, status], JSON.stringify(body));
     }
     if (landed) mirrored(this.mirror, view, changes);
     return landed;
   }
 
-  /** Locks everything the decision looks at, then decides. */
-  private async locked(batch: readonly Request[]): Promise<Plan | null> {
-    const guess = await this.plan(batch, this.server);
-    return this.server.begin(async (transaction) => {
-      const asked = JSON.stringify(askedOf(guess.view));
-      await transaction.unsafe(
+  /** Locks everything the decision looks at, then decides. Null when somebody else was faster after all. */
+  private async locked(batch: readonly Request[], until: number): Promise<Plan | null> {
+    const { view, reading } = await this.plan(batch, this.server);
+    const sent: Plan[] = [];
+    try {
+      await this.solos.use((solo) => this.alone(solo, view, reading, batch, sent));
+    } catch (error) {
+      const [plan] = sent;
+      // The server may have gone away after it had committed.
+      if (plan === undefined || !isAway(error)) throw error;
+      return (await this.send(plan, until, true)) ? plan : null;
+    }
+    const [plan] = sent;
+    if (plan === undefined) return null;
+    // Not before: a mirror of what was rolled back would be taken for true as soon as others reach the same version.
+    mirrored(this.mirror, plan.view, plan.changes);
+    return plan;
+  }
+
+  private async alone(solo: Server, view: View, reading: Reading, batch: readonly Request[], sent: Plan[]) {
+    const asked = askedOf(view);
+    try {
+      await solo.unsafe("BEGIN");
+      await solo.unsafe(
         `SELECT 1 FROM budgets WHERE id IN (SELECT jsonb_array_elements_text($1::text::jsonb->'budgets'))
          ORDER BY id FOR UPDATE`,
-        [asked],
+        [JSON.stringify(asked)],
       );
-      await this.learn(askedOf(guess.view) as unknown as Wanted, transaction, guess.reading);
-      const plan = await this.plan(batch, transaction);
+      await this.learn(asked as unknown as Wanted, solo, reading);
+      const plan = await this.plan(batch, solo);
       const text = JSON.stringify(workOf(plan.view, plan.changes, plan.reading));
-      return (await this.carryOut(plan, text, transaction)) ? plan : null;
-    }) as Promise<Plan | null>;
+      sent.push(plan);
+      reach("written");
+      // In one message: if the transaction was lost with its connection, there is nothing that could be committed alone.
+      await solo.unsafe(`SELECT bursar_apply(${quoted(text)}::jsonb); COMMIT`).simple();
+    } catch (error) {
+      // Where there is no transaction any more, this does nothing.
+      if (!isAway(error)) await solo.unsafe("ROLLBACK");
+      throw error;
+    }
   }
 
   /** Decides on the mirror, and reads what is missing there as often as something is. */
@@ -231,9 +256,7 @@ export class Batches {
     const grown =
       asks("anchor") === undefined
         ? []
-        : await server.unsafe(
-            `SELECT chain, seq, hash FROM heads WHERE anchored < seq ORDER BY chain LIMIT ${MOST_FOUND}`,
-          );
+        : await server.unsafe(`SELECT chain, seq, hash FROM heads WHERE grown = 1 ORDER BY chain LIMIT ${MOST_FOUND}`);
     return { expiring: expiring.map(({ id }) => id as string), grown: grown as unknown as readonly Head[] };
   }
 
@@ -242,6 +265,18 @@ export class Batches {
       prepare: true,
     });
     this.mirror.learn(wanted, row?.now as Read, reading);
+  }
+}
+
+/** Tries again while the server is away, as long as there is patience. */
+async function insist<Value>(work: () => Promise<Value>, until: number): Promise<Value> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isAway(error) || performance.now() > until) throw error;
+      await sleep(RETRY_MS);
+    }
   }
 }
 

@@ -1,14 +1,18 @@
 import postgres, { type Sql } from "postgres";
-import { MIGRATIONS_TABLE, pending } from "../durable/schema.js";
+import { MIGRATIONS_TABLE, type Migration, pending } from "../durable/schema.js";
 import { DOCUMENT_FUNCTIONS } from "./document-functions.js";
+import { isClash } from "./faults.js";
 import { FUNCTIONS } from "./functions.js";
+import { STORAGE } from "./storage.js";
 
 export type Server = Sql<{ bigint: number }>;
 
 const DIALECT = { serial: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY" };
 
 /** Statements that only this engine needs, by the version of the tables they came with. */
-const EXTRA: Readonly<Record<number, readonly string[]>> = { 1: [...DOCUMENT_FUNCTIONS, ...FUNCTIONS] };
+const EXTRA: Readonly<Record<number, readonly string[]>> = {
+  1: [...STORAGE, ...DOCUMENT_FUNCTIONS, ...FUNCTIONS],
+};
 
 export interface Address {
   readonly url: string;
@@ -16,7 +20,8 @@ export interface Address {
   readonly schema: string;
 }
 
-export function connect({ url, schema }: Address, connections: number): Server {
+/** `lock_ms` is how long a statement waits for somebody else's lock before it fails; without it, for good. */
+export function connect({ url, schema }: Address, connections: number, lock_ms = 0): Server {
   return postgres(url, {
     max: connections,
     connect_timeout: 5,
@@ -24,7 +29,14 @@ export function connect({ url, schema }: Address, connections: number): Server {
     backoff: () => 0.1,
     idle_timeout: 60,
     onnotice: () => {},
-    connection: { application_name: "bursar", search_path: schema },
+    // The driver looks for types of arrays on each new connection; if that is cut just then, the process goes down with it.
+    fetch_types: false,
+    connection: {
+      application_name: "bursar",
+      search_path: schema,
+      lock_timeout: lock_ms,
+      standard_conforming_strings: true,
+    },
     // Versions, positions and counts are all far below 2^53.
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
   });
@@ -32,21 +44,48 @@ export function connect({ url, schema }: Address, connections: number): Server {
 
 /** Makes the tables and functions, or brings them up to date; several processes may do so at the same time. */
 export async function migrate(server: Server, schema: string, instant: number): Promise<void> {
-  await server.begin(async (transaction) => {
-    // Whoever is second waits here for the first, and then finds everything done.
-    await transaction.unsafe(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
-    await transaction.unsafe(MIGRATIONS_TABLE);
-    await transaction.unsafe("LOCK TABLE migrations IN EXCLUSIVE MODE");
-    const [row] = await transaction.unsafe("SELECT coalesce(max(version), 0) AS version FROM migrations");
-    for (const { version, name, statements } of pending(Number(row?.version ?? 0), DIALECT)) {
-      for (const statement of [...statements, ...(EXTRA[version] ?? [])]) await transaction.unsafe(statement);
-      await transaction.unsafe("INSERT INTO migrations (version, name, at) VALUES ($1, $2, $3)", [
-        version,
-        name,
-        instant,
-      ]);
+  for (;;) {
+    const version = await versionOf(server, schema);
+    const [next] = pending(version, DIALECT);
+    if (next === undefined) return;
+    try {
+      await server.unsafe(script(next, version, schema, instant)).simple();
+    } catch (error) {
+      // Somebody else was first.
+      if (!isClash(error)) throw error;
     }
-  });
+  }
+}
+
+/** The version of the tables, 0 when there are none. Who may only use them needs no right to make them. */
+async function versionOf(server: Server, schema: string): Promise<number> {
+  const [found] = await server.unsafe("SELECT to_regclass($1) IS NOT NULL AS there", [`"${schema}".migrations`]);
+  if (found?.there !== true) return 0;
+  const [row] = await server.unsafe("SELECT coalesce(max(version), 0) AS version FROM migrations");
+  return Number(row?.version ?? 0);
+}
+
+/** One step in one message, and so in one transaction, even if the connection is cut in the middle. */
+function script({ version, name, statements }: Migration, before: number, schema: string, instant: number): string {
+  return [
+    // Whoever is second waits here for the first, and then finds it done.
+    "SELECT pg_advisory_xact_lock(hashtext('bursar'), hashtext('migrations'))",
+    `CREATE SCHEMA IF NOT EXISTS "${schema}"`,
+    MIGRATIONS_TABLE,
+    `DO $guard$ BEGIN
+      IF (SELECT coalesce(max(version), 0) FROM migrations) <> ${before} THEN
+        RAISE EXCEPTION 'somebody else was faster' USING ERRCODE = 'serialization_failure';
+      END IF;
+    END $guard$`,
+    ...statements,
+    ...(EXTRA[version] ?? []),
+    `INSERT INTO migrations (version, name, at) VALUES (${version}, ${quoted(name)}, ${instant})`,
+  ].join(";\n");
+}
+
+/** A text inside a statement, for where parameters cannot be. Backslashes mean nothing special there, see `connect`. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 /** The address without its password, for messages. */

@@ -7,9 +7,9 @@ function each(statement: (kind: string, table: string) => string): string {
     .join("\n");
 }
 
-/** Documents and journal, apart from the rest because most decisions need neither. */
+/** Documents, apart from the rest because most decisions need none. */
 export const DOCUMENT_FUNCTIONS: readonly string[] = [
-  `CREATE FUNCTION bursar_documents_match(documents jsonb, absent jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+  `CREATE FUNCTION bursar_documents_match(documents jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
   DECLARE
     matching bigint := 0;
     expected bigint;
@@ -31,10 +31,7 @@ export const DOCUMENT_FUNCTIONS: readonly string[] = [
       RETURN false;
     END IF;`,
     )}
-    RETURN matching = expected AND NOT EXISTS (
-      SELECT 1 FROM jsonb_to_recordset(absent) AS entry (run text, key text)
-      JOIN journal ON journal.run = entry.run AND journal.key = entry.key
-    );
+    RETURN matching = expected;
   END
   $$`,
   `CREATE FUNCTION bursar_put_documents(documents jsonb) RETURNS void LANGUAGE plpgsql AS $$

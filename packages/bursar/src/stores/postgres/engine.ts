@@ -37,7 +37,9 @@ class PostgresEngine implements Engine {
 
   async version(): Promise<number> {
     return this.explained(async () => {
-      const [found] = await this.server.unsafe("SELECT to_regclass($1) IS NOT NULL AS found", [`"${this.schema}".migrations`]);
+      const [found] = await this.server.unsafe("SELECT to_regclass($1) IS NOT NULL AS found", [
+        `"${this.schema}".migrations`,
+      ]);
       if (found?.found !== true) return 0;
       const [row] = await this.server.unsafe("SELECT max(version) AS version FROM migrations");
       return Number(row?.version ?? 0);
@@ -46,7 +48,10 @@ class PostgresEngine implements Engine {
 
   reading<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
     return this.explained(
-      () => this.server.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY", (inside) => work(port(inside))) as Promise<Result>,
+      () =>
+        this.server.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY", (inside) =>
+          work(port(inside)),
+        ) as Promise<Result>,
     );
   }
 
@@ -93,6 +98,7 @@ class PostgresEngine implements Engine {
 function port(inside: TransactionSql<{ bigint: number }>): Sql {
   let cursors = 0;
   return {
+    forUpdate: "FOR UPDATE",
     async *rows(text, values = []): AsyncGenerator<SqlRow> {
       const name = `bursar_rows_${cursors++}`;
       await inside.unsafe(`DECLARE ${name} NO SCROLL CURSOR FOR ${text}`, [...values]);

@@ -77,6 +77,13 @@ export function explain(error: unknown, server: string): Error {
       options,
     );
   }
+  if (code === "55P03") {
+    return new StoreError(
+      "store_locked",
+      `rows of ${server} have been locked by somebody else for too long: end who holds them (pg_stat_activity names them), then try again`,
+      options,
+    );
+  }
   if (isAway(error)) {
     return new StoreError(
       "store_down",

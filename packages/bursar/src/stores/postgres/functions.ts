@@ -1,11 +1,15 @@
+/** Rows are always looked up by name. A planner that has seen the tables small would go through all of them instead. */
+const BY_INDEX = "SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off";
+
 /**
- * The two functions through which decisions go. They hold no rule of Bursar's: decisions are made by the core, on rows that
- * were read before. `bursar_apply` writes them only if none of those rows has changed since, and otherwise gives back what
- * they are now, so that a decision costs one round trip. Every statement is plain SQL; the order of locks is always budgets,
- * calls, heads, documents, each by name, so that two transactions cannot wait for each other.
+ * The functions through which decisions go. They hold no rule of Bursar's: decisions are made by the core, on rows that were
+ * read before. `bursar_apply` writes them only if none of those rows has changed since: every update names the version it
+ * replaces, and one that finds none undoes everything. So a decision costs one round trip, and a read followed by a write
+ * is never trusted. What was looked at but not changed is held by `bursar_hold`; what most decisions do not need is in
+ * `bursar_put`. Rows come sorted by name and are locked in that order, budgets before calls before heads.
  */
 export const FUNCTIONS: readonly string[] = [
-  `CREATE FUNCTION bursar_read(asked jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  `CREATE FUNCTION bursar_read(asked jsonb) RETURNS jsonb LANGUAGE sql STABLE ${BY_INDEX} AS $$
     WITH RECURSIVE
     wanted_calls AS (
       SELECT calls.* FROM calls JOIN jsonb_array_elements_text(asked->'calls') AS call (id) ON calls.id = call.id
@@ -45,90 +49,98 @@ export const FUNCTIONS: readonly string[] = [
                   JOIN journal ON journal.run = entry.run AND journal.key = entry.key)
     )
   $$`,
-  `CREATE FUNCTION bursar_apply(work jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+  `CREATE FUNCTION bursar_apply(work jsonb) RETURNS void LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
-    matching bigint;
-    expected bigint;
-    documents boolean := work ? 'readDocuments';
+    changed bigint;
   BEGIN
-    SELECT count(*) INTO matching FROM (
-      SELECT budgets.version, read.version AS expected
-      FROM jsonb_to_recordset(work->'readBudgets') AS read (id text, version bigint)
-      JOIN budgets ON budgets.id = read.id
-      ORDER BY budgets.id FOR UPDATE OF budgets
-    ) AS locked WHERE locked.version = locked.expected;
-    expected := jsonb_array_length(work->'readBudgets');
-    IF matching = expected THEN
-      SELECT count(*) INTO matching FROM (
-        SELECT calls.version, read.version AS expected
-        FROM jsonb_to_recordset(work->'readCalls') AS read (id text, version bigint)
-        JOIN calls ON calls.id = read.id
-        ORDER BY calls.id FOR UPDATE OF calls
-      ) AS locked WHERE locked.version = locked.expected;
-      expected := jsonb_array_length(work->'readCalls');
+    IF work ? 'holding' THEN
+      PERFORM bursar_hold(work->'holding');
     END IF;
-    IF matching = expected THEN
-      SELECT count(*) INTO matching FROM (
-        SELECT heads.seq, read.seq AS expected
-        FROM jsonb_to_recordset(work->'readHeads') AS read (chain text, seq bigint)
-        JOIN heads ON heads.chain = read.chain
-        ORDER BY heads.chain FOR UPDATE OF heads
-      ) AS locked WHERE locked.seq = locked.expected;
-      expected := jsonb_array_length(work->'readHeads');
-    END IF;
-    IF matching = expected AND EXISTS (
-      SELECT 1 FROM calls JOIN jsonb_array_elements_text(work->'absentCalls') AS absent (id) ON calls.id = absent.id
-    ) THEN
-      expected := -1;
-    END IF;
-    IF matching = expected AND EXISTS (
-      SELECT 1 FROM budgets JOIN jsonb_array_elements_text(work->'absentBudgets') AS absent (id) ON budgets.id = absent.id
-    ) THEN
-      expected := -1;
-    END IF;
-    IF matching = expected AND documents AND NOT bursar_documents_match(work->'readDocuments', work->'absentEntries') THEN
-      expected := -1;
-    END IF;
-    IF matching <> expected THEN
-      RETURN bursar_read(work->'asked');
-    END IF;
-    UPDATE budgets SET state = put.state, ended = put.ended, version = budgets.version + 1
-      FROM jsonb_to_recordset(work->'budgets') AS put (id text, state text, ended integer) WHERE budgets.id = put.id;
-    UPDATE calls SET status = put.status, body = put.body, version = calls.version + 1
-      FROM jsonb_to_recordset(work->'calls') AS put (id text, status text, body text) WHERE calls.id = put.id;
-    UPDATE heads SET seq = put.seq, hash = put.hash
-      FROM jsonb_to_recordset(work->'heads') AS put (chain text, seq bigint, hash text) WHERE heads.chain = put.chain;
-    IF work ? 'newBudgets' THEN
-      INSERT INTO budgets (id, parent, chain, origin, terms, state, ended, version)
-        SELECT put.id, put.parent, put.chain, put.origin, put.terms, put.state, put.ended, 1
-        FROM jsonb_to_recordset(work->'newBudgets')
-          AS put (id text, parent text, chain text, origin text, terms text, state text, ended integer);
-    END IF;
-    IF work ? 'newHeads' THEN
-      INSERT INTO heads (chain, seq, hash)
-        SELECT put.chain, put.seq, put.hash
-        FROM jsonb_to_recordset(work->'newHeads') AS put (chain text, seq bigint, hash text);
-    END IF;
-    INSERT INTO calls (id, budget, kind, status, expires, body, version)
+    WITH
+    changed_budgets AS (
+      UPDATE budgets SET state = put.state, ended = put.ended, version = budgets.version + 1
+      FROM jsonb_to_recordset(work->'budgets') AS put (id text, state text, ended integer, version bigint)
+      WHERE budgets.id = put.id AND budgets.version = put.version
+      RETURNING 1
+    ),
+    changed_calls AS (
+      UPDATE calls SET status = put.status, body = put.body, version = calls.version + 1
+      FROM jsonb_to_recordset(work->'calls') AS put (id text, status text, body text, version bigint)
+      WHERE calls.id = put.id AND calls.version = put.version
+      RETURNING 1
+    ),
+    changed_heads AS (
+      UPDATE heads SET seq = put.seq, hash = put.hash, grown = 1
+      FROM jsonb_to_recordset(work->'heads') AS put (chain text, seq bigint, hash text, before bigint)
+      WHERE heads.chain = put.chain AND heads.seq = put.before
+      RETURNING 1
+    ),
+    new_calls AS (
+      INSERT INTO calls (id, budget, kind, status, expires, body, version)
       SELECT put.id, put.budget, put.kind, put.status, put.expires, put.body, 1
       FROM jsonb_to_recordset(work->'newCalls')
-        AS put (id text, budget text, kind text, status text, expires double precision, body text);
-    INSERT INTO links (chain, seq, lines)
+        AS put (id text, budget text, kind text, status text, expires double precision, body text)
+    ),
+    new_links AS (
+      INSERT INTO links (chain, seq, lines)
       SELECT put.chain, put.seq, put.lines
-      FROM jsonb_to_recordset(work->'links') AS put (chain text, seq bigint, lines text);
-    IF work ? 'entries' THEN
+      FROM jsonb_to_recordset(work->'links') AS put (chain text, seq bigint, lines text)
+    ),
+    new_entries AS (
       INSERT INTO journal (run, key, entry)
-        SELECT put.run, put.key, put.entry
-        FROM jsonb_to_recordset(work->'entries') AS put (run text, key text, entry text);
+      SELECT put.run, put.key, put.entry
+      FROM jsonb_to_recordset(work->'entries') AS put (run text, key text, entry text)
+    )
+    SELECT (SELECT count(*) FROM changed_budgets) + (SELECT count(*) FROM changed_calls)
+      + (SELECT count(*) FROM changed_heads) INTO changed;
+    IF changed <> (work->>'changing')::bigint THEN
+      RAISE EXCEPTION 'somebody else was faster' USING ERRCODE = 'serialization_failure';
     END IF;
-    IF work ? 'documents' THEN
-      PERFORM bursar_put_documents(work->'documents');
+    IF work ? 'rare' THEN
+      PERFORM bursar_put(work->'rare');
     END IF;
-    IF work ? 'anchored' THEN
-      UPDATE heads SET anchored = put.seq
-        FROM jsonb_to_recordset(work->'anchored') AS put (chain text, seq bigint) WHERE heads.chain = put.chain;
+  END
+  $$`,
+  `CREATE FUNCTION bursar_hold(holding jsonb) RETURNS void LANGUAGE plpgsql ${BY_INDEX} AS $$
+  DECLARE
+    found bigint;
+  BEGIN
+    SELECT count(*) INTO found FROM (
+      SELECT budgets.version, seen.version AS expected
+      FROM jsonb_to_recordset(holding->'budgets') AS seen (id text, version bigint)
+      JOIN budgets ON budgets.id = seen.id
+      ORDER BY budgets.id FOR SHARE OF budgets
+    ) AS held WHERE held.version = held.expected;
+    found := found + (SELECT count(*) FROM (
+      SELECT calls.version, seen.version AS expected
+      FROM jsonb_to_recordset(holding->'calls') AS seen (id text, version bigint)
+      JOIN calls ON calls.id = seen.id
+      ORDER BY calls.id FOR SHARE OF calls
+    ) AS held WHERE held.version = held.expected);
+    IF found <> (holding->>'count')::bigint OR EXISTS (
+      SELECT 1 FROM budgets JOIN jsonb_array_elements_text(holding->'absentBudgets') AS absent (id) ON budgets.id = absent.id
+    ) OR EXISTS (
+      SELECT 1 FROM calls JOIN jsonb_array_elements_text(holding->'absentCalls') AS absent (id) ON calls.id = absent.id
+    ) OR (holding ? 'documents' AND NOT bursar_documents_match(holding->'documents')) THEN
+      RAISE EXCEPTION 'somebody else was faster' USING ERRCODE = 'serialization_failure';
     END IF;
-    RETURN NULL;
+  END
+  $$`,
+  `CREATE FUNCTION bursar_put(rare jsonb) RETURNS void LANGUAGE plpgsql ${BY_INDEX} AS $$
+  BEGIN
+    INSERT INTO budgets (id, parent, chain, origin, terms, state, ended, version)
+      SELECT put.id, put.parent, put.chain, put.origin, put.terms, put.state, put.ended, 1
+      FROM jsonb_to_recordset(rare->'newBudgets')
+        AS put (id text, parent text, chain text, origin text, terms text, state text, ended integer);
+    INSERT INTO heads (chain, seq, hash)
+      SELECT put.chain, put.seq, put.hash
+      FROM jsonb_to_recordset(rare->'newHeads') AS put (chain text, seq bigint, hash text);
+    IF rare ? 'documents' THEN
+      PERFORM bursar_put_documents(rare->'documents');
+    END IF;
+    UPDATE heads SET grown = 0
+      FROM jsonb_to_recordset(rare->'anchored') AS put (chain text, seq bigint)
+      WHERE heads.chain = put.chain AND heads.seq = put.seq;
   END
   $$`,
 ];

@@ -20,6 +20,7 @@ import { Lanes } from "./lanes.js";
 import { Mirror } from "./mirror.js";
 import { News } from "./news.js";
 import { serverClock } from "./server-clock.js";
+import { Solos } from "./solos.js";
 
 export interface PostgresStoreOptions {
   /** As `postgres://user:password@host:5432/database`. */
@@ -38,6 +39,7 @@ export interface PostgresStoreOptions {
 }
 
 const PAGE = 500;
+const PATIENCE_MS = 15_000;
 
 const PATH = `
   WITH RECURSIVE path AS (
@@ -60,6 +62,7 @@ const PATH = `
 export class PostgresStore implements Store {
   readonly dimensions: Dimensions;
   private readonly server: Server;
+  private readonly solos: Solos;
   private readonly name: string;
   private readonly clock: Clock;
   private readonly clock_id = randomUUID();
@@ -71,12 +74,12 @@ export class PostgresStore implements Store {
 
   /** Connects, and makes the tables or brings them up to date. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
-    const { url, schema = "bursar", clock, connections = 4 } = options ?? {};
+    const { url, schema = "bursar", clock, connections = 4, patience_ms = PATIENCE_MS } = options ?? {};
     checkUrl(url);
     if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
       throw new InputError("schema", `is ${show(schema)}; allowed: lower-case letters, digits and _, at most 63`);
     }
-    const server = connect({ url, schema }, connections + 2);
+    const server = connect({ url, schema }, connections + 2, patience_ms);
     try {
       const time = clock ?? (await serverClock(server));
       await migrate(server, schema, time.now().instant);
@@ -88,13 +91,16 @@ export class PostgresStore implements Store {
   }
 
   private constructor(options: PostgresStoreOptions, server: Server, clock: Clock) {
-    const { url, dimensions = STANDARD, connections = 4, batch = 128, patience_ms = 15_000 } = options;
+    const { url, schema = "bursar", dimensions = STANDARD } = options;
+    const { connections = 4, batch = 128, patience_ms = PATIENCE_MS } = options;
     this.dimensions = dimensions;
     this.server = server;
     this.clock = clock;
     this.name = serverName(url);
     const mirror = new Mirror();
-    const batches = new Batches({ server, name: this.name, dimensions, mirror, patience_ms });
+    this.solos = new Solos(() => connect({ url, schema }, 1, patience_ms));
+    const { name, solos } = this;
+    const batches = new Batches({ server, solos, name, dimensions, mirror, patience_ms });
     this.lanes = new Lanes(batches, mirror, connections, batch);
     this.news = new News(server, () => this.listeners.tell());
   }
@@ -186,6 +192,7 @@ export class PostgresStore implements Store {
     this.listeners.clear();
     while (this.underWay > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     await this.news[Symbol.asyncDispose]();
+    await this.solos[Symbol.asyncDispose]();
     await this.server.end({ timeout: 5 });
   }
 

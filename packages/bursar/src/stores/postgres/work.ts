@@ -1,92 +1,99 @@
+import type { Account } from "../../core/books.js";
+import type { Call } from "../../core/call.js";
 import type { JsonObject } from "../../core/chain/canonical.js";
-import type { Changes } from "../../core/draft.js";
+import type { Changes, Growth } from "../../core/draft.js";
 import { toStretches } from "../durable/lines.js";
 import { type Reading, writeCall, writeState, writeTerms } from "../durable/rows.js";
 import type { Mirror, Seen } from "./mirror.js";
 import type { View } from "./view.js";
 
-/** What `bursar_apply` is handed: what was read, and what is to be written if it still holds. */
+/** What `bursar_apply` is handed: what is to be written, each with the version it replaces, and what else must still hold. */
 export function workOf(view: View, changes: Changes, reading: Reading): JsonObject {
-  const work = new Work();
-  for (const [id, { version }] of view.accounts) if (version > 0) work.put("readBudgets", { id, version });
-  for (const [id, { version }] of view.calls) if (version > 0) work.put("readCalls", { id, version });
-  for (const [chain, { value }] of view.heads) if (value !== null) work.put("readHeads", { chain, seq: value.seq });
-  putBudgets(work, view, changes, reading);
-  putCalls(work, view, changes);
-  putChains(work, view, changes);
-  putDocuments(work, view, changes);
-  return { ...work.lists, ...guards(view), asked: askedOf(view) };
+  const often: Lists = { budgets: [], calls: [], heads: [], newCalls: [], links: [], entries: [] };
+  const rare: Lists = { newBudgets: [], newHeads: [], anchored: [] };
+  putBudgets(often, rare, view, changes, reading);
+  putCalls(often, view, changes);
+  putChains(often, rare, view, changes);
+  putDocuments(often, rare, view, changes);
+  const changing = count(often.budgets) + count(often.calls) + count(often.heads);
+  const isRare = Object.values(rare).some((list) => list.length > 0);
+  const holding = holdingOf(view, changes);
+  return { ...often, changing, ...(isRare ? { rare } : {}), ...(holding === null ? {} : { holding }) };
 }
 
-/** Lists by name. Those that every decision has are there from the start; the others only when there is something in them. */
-class Work {
-  readonly lists: Record<string, JsonObject[]> = {
-    readBudgets: [],
-    readCalls: [],
-    readHeads: [],
-    budgets: [],
-    calls: [],
-    newCalls: [],
-    heads: [],
-    links: [],
-  };
+type Lists = Record<string, JsonObject[]>;
 
-  put(list: string, item: JsonObject): void {
-    const items = this.lists[list];
-    if (items === undefined) this.lists[list] = [item];
-    else items.push(item);
-  }
+function count(list: readonly JsonObject[] | undefined): number {
+  return list?.length ?? 0;
 }
 
-function putBudgets(work: Work, view: View, { accounts }: Changes, reading: Reading): void {
-  for (const { budget, chain, origin } of accounts.values()) {
-    const { id, parent } = budget;
+/** Sorted by name, so that all transactions lock in the same order. */
+function putBudgets(often: Lists, rare: Lists, view: View, { accounts }: Changes, reading: Reading): void {
+  for (const id of [...accounts.keys()].sort()) {
+    const { budget, chain, origin } = accounts.get(id) as Account;
+    const version = view.accounts.get(id)?.version ?? 0;
     const changing = { id, state: writeState(budget, reading), ended: budget.ended ? 1 : 0 };
-    if ((view.accounts.get(id)?.version ?? 0) > 0) work.put("budgets", changing);
-    else work.put("newBudgets", { ...changing, parent, chain, origin, terms: writeTerms(budget) });
+    if (version > 0) often.budgets?.push({ ...changing, version });
+    else rare.newBudgets?.push({ ...changing, parent: budget.parent, chain, origin, terms: writeTerms(budget) });
   }
 }
 
-function putCalls(work: Work, view: View, { calls }: Changes): void {
-  for (const call of calls.values()) {
-    const { id, budget, kind, status, expires } = call;
+function putCalls(often: Lists, view: View, { calls }: Changes): void {
+  for (const id of [...calls.keys()].sort()) {
+    const call = calls.get(id) as Call;
+    const { budget, kind, status, expires } = call;
+    const version = view.calls.get(id)?.version ?? 0;
     const changing = { id, status, body: writeCall(call) };
-    if ((view.calls.get(id)?.version ?? 0) > 0) work.put("calls", changing);
-    else work.put("newCalls", { ...changing, budget, kind, expires });
+    if (version > 0) often.calls?.push({ ...changing, version });
+    else often.newCalls?.push({ ...changing, budget, kind, expires });
   }
 }
 
-function putChains(work: Work, view: View, { chains, anchored }: Changes): void {
-  for (const [chain, { head, lines }] of chains) {
+function putChains(often: Lists, rare: Lists, view: View, { chains, anchored }: Changes): void {
+  for (const chain of [...chains.keys()].sort()) {
+    const { head, lines } = chains.get(chain) as Growth;
     const { seq, hash } = head;
-    work.put((view.heads.get(chain)?.value ?? null) === null ? "newHeads" : "heads", { chain, seq, hash });
-    for (const stretch of toStretches(seq, lines)) work.put("links", { chain, ...stretch });
+    const before = view.heads.get(chain)?.value ?? null;
+    if (before === null) rare.newHeads?.push({ chain, seq, hash });
+    else often.heads?.push({ chain, seq, hash, before: before.seq });
+    for (const stretch of toStretches(seq, lines)) often.links?.push({ chain, ...stretch });
   }
-  for (const [chain, seq] of anchored) work.put("anchored", { chain, seq });
+  for (const [chain, seq] of anchored) rare.anchored?.push({ chain, seq });
 }
 
-function putDocuments(work: Work, view: View, { documents, entries }: Changes): void {
+function putDocuments(often: Lists, rare: Lists, view: View, { documents, entries }: Changes): void {
   for (const [name, { kind, id, budget, status, body, version }] of documents) {
     const fresh = (view.documents.get(name)?.version ?? 0) === 0;
-    work.put("documents", { kind, id, budget, status, body: JSON.stringify(body), version, fresh });
+    rare.documents ??= [];
+    rare.documents.push({ kind, id, budget, status, body: JSON.stringify(body), version, fresh });
   }
-  for (const { run, key, entry } of entries.values()) work.put("entries", { run, key, entry: JSON.stringify(entry) });
+  for (const { run, key, entry } of entries.values()) {
+    often.entries?.push({ run, key, entry: JSON.stringify(entry) });
+  }
 }
 
-/** What was found absent has to be absent still. */
-function guards(view: View): JsonObject {
-  const absentBudgets = absent(view.accounts);
-  const absentCalls = absent(view.calls);
-  if (view.documents.size === 0 && view.entries.size === 0) return { absentBudgets, absentCalls };
-  const readDocuments = [...view.documents].map(([name, { version }]) => ({ ...documentName(name), version }));
-  const absentEntries = [...view.entries].filter(([, { version }]) => version === 0).map(([name]) => entryName(name));
-  return { absentBudgets, absentCalls, readDocuments, absentEntries };
-}
-
-function absent(seen: ReadonlyMap<string, Seen<unknown>>): readonly string[] {
-  const ids: string[] = [];
-  for (const [id, { version }] of seen) if (version === 0) ids.push(id);
-  return ids;
+/** What was looked at and is not written: it has to be as it was all the same. Null when there is no such thing. */
+function holdingOf(view: View, { accounts, calls }: Changes): JsonObject | null {
+  const seen = (rows: ReadonlyMap<string, Seen<unknown>>, written: ReadonlyMap<string, unknown>) => {
+    const untouched = [...rows].filter(([id]) => !written.has(id));
+    const found = untouched.filter(([, { version }]) => version > 0).map(([id, { version }]) => ({ id, version }));
+    return { found, absent: untouched.filter(([, { version }]) => version === 0).map(([id]) => id) };
+  };
+  const budgets = seen(view.accounts, accounts);
+  const settled = seen(view.calls, calls);
+  const found = budgets.found.length + settled.found.length;
+  const absent = budgets.absent.length + settled.absent.length;
+  if (found + absent + view.documents.size === 0) return null;
+  const holding = {
+    budgets: budgets.found,
+    calls: settled.found,
+    count: found,
+    absentBudgets: budgets.absent,
+    absentCalls: settled.absent,
+  };
+  if (view.documents.size === 0) return holding;
+  const documents = [...view.documents].map(([name, { version }]) => ({ ...documentName(name), version }));
+  return { ...holding, documents };
 }
 
 /** Everything that was looked at, to be read again if it does not hold. */

@@ -40,6 +40,7 @@ class SqliteEngine implements Engine {
       return statement;
     };
     this.sql = {
+      forUpdate: "",
       rows: (text, values = []) => this.stream(text, values),
       all: async (text, values = []) => this.explained(() => prepare(text).all(...values)),
       run: async (text, values = []) => this.explained(() => void prepare(text).run(...values)),
@@ -78,7 +79,7 @@ class SqliteEngine implements Engine {
   }
 
   readonly copyTo = async (path: string): Promise<void> => {
-    this.explained(() => void this.database.prepare("VACUUM INTO ?").run(path));
+    this.explained(() => void this.database.prepare("VACUUM INTO ?").run(path), path);
   };
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -111,11 +112,11 @@ class SqliteEngine implements Engine {
     }
   }
 
-  private explained<Value>(work: () => Value): Value {
+  private explained<Value>(work: () => Value, path: string = this.where): Value {
     try {
       return work();
     } catch (error) {
-      throw explain(error, this.where);
+      throw explain(error, path);
     }
   }
 }

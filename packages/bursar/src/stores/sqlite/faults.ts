@@ -38,7 +38,7 @@ export function explain(error: unknown, path: string): Error {
     case 10:
       return new StoreError(
         "store_failed",
-        `reading or writing ${path} failed: check the disk, then try again`,
+        `reading or writing ${path} failed: check the disk, its room and your quota, then try again; nothing acknowledged is lost`,
         options,
       );
     case 11:

@@ -32,7 +32,8 @@ export function lookups(database: Database): <What extends keyof Lookups>(reques
     head: ({ asked }) => all<Head>("SELECT chain, seq, hash FROM heads WHERE chain = ?", asked.chain)[0] ?? null,
     lines: ({ asked: { chain, from } }) => {
       const found = all<Stretch>(stretchesFrom("?", "?", "?"), chain, chain, from);
-      if (found[0] === undefined || found[0].seq > from) refuseArchived(chain, from, all<ArchivedHead>(ARCHIVED, chain)[0]);
+      if (found[0] === undefined || found[0].seq > from)
+        refuseArchived(chain, from, all<ArchivedHead>(ARCHIVED, chain)[0]);
       return found;
     },
     document: ({ asked: { kind, id } }) => {

@@ -132,7 +132,7 @@ export class Tables implements Shelf {
       statements.documents[kind].put.run(id, budget, status, JSON.stringify(body), version);
     }
     for (const { run, key, entry } of entries.values()) statements.addEntry.run(run, key, JSON.stringify(entry));
-    for (const [chain, seq] of anchored) statements.anchor.run(seq, chain);
+    for (const [chain, seq] of anchored) statements.anchor.run(chain, seq);
   }
 
   remember({ accounts, calls, chains }: Changes): void {
@@ -188,10 +188,10 @@ function prepare(database: Database) {
     head: sql("SELECT chain, seq, hash FROM heads WHERE chain = ?"),
     putHead: sql(
       `INSERT INTO heads (chain, seq, hash) VALUES (?, ?, ?)
-       ON CONFLICT (chain) DO UPDATE SET seq = excluded.seq, hash = excluded.hash`,
+       ON CONFLICT (chain) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, grown = 1`,
     ),
-    unanchored: sql("SELECT chain, seq, hash FROM heads WHERE anchored < seq ORDER BY chain LIMIT ?"),
-    anchor: sql("UPDATE heads SET anchored = ? WHERE chain = ?"),
+    unanchored: sql("SELECT chain, seq, hash FROM heads WHERE grown = 1 ORDER BY chain LIMIT ?"),
+    anchor: sql("UPDATE heads SET grown = 0 WHERE chain = ? AND seq = ?"),
     addLinks: sql("INSERT INTO links (chain, seq, lines) VALUES (?, ?, ?)"),
     entry: sql("SELECT entry FROM journal WHERE run = ? AND key = ?"),
     addEntry: sql("INSERT INTO journal (run, key, entry) VALUES (?, ?, ?)"),

@@ -24,6 +24,7 @@ export class Thread {
   private readonly exited: Promise<void>;
   private outgoing: Request[] = [];
   private next = 1;
+  private closing = false;
   private ended: Error | null = null;
 
   constructor(options: WriterOptions, changed: () => void) {
@@ -79,6 +80,8 @@ export class Thread {
   /** Everything asked for before is still answered. */
   async close(): Promise<void> {
     this.flush();
+    // Whoever waits for the end must get to see it, so from now on the thread keeps the process alive.
+    this.closing = true;
     this.worker.ref();
     this.send("close");
     await this.exited;
@@ -132,7 +135,7 @@ export class Thread {
   }
 
   private rest(): void {
-    if (this.waiting.size === 0) this.worker.unref();
+    if (this.waiting.size === 0 && !this.closing) this.worker.unref();
   }
 
   private fail(error: Error): void {

@@ -144,10 +144,10 @@ function brief({ op, decision, budget, charged, repeated, links, document, entry
   return { op, kind, charged, repeated, links, document, entry, calls, opened: budget === null ? null : budget?.id };
 }
 
-async function drive(address, place) {
-  const store = await openStore(address);
-  say({ place, opened: true });
+async function drive({ store, address, place }) {
   const { seed, name, again = [] } = address;
+  // As every gate does; what listens has to survive, too.
+  store.watch(() => {});
   const first = new Caller(store, place, { name: `${name}.again`, seed });
   // What was not acknowledged before the last crash is asked for again under the same ids, as an agent would.
   await Promise.all(again.map((operations) => first.send({ operations }, true)));
@@ -157,10 +157,18 @@ async function drive(address, place) {
   );
   await Promise.all(callers.map((caller) => caller.work(task.lists)));
   await store[Symbol.asyncDispose]();
-  say({ place, closed: true });
 }
 
-if (task.kill_ms !== undefined) setTimeout(() => process.kill(process.pid, "SIGKILL"), task.kill_ms);
-await Promise.all(task.stores.map(drive));
+function die() {
+  process.kill(process.pid, "SIGKILL");
+}
+
+// Death may come while the store is still being opened, or so many milliseconds after that.
+const { opening_ms, working_ms } = task.death ?? {};
+if (opening_ms !== undefined) setTimeout(die, opening_ms);
+const open = async (address, place) => ({ store: await openStore(address), address, place });
+const stores = await Promise.all(task.stores.map(open));
+say({ opened: true });
+if (working_ms !== undefined) setTimeout(die, working_ms);
+await Promise.all(stores.map(drive));
 say({ done: true });
-if (task.kill_ms !== undefined) process.kill(process.pid, "SIGKILL");

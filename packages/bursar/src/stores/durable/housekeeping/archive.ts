@@ -139,34 +139,42 @@ async function takeOut<Chain extends Ended & { readonly file: string }>(
   batch: readonly Chain[],
 ): Promise<readonly { readonly chain: Chain; readonly taken: boolean }[]> {
   const results: { chain: Chain; taken: boolean }[] = [];
+  // Budgets before calls before heads: in the order in which writers take them, so that nobody waits for each other.
+  await inLists(
+    batch.flatMap((chain) => chain.budgets),
+    async (list, some) => {
+      await sql.all(`SELECT id FROM budgets WHERE id IN (${list}) ORDER BY id ${sql.forUpdate}`, some);
+    },
+  );
   for (const chain of batch) {
-    await sql.run("UPDATE heads SET archived = $1 WHERE chain = $2 AND seq = $3 AND anchored >= seq AND archived IS NULL", [
-      chain.file,
-      chain.chain,
-      chain.seq,
-    ]);
+    await sql.run(
+      "UPDATE heads SET archived = $1 WHERE chain = $2 AND seq = $3 AND grown = 0 AND archived IS NULL",
+      [chain.file, chain.chain, chain.seq],
+    );
     const [row] = await sql.all("SELECT seq, archived FROM heads WHERE chain = $1", [chain.chain]);
     results.push({ chain, taken: row?.archived === chain.file && Number(row.seq) === chain.seq });
   }
   const taken = results.filter((result) => result.taken).map(({ chain }) => chain);
   const budgets = taken.flatMap((chain) => chain.budgets);
   for (const { chain, seq } of taken) await sql.run("DELETE FROM links WHERE chain = $1 AND seq <= $2", [chain, seq]);
-  await deleteWhere(sql, "calls", (list) => `budget IN (${list})`, budgets);
-  await deleteWhere(sql, "journal", (list) => `run IN (${list}) OR run IN (SELECT id FROM runs WHERE budget IN (${list}))`, budgets);
+  await inLists(budgets, async (list, some) => {
+    await sql.run(`DELETE FROM calls WHERE budget IN (${list})`, some);
+    const runs = `run IN (${list}) OR run IN (SELECT id FROM runs WHERE budget IN (${list}))`;
+    await sql.run(`DELETE FROM journal WHERE ${runs}`, some);
+  });
   return results;
 }
 
 const MOST_VALUES = 5000;
 
-async function deleteWhere(
-  sql: Sql,
-  table: string,
-  where: (list: string) => string,
+/** Does something with values, as many at a time as a statement takes. */
+async function inLists(
   values: readonly SqlValue[],
+  work: (list: string, some: readonly SqlValue[]) => Promise<void>,
 ): Promise<void> {
   for (let at = 0; at < values.length; at += MOST_VALUES) {
     const some = values.slice(at, at + MOST_VALUES);
-    await sql.run(`DELETE FROM ${table} WHERE ${where(some.map((_, index) => `$${index + 1}`).join(", "))}`, some);
+    await work(some.map((_, index) => `$${index + 1}`).join(", "), some);
   }
 }
 
@@ -176,6 +184,9 @@ const LONGEST_NAME = 80;
 export function fileName(chain: string): string {
   const plain = /^[a-z0-9][a-z0-9._-]*[a-z0-9]$/.test(chain) && !/^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/.test(chain);
   if (plain && chain.length <= LONGEST_NAME) return `${chain}.jsonl`;
-  const safe = chain.replace(/[^A-Za-z0-9._-]+/g, "_").replace(/^\.+/, "").slice(0, LONGEST_NAME);
+  const safe = chain
+    .replace(/[^A-Za-z0-9._-]+/g, "_")
+    .replace(/^\.+/, "")
+    .slice(0, LONGEST_NAME);
   return `${safe}~${createHash("sha256").update(chain).digest("hex").slice(0, 12)}.jsonl`;
 }

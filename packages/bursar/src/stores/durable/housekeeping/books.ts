@@ -162,7 +162,9 @@ class Tally {
     const kind = this.kindOf(id);
     const aside = budget.aside[id] ?? 0;
     if ((kind !== "sum" && kind !== null) || aside === this.aside.sum(id)) return;
-    wrong(`has set ${this.show(id, aside)} aside, but its wrap-up reserve has ${this.show(id, this.aside.sum(id))} left`);
+    wrong(
+      `has set ${this.show(id, aside)} aside, but its wrap-up reserve has ${this.show(id, this.aside.sum(id))} left`,
+    );
   }
 
   /** What is set aside of a clock is held nowhere. */

@@ -91,7 +91,8 @@ class Reading {
       this.rows++;
       const seq = Number(value.seq);
       const lines = String(value.lines).split("\n");
-      if (this.next !== null && seq !== this.next) this.fault ??= `a row says that it begins at ${seq}, not ${this.next}`;
+      if (this.next !== null && seq !== this.next)
+        this.fault ??= `a row says that it begins at ${seq}, not ${this.next}`;
       this.next = seq + lines.length;
       // All of them, because whoever verifies may stop in the middle.
       this.links += lines.length;
@@ -137,7 +138,8 @@ async function checkArchived(
   if (!(await exists(path))) {
     return defects.add("error", where, `was archived to ${file}, which is not in ${folder}`, "bring the file back");
   }
-  const known = first === null ? { chain: head.chain, seq: head.seq, hash: head.hash } : { ...first, chain: head.chain };
+  const known =
+    first === null ? { chain: head.chain, seq: head.seq, hash: head.hash } : { ...first, chain: head.chain };
   const verification = await verifyJsonl(createReadStream(path), { hash: sha256Hex, head: known });
   if (!verification.ok) defects.add("error", where, `its file ${file}: ${verification.message}`, "bring the file back");
 }
@@ -157,7 +159,8 @@ async function restOf(read: Reading, head: Head): Promise<Rest> {
     if (sha256Hex(hashedText(line)) !== hash) return { first, problem: `a line after its archive was changed` };
     const link = parseLine(line);
     const follows = before === null || (link.seq === before.seq + 1 && link.prev === before.hash);
-    if (!follows || link.chain !== head.chain) return { first, problem: `link ${link.seq} does not follow on the one before` };
+    if (!follows || link.chain !== head.chain)
+      return { first, problem: `link ${link.seq} does not follow on the one before` };
     first ??= { seq: link.seq - 1, hash: link.prev };
     before = { seq: link.seq, hash };
   }

@@ -46,7 +46,8 @@ export async function check(engine: Engine, dimensions: Dimensions, options: Che
   await defects.during(where, async () => {
     const complaints = await engine.complaints();
     if (complaints !== null) integrity = complaints.length === 0 ? "sound" : "damaged";
-    for (const complaint of complaints ?? []) defects.add("error", where, `SQLite says: ${complaint}`, "restore a backup");
+    for (const complaint of complaints ?? [])
+      defects.add("error", where, `SQLite says: ${complaint}`, "restore a backup");
   });
   let contents = NOTHING;
   await defects.during(where, async () => {

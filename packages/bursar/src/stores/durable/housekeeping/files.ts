@@ -6,13 +6,14 @@ import { StoreError } from "../errors.js";
  * Makes a file that is there as a whole or not at all: it is written under a temporary name beside its place, brought to
  * the disk, looked at, and only then given its name.
  */
-export async function makeFile<Result>(
-  path: string,
-  write: (temporary: string) => Promise<Result>,
-): Promise<Result> {
+export async function makeFile<Result>(path: string, write: (temporary: string) => Promise<Result>): Promise<Result> {
   if (await isThere(path)) {
-    throw new StoreError("store_filled", `${path} is there already: nothing is overwritten; name another file, or move it`);
+    throw new StoreError(
+      "store_filled",
+      `${path} is there already: nothing is overwritten; name another file, or move it`,
+    );
   }
+  if (!(await isThere(dirname(path)))) throw explained({ code: "ENOENT" }, path);
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.part`);
   try {
     const result = await write(temporary);
@@ -70,5 +71,7 @@ const CODES: Readonly<Record<string, string>> = {
 
 function explained(error: unknown, path: string): unknown {
   const help = CODES[(error as { code?: string }).code ?? ""];
-  return help === undefined ? error : new StoreError("store_denied", `${path} cannot be written: ${help}`, { cause: error });
+  return help === undefined
+    ? error
+    : new StoreError("store_denied", `${path} cannot be written: ${help}`, { cause: error });
 }

@@ -99,12 +99,15 @@ class ExportReader {
     } catch {
       // The error below says it.
     }
-    throw this.wrong(this.number === 1 ? "this is no export of a store" : "it is no JSON object, so it was cut or changed");
+    throw this.wrong(
+      this.number === 1 ? "this is no export of a store" : "it is no JSON object, so it was cut or changed",
+    );
   }
 
   private readHeader(value: Readonly<Record<string, unknown>>): ExportHeader {
     if (value.format !== "bursar-export") throw this.wrong("this is no export of a store");
-    if (value.version !== 1) throw this.wrong(`it has format ${value.version}, and this Bursar knows 1; install a newer one`);
+    if (value.version !== 1)
+      throw this.wrong(`it has format ${value.version}, and this Bursar knows 1; install a newer one`);
     if (value.schema !== KNOWN_SCHEMA) {
       const help = "open the store it came from with this Bursar, then export it again";
       throw this.wrong(`it has schema version ${value.schema}, and this Bursar has ${KNOWN_SCHEMA}; ${help}`);

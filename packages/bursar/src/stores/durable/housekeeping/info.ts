@@ -36,7 +36,10 @@ export async function info(engine: Engine): Promise<StoreInfo> {
     engine: kind,
     schema,
     bytes,
-    budgets: { open: await countOf(sql, "budgets", "WHERE ended = 0"), ended: await countOf(sql, "budgets", "WHERE ended <> 0") },
+    budgets: {
+      open: await countOf(sql, "budgets", "WHERE ended = 0"),
+      ended: await countOf(sql, "budgets", "WHERE ended <> 0"),
+    },
     calls: { all: await countOf(sql, "calls"), reserved: await countOf(sql, "calls", "WHERE status = 'reserved'") },
     chains: { all: await countOf(sql, "heads"), archived: await countOf(sql, "heads", "WHERE archived IS NOT NULL") },
     links: await linksIn(sql),
@@ -71,7 +74,12 @@ async function* holdsIn(sql: Sql) {
     "SELECT id, budget, expires, body FROM calls WHERE status = 'reserved'",
   )) {
     const link: unknown = (JSON.parse(String(body)) as { link?: unknown }).link;
-    const hold = { call: String(id), budget: String(budget), expires: expires === null ? null : Number(expires), at: null };
+    const hold = {
+      call: String(id),
+      budget: String(budget),
+      expires: expires === null ? null : Number(expires),
+      at: null,
+    };
     yield { ...(positionOf(link) ?? { chain: "", seq: 0 }), hold };
   }
 }

@@ -22,7 +22,8 @@ export async function checkOrigins(sql: Sql, defects: Defects, dimensions: Dimen
 async function* originsIn(sql: Sql, defects: Defects): AsyncGenerator<Origin> {
   for await (const budget of sql.rows("SELECT id, parent, origin, terms FROM budgets")) {
     const position = positionOf(budget.origin);
-    if (position === null) defects.add("error", `budget ${budget.id}`, "does not name the link that recorded its opening");
+    if (position === null)
+      defects.add("error", `budget ${budget.id}`, "does not name the link that recorded its opening");
     else yield { ...position, budget };
   }
 }
@@ -34,7 +35,8 @@ function difference(line: string, { id, parent, terms }: SqlRow, dimensions: Dim
     const says = { run_id: data.run_id, parent: data.parent, scope: data.scope, funding: data.funding };
     const row = { run_id: id, parent, scope, funding };
     for (const key of Object.keys(says) as (keyof typeof says)[]) {
-      if (says[key] !== row[key]) return `says ${JSON.stringify(says[key])} for ${key}, not ${JSON.stringify(row[key])}`;
+      if (says[key] !== row[key])
+        return `says ${JSON.stringify(says[key])} for ${key}, not ${JSON.stringify(row[key])}`;
     }
     if (data.deadline !== deadline) return "says another deadline";
     return limitDifference(data.limits as Record<string, unknown>, limits as Record<string, number>, dimensions);

@@ -8,6 +8,8 @@ export interface Sql {
   rows(text: string, values?: readonly SqlValue[]): AsyncIterable<SqlRow>;
   all(text: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
   run(text: string, values?: readonly SqlValue[]): Promise<void>;
+  /** What is put behind a SELECT in order to keep its rows as they are; nothing where a transaction keeps everything so. */
+  readonly forUpdate: string;
 }
 
 /** One store, seen from beside: a connection of its own, which does not keep others from writing while it reads. */

@@ -42,7 +42,7 @@ export const ALL_TABLES: readonly Table[] = [
   { name: "links", columns: { chain: "text", seq: "number", lines: "text" }, order: "chain, seq" },
   {
     name: "heads",
-    columns: { chain: "text", seq: "number", hash: "text", anchored: "number", archived: "text?" },
+    columns: { chain: "text", seq: "number", hash: "text", grown: "number", archived: "text?" },
     order: "chain",
   },
   { name: "journal", columns: { run: "text", key: "text", entry: "text" }, order: "seq" },

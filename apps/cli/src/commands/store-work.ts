@@ -1,0 +1,87 @@
+import { BursarError } from "bursar";
+import { type Housekeeping, openHousekeeping, type WorkOptions } from "bursar/store";
+import { CommandError, readArguments, UsageError } from "../args.js";
+import { ProgressBar } from "../render/progress.js";
+import { type Style, styleFor, wantsColour } from "../render/style.js";
+import type { Terminal } from "../terminal.js";
+
+/** What every command about a store understands. */
+const COMMON = {
+  store: { type: "string" },
+  json: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+export const COMMON_HELP = `  --store <url>    sqlite:<file>, postgres://user@host/database?schema=<name>;
+                   else BURSAR_STORE, else the user's own store
+  --json           the report as one JSON object
+  --help           this text`;
+
+type Extra = Readonly<Record<string, { readonly type: "boolean" | "string" }>>;
+type Given = Readonly<Record<string, string | true | undefined>>;
+
+/** One command about a store. */
+export interface StoreCommand {
+  readonly help: string;
+  readonly flags?: Extra;
+  /** The word it needs beside its flags, as the help calls it. */
+  readonly word?: string;
+  readonly run: (chore: Chore) => Promise<Done>;
+}
+
+interface Chore {
+  readonly housekeeping: Housekeeping;
+  readonly word: string;
+  readonly flags: Given;
+  readonly options: Required<WorkOptions>;
+  readonly terminal: Terminal;
+  readonly style: Style;
+}
+
+/** What came out: for programs, for people, and as an exit code. */
+interface Done {
+  readonly report: object;
+  readonly text: string;
+  readonly code?: number;
+}
+
+/** Runs a command about a store, with everything that is the same for all of them. */
+export async function runStoreCommand(
+  command: StoreCommand,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  const options = { ...COMMON, ...command.flags };
+  const { flags, words } = readArguments(args, options, command.word === undefined ? 0 : 1);
+  if (flags.help) {
+    terminal.write(command.help);
+    return 0;
+  }
+  const [word = ""] = words;
+  if (command.word !== undefined && word === "") throw new UsageError(`${command.word} is missing`);
+  const { signal, write } = terminal;
+  try {
+    await using housekeeping = openHousekeeping(flags.store as string | undefined);
+    const style = styleFor(wantsColour(terminal.env, terminal.isTerminal));
+    const done = await working(command, { housekeeping, word, flags: flags as Given, terminal, style });
+    write(flags.json ? `${JSON.stringify(done.report)}\n` : done.text);
+    return done.code ?? 0;
+  } catch (error) {
+    if (signal.aborted) return 130;
+    if (!flags.json || !(error instanceof BursarError || error instanceof CommandError)) throw error;
+    const code = error instanceof BursarError ? error.code : "failed";
+    write(`${JSON.stringify({ ok: false, error: { code, message: error.message } })}\n`);
+    return 1;
+  }
+}
+
+/** The bar is gone before anything else is written. */
+async function working(command: StoreCommand, chore: Omit<Chore, "options">): Promise<Done> {
+  const { aside, signal } = chore.terminal;
+  using bar = new ProgressBar(aside);
+  const progress: WorkOptions["progress"] = (each) => {
+    signal.throwIfAborted();
+    bar.show(each);
+  };
+  return command.run({ ...chore, options: { progress, signal } });
+}

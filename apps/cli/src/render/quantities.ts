@@ -1,0 +1,44 @@
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+const STEP = 1024;
+
+/** `147,456` bytes as `144.0 KiB`. */
+export function bytes(count: number): string {
+  let value = count;
+  let unit = 0;
+  while (value >= STEP && unit < UNITS.length - 1) {
+    value /= STEP;
+    unit++;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+export function number(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** `1 link`, `2 links`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${number(count)} ${count === 1 ? one : many}`;
+}
+
+const SPANS: readonly (readonly [string, number])[] = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+];
+
+/** A span of time in its largest whole unit: `3 days`. */
+export function span(ms: number): string {
+  const found = SPANS.find(([, length]) => ms >= length);
+  return found === undefined ? "less than a second" : counted(Math.floor(ms / found[1]), found[0]);
+}
+
+const LENGTHS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** Reads `30d`, `12h` and the like; null when it is none. */
+export function readSpan(text: string): number | null {
+  const [, count, unit = ""] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
+  const length = LENGTHS[unit];
+  return count === undefined || length === undefined ? null : Number(count) * length;
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { ENDED_RUN, OPEN_RUN, SESSION } from "./filled.js";
+import { bothEngines, checked, filled } from "./housed.js";
+
+const { sqlite, server } = await bothEngines();
+const ENGINES = [
+  ["SQLite", sqlite],
+  ["PostgreSQL", server],
+] as const;
+
+describe.for(ENGINES)("a check of a %s store", ([name, engine]) => {
+  test("finds nothing wrong with a sound one", async () => {
+    const report = await checked(await filled(engine));
+    expect(report).toMatchObject({ ok: true, defects: [], chains: 4, budgets: 5, calls: 19, anchors: 4, schema: 1 });
+    expect(report.integrity).toBe(name === "SQLite" ? "sound" : "not_available");
+    expect(report.links).toBeGreaterThan(30);
+  });
+
+  test.for([
+    [
+      "a changed link",
+      "UPDATE links SET lines = replace(lines, '0.123456789', '0.023456789')",
+      "does not match its hash",
+    ],
+    [
+      "a missing last link",
+      `DELETE FROM links WHERE seq = (SELECT max(seq) FROM links WHERE chain = '${SESSION}')`,
+      "end is missing",
+    ],
+    ["a changed head", `UPDATE heads SET seq = seq - 1 WHERE chain = '${OPEN_RUN}'`, "known head"],
+    ["a lost head", `DELETE FROM heads WHERE chain = '${ENDED_RUN}'`, "has links but no head"],
+    [
+      "usage taken back",
+      `UPDATE budgets SET state = replace(state, '"cost_usd"', '"fuel"') WHERE id = '${SESSION}'`,
+      "add up to",
+    ],
+    [
+      "a changed charge",
+      "UPDATE calls SET body = replace(body, '123456789', '23456789') WHERE id = 'part/used'",
+      "add up to $0.233",
+    ],
+    ["a forgotten hold", "UPDATE calls SET status = 'released' WHERE id = 'in flight'", "calls and children need"],
+    ["a lost call", "DELETE FROM calls WHERE id = 'in flight'", "are open, but there are"],
+    ["a lost budget", "DELETE FROM budgets WHERE id = 'part'", "is not there, but"],
+    [
+      "an extension nobody granted",
+      `UPDATE budgets SET state = replace(state, '"extended":{"cost_usd":250000000', '"extended":{"cost_usd":950000000') WHERE id = '${OPEN_RUN}'`,
+      "its chain records $0.25",
+    ],
+    [
+      "a raised limit",
+      `UPDATE budgets SET terms = replace(terms, '10000000000', '90000000000') WHERE id = '${SESSION}'`,
+      "says a limit of 10 for cost_usd, not 90",
+    ],
+    ["a row that is no JSON", "UPDATE budgets SET state = '{' WHERE id = 'part'", "cannot be read"],
+  ] as const)("finds %s", async ([, sql, problem]) => {
+    const url = await filled(engine);
+    await engine.tamper(url, sql);
+    const { ok, defects, errors } = await checked(url);
+    expect(ok).toBe(false);
+    expect(errors).toBeGreaterThan(0);
+    expect(defects.map((defect) => defect.problem).join("\n")).toContain(problem);
+    expect(defects.every(({ where, advice }) => where !== "" && advice !== "")).toBe(true);
+  });
+
+  test("finds a chain that was rewritten as a whole, because the tenant's chain remembers it", async () => {
+    const url = await filled(engine);
+    const other = await filled(engine);
+    const rows = await engine.rows(other, `SELECT seq, lines FROM links WHERE chain = '${ENDED_RUN}'`);
+    const [head] = await engine.rows(other, `SELECT hash FROM heads WHERE chain = '${ENDED_RUN}'`);
+    for (const { seq, lines } of rows) {
+      const quoted = String(lines).replaceAll("'", "''");
+      await engine.tamper(url, `UPDATE links SET lines = '${quoted}' WHERE chain = '${ENDED_RUN}' AND seq = ${seq}`);
+    }
+    await engine.tamper(url, `UPDATE heads SET hash = '${head?.hash}' WHERE chain = '${ENDED_RUN}'`);
+    const { defects } = await checked(url);
+    expect(defects).toEqual([
+      expect.objectContaining({ where: `chain ${ENDED_RUN}`, problem: expect.stringContaining("vouches for") }),
+    ]);
+  });
+});

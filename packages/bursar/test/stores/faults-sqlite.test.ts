@@ -1,0 +1,204 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, chownSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { StoreError } from "bursar";
+import { SqliteStore } from "bursar/sqlite";
+import { afterAll, describe, expect, test } from "vitest";
+import { openDatabase } from "../../src/stores/sqlite/driver.js";
+import { type Fault, runChild, startChild } from "./child.js";
+import { temporaryFolder } from "./folder.js";
+
+const folder = await temporaryFolder();
+afterAll(() => folder[Symbol.asyncDispose]());
+let files = 0;
+
+/** Root may do everything, so who is root lets somebody else try. */
+const STRANGER = process.getuid?.() === 0 ? { user: { uid: 65534, gid: 65534 } } : {};
+
+function newPath(): string {
+  return join(folder.path, `${files++}.db`);
+}
+
+async function charge(store: SqliteStore, call: string): Promise<void> {
+  await store.apply([{ op: "charge", budget: "all", call, used: { steps: 1 } as never }]);
+}
+
+/** A file with one budget, that has been charged once. */
+async function filled(path = newPath()): Promise<string> {
+  await using store = await SqliteStore.open({ path });
+  const grant = { kind: "limits", limits: {} } as const;
+  await store.apply([{ op: "open", parent: null, opening: { id: "all", scope: "shared", grant } }]);
+  await charge(store, "first");
+  return path;
+}
+
+async function steps(path: string): Promise<number | undefined> {
+  await using store = await SqliteStore.open({ path });
+  return (await store.budget("all"))?.used.steps;
+}
+
+async function faultOf(work: Promise<unknown>): Promise<StoreError> {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(StoreError);
+  return error as StoreError;
+}
+
+/** What somebody who is not root is told when he opens and writes the file. */
+async function strangersFault(path: string): Promise<Fault | undefined> {
+  const { lines } = await runChild("open.mjs", { address: { path }, call: "strange" }, STRANGER);
+  return lines[0]?.fault;
+}
+
+describe("opening a SQLite file", () => {
+  test("that is none says so", async () => {
+    const path = newPath();
+    writeFileSync(path, "Dear diary, this is no database at all. ".repeat(100));
+    const { code, message } = await faultOf(SqliteStore.open({ path }));
+    expect([code, message]).toEqual(["store_damaged", expect.stringContaining("restore a backup")]);
+  });
+
+  test("of a newer Bursar changes nothing and says what to install", async () => {
+    const path = await filled();
+    const database = openDatabase(path);
+    database.exec("INSERT INTO migrations (version, name, at) VALUES (999, 'of the future', 0)");
+    const { code, message } = await faultOf(SqliteStore.open({ path }));
+    expect([code, message]).toEqual(["store_schema", expect.stringMatching(/version 999.*install/)]);
+    database.exec("DELETE FROM migrations WHERE version = 999");
+    database.close();
+    expect(await steps(path)).toBe(1);
+  });
+
+  test("where a folder is says so", async () => {
+    const path = newPath();
+    mkdirSync(path);
+    const { code, message } = await faultOf(SqliteStore.open({ path }));
+    expect([code, message]).toEqual(["store_missing", expect.stringContaining("check that its folder")]);
+  });
+
+  test("below a file says so", async () => {
+    const { code, message } = await faultOf(SqliteStore.open({ path: join(await filled(), "below.db") }));
+    expect([code, message]).toEqual(["store_denied", expect.stringContaining("choose another")]);
+  });
+
+  test("that may not be read says so, and it is all there when it may", async () => {
+    const path = await filled();
+    chmodSync(path, 0o000);
+    chmodSync(folder.path, 0o777);
+    const fault = await strangersFault(path);
+    expect(fault).toMatchObject({ name: "StoreError", message: expect.stringContaining("check") });
+    expect(["store_denied", "store_missing"]).toContain(fault?.code);
+    chmodSync(path, 0o666);
+    expect(await strangersFault(path)).toBeUndefined();
+    expect(await steps(path)).toBe(2);
+  });
+
+  test("that is read-only says what to make writable, and goes on when it is", async () => {
+    const path = await filled();
+    chmodSync(folder.path, 0o777);
+    chmodSync(path, 0o444);
+    expect(await strangersFault(path)).toMatchObject({
+      ...{ name: "StoreError", code: "store_readonly" },
+      message: expect.stringContaining("make the file and its folder writable"),
+    });
+    for (const beside of ["-wal", "-shm"]) rmSync(`${path}${beside}`, { force: true });
+    chmodSync(path, 0o666);
+    expect(await strangersFault(path)).toBeUndefined();
+    expect(await steps(path)).toBe(2);
+  });
+
+  test("in a folder that is read-only says what to make writable", async () => {
+    const closed = join(folder.path, `closed-${files++}`);
+    mkdirSync(closed);
+    const path = await filled(join(closed, "store.db"));
+    if (STRANGER.user !== undefined) chownSync(path, STRANGER.user.uid, STRANGER.user.gid);
+    chmodSync(closed, 0o555);
+    expect(await strangersFault(path)).toMatchObject({
+      name: "StoreError",
+      message: expect.stringContaining("folder"),
+    });
+    chmodSync(closed, 0o777);
+    expect(await strangersFault(path)).toBeUndefined();
+    expect(await steps(path)).toBe(2);
+  });
+});
+
+describe("a SQLite store", () => {
+  test("that others lock for too long says who to look for, and goes on afterwards", async () => {
+    const path = await filled();
+    await using store = await SqliteStore.open({ path, patience_ms: 100 });
+    const other = openDatabase(path);
+    other.exec("BEGIN IMMEDIATE");
+    const { code, message } = await faultOf(charge(store, "second"));
+    expect([code, message]).toEqual(["store_locked", expect.stringContaining("fuser")]);
+    expect((await store.budget("all"))?.used.steps).toBe(1);
+    other.exec("ROLLBACK");
+    other.close();
+    await charge(store, "second");
+    expect((await store.budget("all"))?.used.steps).toBe(2);
+  });
+
+  test("that is closed says so", async () => {
+    const store = await SqliteStore.open({ path: newPath() });
+    await store[Symbol.asyncDispose]();
+    expect((await faultOf(charge(store, "late"))).code).toBe("store_closed");
+  });
+
+  test("whose disk is full says so, loses nothing, and goes on when there is room", async () => {
+    const place = join(folder.path, `disk-${files++}`);
+    mkdirSync(place);
+    const ballast = { file: join(place, "ballast"), bytes: 2_500_000 };
+    // A small disk of the child's own, in a namespace that ends with it, so that nobody has to be root.
+    const mount = `mount -t tmpfs -o size=4m tmpfs '${place}' && exec "$@"`;
+    const under = canMount() ? ["unshare", "-rm", "bash", "-c", mount, "small"] : null;
+    if (under === null) return fullByLimit();
+    const { lines } = await runChild("full.mjs", { address: { path: join(place, "store.db") }, ballast }, { under });
+    checkFull(lines, "store_full");
+  });
+
+  test("whose files may not grow says so, loses nothing, and goes on when they may", fullByLimit);
+});
+
+function canMount(): boolean {
+  try {
+    execFileSync("unshare", ["-rm", "bash", "-c", "mount -t tmpfs tmpfs /mnt"], { stdio: "ignore" });
+    return true;
+  } catch {
+    process.stderr.write("Disks cannot be mounted here, so the limit of a file's size stands for a full disk.\n");
+    return false;
+  }
+}
+
+/** Where a quota or a limit is reached, SQLite reports a failed write rather than a full disk. */
+async function fullByLimit(): Promise<void> {
+  const under = ["bash", "-c", 'ulimit -S -f 800; exec "$@"', "limited"];
+  const path = newPath();
+  const child = startChild("full.mjs", { address: { path } }, { under });
+  while (!child.lines().some((line) => "faults" in line)) {
+    await Promise.race([new Promise((resolve) => setTimeout(resolve, 20)), child.over]);
+  }
+  execFileSync("prlimit", ["--pid", String(child.pid), "--fsize=unlimited:"]);
+  child.send("go");
+  const { code, lines, stderr } = await child.over;
+  expect(code, stderr).toBe(0);
+  checkFull(lines, "store_failed");
+  expect(statSync(path).size).toBeGreaterThan(0);
+}
+
+function checkFull(lines: readonly object[], code: string): void {
+  const told = Object.assign({}, ...lines) as {
+    readonly faults: readonly Fault[];
+    readonly before: { readonly charged: number };
+    readonly after: { readonly charged: number };
+  };
+  for (const fault of told.faults) {
+    expect(fault).toMatchObject({ name: "StoreError", code, message: expect.stringContaining("try again") });
+  }
+  for (const figures of [told.before, told.after]) {
+    const { charged } = figures;
+    expect(figures).toEqual({ charged, verified: true, links: charged, used: charged, entries: charged });
+  }
+  expect(told.after.charged).toBe(told.before.charged + 20);
+}

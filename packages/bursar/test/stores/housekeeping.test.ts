@@ -1,0 +1,55 @@
+import { openHousekeeping } from "bursar/store";
+import { describe, expect, test } from "vitest";
+import { bothEngines, filled } from "./housed.js";
+
+const { sqlite, server } = await bothEngines();
+const ENGINES = [
+  ["SQLite", sqlite],
+  ["PostgreSQL", server],
+] as const;
+
+describe.for(ENGINES)("looking after a %s store", ([name, engine]) => {
+  test("begins with one look at it", async () => {
+    await using housekeeping = openHousekeeping(await filled(engine));
+    const info = await housekeeping.info();
+    expect(info).toMatchObject({
+      schema: 1,
+      budgets: { open: 4, ended: 1 },
+      calls: { all: 19, reserved: 3 },
+      chains: { all: 4, archived: 0 },
+      runs: { Completed: 1, Running: 1 },
+      approvalsWaiting: 1,
+    });
+    expect(info.bytes).toBeGreaterThan(10_000);
+    expect(info.oldestHold?.at).toBeGreaterThan(1e12);
+    expect(JSON.stringify(info)).not.toContain("postgres:postgres");
+  });
+
+  test("says that there is none, and makes one when asked to", async () => {
+    await using housekeeping = openHousekeeping(engine.fresh());
+    await expect(housekeeping.info()).rejects.toMatchObject({ code: "store_missing" });
+    expect(await housekeeping.migrate({ dry: true })).toMatchObject({ before: 0, after: 0, known: 1 });
+    await expect(housekeeping.check()).rejects.toMatchObject({ code: "store_missing" });
+    expect(await housekeeping.migrate()).toMatchObject({ before: 0, after: 1 });
+    expect(await housekeeping.migrate()).toMatchObject({ before: 1, after: 1 });
+    expect(await housekeeping.check()).toMatchObject({ ok: true, budgets: 0 });
+  });
+
+  test("leaves tables of a newer Bursar alone", async () => {
+    const url = await filled(engine);
+    await engine.tamper(url, "INSERT INTO migrations (version, name, at) VALUES (99, 'later', 0)");
+    await using housekeeping = openHousekeeping(url);
+    await expect(housekeeping.check()).rejects.toThrow("schema version 99");
+    expect(await housekeeping.migrate({ dry: true })).toMatchObject({ before: 99, after: 99, known: 1 });
+    expect(await housekeeping.migrate()).toMatchObject({ before: 99, after: 99 });
+  });
+
+  test("gives room back", async () => {
+    await using housekeeping = openHousekeeping(await filled(engine));
+    const { bytesBefore, bytesAfter } = await housekeeping.vacuum();
+    expect(bytesBefore).toBeGreaterThan(0);
+    expect(bytesAfter).toBeGreaterThan(0);
+    expect(await housekeeping.check()).toMatchObject({ ok: true });
+    if (name === "PostgreSQL") await expect(housekeeping.backup("x.db")).rejects.toThrow("pg_dump");
+  });
+});

@@ -1,0 +1,104 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openStore } from "bursar";
+import { expect, test } from "vitest";
+import { defaultFile, defaultUrl, readAddress } from "../../src/stores/address.js";
+import { StoreError } from "../../src/stores/durable/errors.js";
+import { fill, SESSION } from "./filled.js";
+import { temporaryFolder } from "./folder.js";
+
+const HOME = "/home/ada";
+
+test.for([
+  ["sqlite:x.db", "x.db"],
+  ["sqlite:./a b/x.db", "./a b/x.db"],
+  ["sqlite:/var/x.db", "/var/x.db"],
+  ["sqlite:///var/x.db", "/var/x.db"],
+  ["SQLITE:x.db", "x.db"],
+  ["sqlite:~/x.db", "/home/ada/x.db"],
+  ["sqlite:./~/x.db", "./~/x.db"],
+  ["sqlite:C:\\data\\x.db", "C:\\data\\x.db"],
+  ["sqlite:///C:/data/x.db", "C:/data/x.db"],
+] as const)("%s is the file %s", ([url, path]) => {
+  expect(readAddress(url, HOME)).toEqual({ engine: "sqlite", path });
+});
+
+test.for([
+  ["postgres://ada@db/x", "postgres://ada@db/x", "bursar"],
+  ["postgresql://db:5433/x?schema=ours", "postgresql://db:5433/x", "ours"],
+  ["postgres://db/x?sslmode=require&schema=ours", "postgres://db/x?sslmode=require", "ours"],
+  ["postgres://ada:p%40ss@db/x?schema=ours&ssl=true", "postgres://ada:p%40ss@db/x?ssl=true", "ours"],
+] as const)("%s is the server %s with the schema %s", ([url, server, schema]) => {
+  expect(readAddress(url, HOME)).toEqual({ engine: "postgres", url: server, schema });
+});
+
+test.for([
+  ["./x.db", "did you mean sqlite:./x.db?"],
+  ["x.db", "did you mean sqlite:x.db?"],
+  ["/var/x.db", "did you mean sqlite:/var/x.db?"],
+  ["C:\\x.db", "did you mean sqlite:C:\\x.db?"],
+  ["file:///var/x.db", "did you mean sqlite:/var/x.db?"],
+  ["sqllite:x.db", "did you mean sqlite:…?"],
+  ["postgress://ada:secret@db/x", "did you mean postgres://…?"],
+  ["mysql://root:secret@db/x", "has the scheme mysql:, which no store has; allowed: sqlite:<file>"],
+  ["ada:secret@db/x", "has the scheme ada:"],
+  ["//ada:secret@db/x", "did you mean postgres://…?"],
+  ["host=db password=secret", "did you mean postgres://…?"],
+  ["sqlite://x.db", "write sqlite:x.db"],
+  ["sqlite:", "names no file"],
+  ["sqlite::memory:", "write memory:"],
+  ["sqlite:x.db?mode=ro", "takes none"],
+  ["memory:x", "takes nothing else"],
+  ["", "is empty"],
+  [" ", "is empty"],
+] as const)("%j is refused: %s", ([url, problem]) => {
+  const read = () => readAddress(url, HOME);
+  expect(read).toThrow(StoreError);
+  expect(read).toThrow(problem);
+  expect(read).not.toThrow("secret");
+});
+
+test("a server's URL that makes no sense is refused without a word of its password", async () => {
+  const error = await openStore("postgres://ada:secret@[db/x").catch((reason: unknown) => reason);
+  expect(String(error)).toContain("allowed: postgres://user@host/database");
+  expect(String(error)).not.toContain("secret");
+  await expect(openStore("postgres://db/x?schema=No-Good")).rejects.toThrow("schema");
+});
+
+test("without a URL, a store is where the platform keeps a user's data", () => {
+  const at = (platform: string, env: Record<string, string> = {}, home = HOME) => ({ platform, env, home });
+  expect(defaultFile(at("linux"))).toBe("/home/ada/.local/share/bursar/bursar.db");
+  expect(defaultFile(at("linux", { XDG_DATA_HOME: "/data" }))).toBe("/data/bursar/bursar.db");
+  expect(defaultFile(at("linux", { XDG_DATA_HOME: "data" }))).toBe("/home/ada/.local/share/bursar/bursar.db");
+  expect(defaultFile(at("darwin", {}, "/Users/ada"))).toBe("/Users/ada/Library/Application Support/bursar/bursar.db");
+  expect(defaultFile(at("win32", { LOCALAPPDATA: "D:\\data" }, "C:\\ada"))).toBe("D:\\data\\bursar\\bursar.db");
+  expect(defaultFile(at("win32", {}, "C:\\ada"))).toBe("C:\\ada\\AppData\\Local\\bursar\\bursar.db");
+  expect(defaultUrl(at("linux"))).toBe("sqlite:/home/ada/.local/share/bursar/bursar.db");
+  expect(defaultUrl(at("linux", { BURSAR_STORE: "" }))).toBe("sqlite:/home/ada/.local/share/bursar/bursar.db");
+  expect(defaultUrl(at("linux", { BURSAR_STORE: "memory:" }))).toBe("memory:");
+});
+
+test("a store is opened by its URL", async () => {
+  await using folder = await temporaryFolder();
+  for (const url of ["memory:", `sqlite:${join(folder.path, "new", "x.db")}`]) {
+    await using store = await openStore(url);
+    await fill(store);
+    expect((await store.budget(SESSION))?.id).toBe(SESSION);
+  }
+});
+
+test("to import bursar loads no driver", () => {
+  const seen = new Set<string>();
+  const visit = (file: string): void => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    for (const [, name = ""] of readFileSync(file, "utf8").matchAll(/^(?:import|export|\}).*? from "(.+)";$/gm)) {
+      if (name.startsWith(".")) visit(join(dirname(file), name.replace(/\.js$/, ".ts")));
+      else seen.add(name);
+    }
+  };
+  visit(fileURLToPath(new URL("../../src/index.ts", import.meta.url)));
+  expect(seen.size).toBeGreaterThan(40);
+  expect([...seen].filter((name) => /postgres|sqlite/.test(name))).toEqual([]);
+});

@@ -1,0 +1,70 @@
+import { type Operation, openStore } from "bursar";
+import { openHousekeeping } from "bursar/store";
+import fc from "fast-check";
+import { afterAll, expect, test } from "vitest";
+import { sqliteEngine } from "./engines.js";
+import { amounts } from "./filled.js";
+
+const engine = await sqliteEngine();
+afterAll(() => engine[Symbol.asyncDispose]());
+
+const budgets = fc.integer({ min: 0, max: 6 });
+const calls = fc.integer({ min: 0, max: 12 });
+const cost = fc
+  .integer({ min: 0, max: 40 })
+  .map((cents) => amounts({ cost_usd: cents / 10, steps: cents % 3, depth: cents % 4 }));
+
+/** Operations that mostly make sense. Those that do not are refused, which must leave no trace. */
+const operations: fc.Arbitrary<Operation> = fc.oneof(
+  fc.tuple(budgets, fc.option(budgets), fc.constantFrom(0.3, 0.5, 1)).map(([id, parent, of]): Operation => {
+    const grant = parent === null ? limits(20) : id % 3 === 0 ? ({ kind: "fraction", of } as const) : limits(5);
+    const wrapUp = { kind: "wrap_up", amounts: amounts({ cost_usd: 0.5 }) } as const;
+    const opening = { id: `b${id}`, scope: "run", grant: parent !== null && id === 5 ? wrapUp : grant } as const;
+    return { op: "open", parent: parent === null ? null : `b${parent}`, opening, chain: `c${id % 3}` };
+  }),
+  fc.tuple(budgets, calls, cost, fc.boolean()).map(
+    ([id, call, asked, dies]): Operation => ({
+      op: "reserve",
+      budget: `b${id}`,
+      call: `k${call}`,
+      kind: call % 2 === 0 ? "model" : "tool",
+      asked,
+      ...(dies ? { expires: 1 } : {}),
+    }),
+  ),
+  fc.tuple(calls, cost).map(([call, used]): Operation => ({ op: "commit", call: `k${call}`, used })),
+  calls.map((call): Operation => ({ op: "release", call: `k${call}` })),
+  fc.constant<Operation>({ op: "expire" }),
+  fc.constant<Operation>({ op: "anchor" }),
+  fc
+    .tuple(budgets, calls, cost)
+    .map(([id, call, used]): Operation => ({ op: "charge", budget: `b${id}`, call: `x${call}`, used })),
+  budgets.map((id): Operation => {
+    const additional = amounts({ cost_usd: 0.7 });
+    return { op: "extend", budget: `b${id}`, additional, approved_by: "ada", reason: null };
+  }),
+  budgets.map((id): Operation => ({ op: "end", budget: `b${id}` })),
+);
+
+function limits(usd: number) {
+  return { kind: "limits", limits: amounts({ cost_usd: usd, steps: 50 }) } as const;
+}
+
+test("whatever happens in a store, its check finds nothing wrong", async () => {
+  const history = fc.array(operations, { minLength: 20, maxLength: 80 });
+  await fc.assert(
+    fc.asyncProperty(history, async (list) => {
+      const url = engine.fresh();
+      {
+        await using store = await openStore(url);
+        await store.apply([{ op: "open", parent: null, opening: { id: "b0", scope: "shared", grant: limits(30) } }]);
+        for (const operation of list) await store.apply([operation]).catch(() => {});
+      }
+      await using housekeeping = openHousekeeping(url);
+      const { defects, budgets: checked } = await housekeeping.check();
+      expect(defects).toEqual([]);
+      expect(checked).toBeGreaterThan(0);
+    }),
+    { numRuns: 60 },
+  );
+});
