@@ -7,8 +7,10 @@ import { chain } from "./chain.js";
 import { context } from "./context.js";
 import { gate } from "./gate.js";
 import { type Bench, type Report, renderReport } from "./report.js";
+import { postgres } from "./store/postgres.js";
+import { sqlite } from "./store/sqlite.js";
 
-const BENCHES: readonly Bench[] = [gate, context, chain];
+const BENCHES: readonly Bench[] = [gate, context, chain, sqlite, postgres];
 const RESULTS = fileURLToPath(new URL("../results", import.meta.url));
 
 interface Machine {
@@ -22,7 +24,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { json: { type: "string" }, quick: { type: "boolean" }, strict: { type: "boolean" } },
 });
-const chosen = positionals.length === 0 ? BENCHES : positionals.map(find);
+const chosen = positionals.length === 0 ? BENCHES : positionals.flatMap(find);
 if (values.json !== undefined && chosen.length > 1) throw new Error("--json takes one file; name one bench with it");
 
 let kept = true;
@@ -37,9 +39,10 @@ for (const bench of chosen) {
 }
 if (values.strict === true && !kept) process.exitCode = 1;
 
-function find(name: string): Bench {
-  const bench = BENCHES.find((each) => each.name === name);
-  if (bench !== undefined) return bench;
+/** A bench by its name, or all whose names begin with it: `store` is both stores. */
+function find(name: string): readonly Bench[] {
+  const found = BENCHES.filter((each) => each.name === name || each.name.startsWith(`${name}-`));
+  if (found.length > 0) return found;
   throw new Error(`${name} is not a bench; known: ${BENCHES.map((each) => each.name).join(", ")}`);
 }
 

@@ -83,5 +83,5 @@ async function working(command: StoreCommand, chore: Omit<Chore, "options">): Pr
     signal.throwIfAborted();
     bar.show(each);
   };
-  return command.run({ ...chore, options: { progress, signal } });
+  return await command.run({ ...chore, options: { progress, signal } });
 }

@@ -61,7 +61,7 @@ async function verifyFile(file: string, head: Head | undefined, terminal: Termin
   if (file === "-" && input === null) throw new UsageError("nothing is piped in; name a file, or pipe a chain in");
   const { chunks, total } = file === "-" && input !== null ? { chunks: input, total: 0 } : openFile(file);
   using bar = new ProgressBar(aside);
-  return verifyJsonl(counting(chunks, total, { progress: bar.show, signal }), { hash: sha256Hex, head });
+  return await verifyJsonl(counting(chunks, total, { progress: bar.show, signal }), { hash: sha256Hex, head });
 }
 
 /** From its end, because the name of a chain may hold colons. */

@@ -22,8 +22,8 @@ import type {
   ReleaseOperation,
   ReserveOperation,
 } from "./operation.js";
-import { repeatedReserve, repeatedSettlement, reused, same } from "./repeated.js";
 import { RefusedError } from "./refused.js";
+import { repeatedReserve, repeatedSettlement, reused, same } from "./repeated.js";
 import { closed, type Deltas, joined, reserve, settle, sums } from "./settlement.js";
 import { paused, resumed, type Time } from "./time.js";
 import { type Charge, chargeFor, withTotal } from "./usage.js";

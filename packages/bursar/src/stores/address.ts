@@ -19,6 +19,7 @@ const SCHEMES = ["sqlite", "postgres", "postgresql", "memory"];
 const ALLOWED = "allowed: sqlite:<file>, postgres://user@host/database, memory:";
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
 const DEFAULT_SCHEMA = "bursar";
+const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
 
 /** The store that is meant when nobody names one: `BURSAR_STORE`, else a file where the platform keeps a user's data. */
 export function defaultUrl(surroundings: Surroundings): string {
@@ -86,6 +87,8 @@ function postgresOf(url: string): StoreAddress {
   const ours = pairs.filter((pair) => pair.startsWith("schema="));
   const others = pairs.filter((pair) => !pair.startsWith("schema="));
   const schema = decoded(ours.at(-1)?.slice("schema=".length)) ?? DEFAULT_SCHEMA;
+  if (!SCHEMA.test(schema))
+    throw wrong("names a schema that is none; allowed: lower-case letters, digits and _, at most 63");
   return { engine: "postgres", url: others.length === 0 ? base : `${base}?${others.join("&")}`, schema };
 }
 

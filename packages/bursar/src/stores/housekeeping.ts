@@ -158,7 +158,7 @@ export class Housekeeping implements AsyncDisposable {
       throw new InputError("older_ms", `is ${show(options?.older_ms)}; allowed: 0 or more`);
     const engine = await this.current();
     await using store = await openAt(this.address, { dimensions: this.dimensions, clock: this.clock });
-    return archive(engine, store, this.clock.now().instant, options);
+    return await archive(engine, store, this.clock.now().instant, options);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

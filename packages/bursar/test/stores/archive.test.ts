@@ -31,6 +31,10 @@ describe.for(ENGINES)("an archive of a %s store", ([, engine]) => {
       archived: [],
       skipped: [],
     });
+    {
+      await using store = await openStore(url);
+      await store.apply([{ op: "record", budget: ENDED_RUN, action: { action_type: "Noted", data: {} } }]);
+    }
     const dry = await housekeeping.archive({ folder: folder.path, older_ms: 0, dry: true });
     expect(dry.archived).toMatchObject([{ chain: ENDED_RUN, file: `${ENDED_RUN}.jsonl` }]);
     expect(await readdir(folder.path)).toEqual([]);
@@ -40,7 +44,7 @@ describe.for(ENGINES)("an archive of a %s store", ([, engine]) => {
     expect(await readdir(folder.path)).toEqual([`${ENDED_RUN}.jsonl`]);
     expect(await engine.rows(url, `SELECT id FROM calls WHERE budget = '${ENDED_RUN}'`)).toHaveLength(0);
     expect(await engine.rows(url, "SELECT run FROM journal")).toMatchObject([{ run: OPEN_RUN }]);
-    expect(await checked(url, folder.path)).toMatchObject({ ok: true, defects: [], archived: 1, anchors: 4 });
+    expect(await checked(url, folder.path)).toMatchObject({ ok: true, defects: [], archived: 1, anchors: 5 });
 
     await using store = await openStore(url);
     expect((await store.budget(ENDED_RUN))?.used.cost_usd).toBeGreaterThan(0);
@@ -83,6 +87,24 @@ describe.for(ENGINES)("an archive of a %s store", ([, engine]) => {
     await expect(store.chain(ENDED_RUN)[Symbol.asyncIterator]().next()).rejects.toThrow("was archived");
     const report = await checked(url, folder.path);
     expect(report).toMatchObject({ ok: true, errors: 0, warnings: 1 });
+  });
+
+  test("writes anew what an interrupted attempt has left of a chain that has grown, and nobody else's file", async () => {
+    await using folder = await temporaryFolder();
+    const url = await filled(engine);
+    await using housekeeping = openHousekeeping(url, { clock: NEXT_HOUR });
+    await using store = await openStore(url);
+    const lines: string[] = [];
+    for await (const line of store.chain(ENDED_RUN)) lines.push(line);
+    const path = join(folder.path, `${ENDED_RUN}.jsonl`);
+    await writeFile(path, `${lines.slice(0, 3).join("\n")}\n`);
+    expect((await housekeeping.archive({ folder: folder.path, older_ms: 0 })).archived).toHaveLength(1);
+    expect(await readFile(path, "utf8")).toBe(`${lines.join("\n")}\n`);
+
+    await using other = openHousekeeping(await filled(engine), { clock: NEXT_HOUR });
+    await expect(other.archive({ folder: folder.path, older_ms: 0 })).rejects.toThrow("so it stays in the store");
+    expect(await readFile(path, "utf8")).toBe(`${lines.join("\n")}\n`);
+    expect(await other.check()).toMatchObject({ ok: true, archived: 0 });
   });
 
   test("survives the move to another store", async () => {

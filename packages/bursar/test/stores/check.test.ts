@@ -1,5 +1,9 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { openStore } from "bursar";
+import { LeasingStore } from "bursar/lease";
+import { openHousekeeping } from "bursar/store";
 import { describe, expect, test } from "vitest";
-import { ENDED_RUN, OPEN_RUN, SESSION } from "./filled.js";
+import { amounts, ENDED_RUN, OPEN_RUN, SESSION } from "./filled.js";
 import { bothEngines, checked, filled } from "./housed.js";
 
 const { sqlite, server } = await bothEngines();
@@ -78,4 +82,35 @@ describe.for(ENGINES)("a check of a %s store", ([name, engine]) => {
       expect.objectContaining({ where: `chain ${ENDED_RUN}`, problem: expect.stringContaining("vouches for") }),
     ]);
   });
+});
+
+test("damaged pages are found, told, and do not stop the rest", async () => {
+  const url = await filled(sqlite);
+  const file = url.slice("sqlite:".length);
+  await sqlite.tamper(url, "PRAGMA wal_checkpoint(TRUNCATE)");
+  const [index] = await sqlite.rows(url, "SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_calls_1'");
+  const bytes = await readFile(file);
+  bytes.fill(0xff, (Number(index?.rootpage) - 1) * 4096 + 8, Number(index?.rootpage) * 4096 - 1000);
+  await writeFile(file, bytes);
+  const report = await checked(url);
+  expect(report).toMatchObject({ ok: false, integrity: "damaged", chains: 4 });
+  expect(report.defects[0]).toMatchObject({ severity: "error", advice: "restore a backup" });
+  await using housekeeping = openHousekeeping(url);
+  await expect(housekeeping.export(async () => {})).rejects.toMatchObject({ code: "store_damaged" });
+  await expect(housekeeping.backup(`${file}.backup`)).rejects.toMatchObject({ code: "store_damaged" });
+});
+
+test("slices that processes hold of a budget add up too", async () => {
+  const url = await filled(sqlite);
+  {
+    await using store = await openStore(url);
+    await using leasing = await LeasingStore.open({ store, budgets: [SESSION], name: "worker" });
+    const asked = amounts({ cost_usd: 0.01, steps: 1 });
+    for (let at = 0; at < 20; at++) {
+      await leasing.apply([{ op: "reserve", budget: SESSION, call: `leased ${at}`, kind: "tool", asked }]);
+      if (at % 3 > 0) await leasing.apply([{ op: "commit", call: `leased ${at}`, used: asked }]);
+    }
+    expect(await checked(url)).toMatchObject({ ok: true, defects: [] });
+  }
+  expect(await checked(url)).toMatchObject({ ok: true, defects: [] });
 });

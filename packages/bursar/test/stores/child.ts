@@ -72,7 +72,7 @@ interface ChildOptions {
 const CHILDREN = fileURLToPath(new URL("./children/", import.meta.url));
 
 /** Starts a script of `children/`. It speaks into a file, in which all it said stands even when it is killed. */
-export function startChild(script: string, task: unknown, { trap, user, under = [] }: ChildOptions = {}): Child {
+export function startChild(script: string, errand: unknown, { trap, user, under = [] }: ChildOptions = {}): Child {
   const folder = mkdtempSync(join(tmpdir(), "bursar-child-"));
   const files = ["out", "err"].map((name) => join(folder, name));
   const [out = "", err = ""] = files;
@@ -83,7 +83,7 @@ export function startChild(script: string, task: unknown, { trap, user, under = 
     process.execPath,
     ...preload,
     join(CHILDREN, script),
-    JSON.stringify(task),
+    JSON.stringify(errand),
   ];
   const child = spawn(command, rest, {
     stdio: ["pipe", pipes[0], pipes[1]],
@@ -91,11 +91,13 @@ export function startChild(script: string, task: unknown, { trap, user, under = 
     ...user,
   });
   for (const pipe of pipes) closeSync(pipe);
-  const lines = () => parse(readFileSync(out, "utf8"));
+  let last: readonly Line[] | null = null;
+  const lines = () => last ?? parse(readFileSync(out, "utf8"));
   const over = new Promise<Ended>((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code, signal) => {
-      resolve({ code, signal, lines: lines(), stderr: readFileSync(err, "utf8") });
+      last = lines();
+      resolve({ code, signal, lines: last, stderr: readFileSync(err, "utf8") });
       rmSync(folder, { recursive: true, force: true });
     });
   });
@@ -111,10 +113,21 @@ export function startChild(script: string, task: unknown, { trap, user, under = 
 }
 
 /** Runs a script that is expected to end by itself. */
-export async function runChild(script: string, task: unknown, options?: ChildOptions): Promise<Ended> {
-  const ended = await startChild(script, task, options).over;
+export async function runChild(script: string, errand: unknown, options?: ChildOptions): Promise<Ended> {
+  const ended = await startChild(script, errand, options).over;
   if (ended.code !== 0) throw new Error(`${script} ended with ${ended.code ?? ended.signal}: ${ended.stderr}`);
   return ended;
+}
+
+/** Waits until a child has said something, or is gone. */
+export async function heard(child: Child, what: (line: Line) => boolean): Promise<void> {
+  const gone = child.over.then(({ stderr }) => {
+    throw new Error(`the child ended too early: ${stderr}`);
+  });
+  gone.catch(() => {});
+  while (!child.lines().some(what)) {
+    await Promise.race([new Promise((resolve) => setTimeout(resolve, 20)), gone]);
+  }
 }
 
 /** A line that was cut off in the middle was not said. */

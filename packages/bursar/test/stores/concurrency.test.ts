@@ -3,7 +3,7 @@ import type { Amount, Store } from "bursar";
 import { PostgresStore } from "bursar/postgres";
 import { SqliteStore } from "bursar/sqlite";
 import { afterAll, describe, expect, test } from "vitest";
-import { type Address, type Child, type Ended, startChild } from "./child.js";
+import { type Address, type Child, type Ended, heard, startChild } from "./child.js";
 import { temporaryFolder } from "./folder.js";
 import { SEED, withSeed } from "./seeds.js";
 import { givenServer } from "./server.js";
@@ -27,23 +27,12 @@ function open(address: Address): Promise<Store> {
   return "path" in address ? SqliteStore.open(address) : PostgresStore.open(address);
 }
 
-/** Starts the same task in several processes, and lets them begin together once all are ready. */
-async function together(task: (at: number) => object): Promise<readonly Child[]> {
-  const children = Array.from({ length: PROCESSES }, (_, at) => startChild("spend.mjs", task(at)));
+/** Starts the same errand in several processes, and lets them begin together once all are ready. */
+async function together(errand: (at: number) => object): Promise<readonly Child[]> {
+  const children = Array.from({ length: PROCESSES }, (_, at) => startChild("spend.mjs", errand(at)));
   for (const child of children) await heard(child, ({ opened }) => opened === true);
   for (const child of children) child.send("go");
   return children;
-}
-
-/** Waits until a child has said something, or is gone. */
-async function heard(child: Child, what: (line: Ended["lines"][number]) => boolean): Promise<void> {
-  const gone = child.over.then(({ stderr }) => {
-    throw new Error(`the child ended too early: ${stderr}`);
-  });
-  gone.catch(() => {});
-  while (!child.lines().some(what)) {
-    await Promise.race([new Promise((resolve) => setTimeout(resolve, 20)), gone]);
-  }
 }
 
 async function ends(children: readonly Child[]): Promise<readonly Ended["lines"][]> {
@@ -87,12 +76,12 @@ describe.each(KINDS)("four processes on %s", (_name, place) => {
       lists.map((ids) => store.apply(ids.map((id) => ({ op: "open", parent: "all", opening: opening(id) }) as const))),
     );
     await withSeed(SEED, async () => {
-      const task = (at: number) => ({
+      const errand = (at: number) => ({
         ...{ what: "spread", address, seed: SEED + at, name: `spread-${at}` },
         ...{ lists: 50, length: 40, budgets: budgets.length },
       });
 
-      const said = await ends(await together(task));
+      const said = await ends(await together(errand));
 
       const sums = new Map<string, number>();
       for (const [id, sum] of said.flat().flatMap((line) => Object.entries(line.sums ?? {}))) {

@@ -1,8 +1,9 @@
 import { PostgresStore } from "bursar/postgres";
 import postgres from "postgres";
 import { afterAll, describe, expect, test } from "vitest";
-import { type Child, startChild } from "./child.js";
+import { type Child, heard, startChild } from "./child.js";
 import { clockAhead, History } from "./history.js";
+import { type Fate, startProxy } from "./proxy.js";
 import { patience, randomOf, report, rounds, SEED, withSeed } from "./seeds.js";
 import { startServer } from "./server.js";
 
@@ -21,13 +22,13 @@ const CALLERS = 6;
 /** Longer than any of our servers is away. */
 const PATIENT = { patience_ms: 60_000 };
 
-async function begun(): Promise<History> {
+async function begun(through = server.url): Promise<History> {
   const schema = `crash_${schemas++}`;
   const open = (ahead_ms: number) => PostgresStore.open({ url: server.url, schema, clock: clockAhead(ahead_ms) });
   const query = (text: string) =>
     sql.begin((own) => [own.unsafe(`SET LOCAL search_path = ${schema}`), own.unsafe(text)]);
   const rows = async (text: string) => (await query(text))[1] as unknown as Record<string, unknown>[];
-  const history = new History({ url: server.url, schema, ...PATIENT }, open, rows);
+  const history = new History({ url: through, schema, ...PATIENT }, open, rows);
   await history.begin();
   return history;
 }
@@ -46,14 +47,14 @@ async function checkAll(all: readonly History[]): Promise<void> {
 
 describe("a PostgreSQL store whose process is killed", () => {
   test("at every point and at any moment", { timeout: patience() }, async () => {
-    const all = await Promise.all(Array.from({ length: STORES }, begun));
+    const all = await Promise.all(Array.from({ length: STORES }, () => begun()));
     for (const seed of seedsFrom(50_000, rounds(15))) {
       const random = randomOf(seed);
       const point = [...POINTS, null][seed % (POINTS.length + 1)] ?? null;
       const death = point === null ? { working_ms: random() * 300 } : {};
       const trap = point === null ? {} : { trap: `kill:${point}:${1 + Math.floor(random() * 80)}` };
       await withSeed(seed, async () => {
-        const stores = all.map((history, place) => history.task(seed * STORES + place));
+        const stores = all.map((history, place) => history.errand(seed * STORES + place));
         const ended = await startChild("load.mjs", { stores, callers: CALLERS, lists: 100_000, death }, trap).over;
         expect(ended.signal, `it should have been killed: ${ended.stderr}`).toBe("SIGKILL");
         for (const [place, history] of all.entries()) history.witness.hear(ended.lines, place);
@@ -66,14 +67,21 @@ describe("a PostgreSQL store whose process is killed", () => {
 });
 
 /** Two processes use the same tables while something happens to the server; neither of them may notice more than a delay. */
-async function underLoad(seed: number, lists: number, disturb: (busy: () => boolean) => Promise<void>): Promise<void> {
-  const history = await begun();
+async function underLoad(
+  seed: number,
+  lists: number,
+  disturb: (busy: () => boolean) => Promise<void>,
+  through = server.url,
+): Promise<void> {
+  const history = await begun(through);
   await withSeed(seed, async () => {
     const start = (at: number) =>
-      startChild("load.mjs", { stores: [history.task(seed + at)], callers: CALLERS, lists });
+      startChild("load.mjs", { stores: [history.errand(seed + at)], callers: CALLERS, lists });
     const children: readonly Child[] = [0, 1].map(start);
     let left = children.length;
     for (const { over } of children) void over.then(() => left--);
+    // Opening a store is not under load yet: a server that is away then is reported at once.
+    for (const child of children) await heard(child, ({ opened }) => opened === true);
     await disturb(() => left > 0);
     for (const { over } of children) {
       const { code, lines, stderr } = await over;
@@ -108,5 +116,24 @@ describe("a PostgreSQL store under load", () => {
         report({ "connections cut": cut.length });
       }
     });
+  });
+
+  test("does everything once when requests and answers get lost", { timeout: patience() }, async () => {
+    const random = randomOf(SEED);
+    const fates: readonly Fate[] = ["lose request", "lose answer", "lose sight"];
+    let lost = 0;
+    let losing = false;
+    const fate = (): Fate => {
+      if (!losing || random() > 0.1) return "pass";
+      return fates[lost++ % fates.length] ?? "pass";
+    };
+    await using proxy = await startProxy(server.url, fate);
+    const disturb = async (busy: () => boolean) => {
+      losing = true;
+      while (busy()) await new Promise((resolve) => setTimeout(resolve, 50));
+    };
+    await underLoad(SEED + 80_000, rounds(60), disturb, proxy.url);
+    expect(lost).toBeGreaterThan(0);
+    report({ "requests or answers lost": lost });
   });
 });

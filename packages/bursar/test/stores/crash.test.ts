@@ -44,9 +44,9 @@ interface Death {
 /** Lets a child die. A store is held to all that was ever acknowledged, so it is enough to look at one of them each time. */
 async function crash(all: readonly History[], seed: number, death: Death): Promise<void> {
   const { trap } = death;
-  const stores = all.map((history, place) => history.task(seed * FILES + place));
-  const task = { stores, callers: CALLERS, lists: 100_000, death };
-  const ended = await startChild("load.mjs", task, trap === undefined ? {} : { trap }).over;
+  const stores = all.map((history, place) => history.errand(seed * FILES + place));
+  const errand = { stores, callers: CALLERS, lists: 100_000, death };
+  const ended = await startChild("load.mjs", errand, trap === undefined ? {} : { trap }).over;
   expect(ended.signal, `it should have been killed: ${ended.stderr}`).toBe("SIGKILL");
   for (const [place, history] of all.entries()) history.witness.hear(ended.lines, place);
   await all[seed % FILES]?.check();
@@ -69,7 +69,7 @@ function seedsFrom(first: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, at) => SEED + first + at);
 }
 
-describe("a SQLite store whose process is killed", () => {
+describe.concurrent("a SQLite store whose process is killed", () => {
   test.each(POINTS.map((point, index) => [point, index] as const))(
     "at the point %s",
     async (point, index) => {
@@ -101,7 +101,7 @@ describe("several processes on one SQLite file", () => {
     for (const seed of seedsFrom(30_000, rounds(3))) {
       await withSeed(seed, async () => {
         const start = (death: Death, at: number) =>
-          startChild("load.mjs", { stores: [history.task(seed + at)], callers: CALLERS, lists: 60, death }).over;
+          startChild("load.mjs", { stores: [history.errand(seed + at)], callers: CALLERS, lists: 60, death }).over;
         const random = randomOf(seed);
         const dying = [1, 2].map((at) => start({ working_ms: random() * 150 }, at));
         const survivor = await start({}, 0);

@@ -163,7 +163,7 @@ describe("a SQLite store", () => {
 
 function canMount(): boolean {
   try {
-    execFileSync("unshare", ["-rm", "bash", "-c", "mount -t tmpfs tmpfs /mnt"], { stdio: "ignore" });
+    execFileSync("bash", ["-c", "unshare -rm mount -t tmpfs tmpfs /mnt"], { stdio: "ignore" });
     return true;
   } catch {
     process.stderr.write("Disks cannot be mounted here, so the limit of a file's size stands for a full disk.\n");
@@ -179,7 +179,7 @@ async function fullByLimit(): Promise<void> {
   while (!child.lines().some((line) => "faults" in line)) {
     await Promise.race([new Promise((resolve) => setTimeout(resolve, 20)), child.over]);
   }
-  execFileSync("prlimit", ["--pid", String(child.pid), "--fsize=unlimited:"]);
+  execFileSync("bash", ["-c", `prlimit --pid ${child.pid} --fsize=unlimited:`]);
   child.send("go");
   const { code, lines, stderr } = await child.over;
   expect(code, stderr).toBe(0);

@@ -35,7 +35,7 @@ export class History {
   }
 
   /** What the next child is told of this store. */
-  task(seed: number): object {
+  errand(seed: number): object {
     return { ...this.address, seed, name: `life${this.lives++}`, again: this.witness.again() };
   }
 

@@ -25,7 +25,7 @@ export async function filled(engine: TestEngine): Promise<string> {
 
 export async function checked(url: string, archive?: string) {
   await using housekeeping = openHousekeeping(url);
-  return housekeeping.check(archive === undefined ? {} : { archive });
+  return await housekeeping.check(archive === undefined ? {} : { archive });
 }
 
 export async function exported(url: string): Promise<string> {
@@ -39,5 +39,5 @@ export async function exported(url: string): Promise<string> {
 
 export async function imported(url: string, text: string) {
   await using housekeeping = openHousekeeping(url);
-  return housekeeping.import([text]);
+  return await housekeeping.import([text]);
 }

@@ -27,6 +27,8 @@ async function pool(limit: number, clock = new FakeClock()) {
 }
 
 let calls = 0;
+/** Who is dead gives nothing back and closes no file; but nobody may clear him away either. */
+const GRAVES: LeasingStore[] = [];
 
 /** Makes one call of one step, and says how it was decided. */
 async function spend(store: Store, steps = 1): Promise<string> {
@@ -204,6 +206,7 @@ async function die(store: MemoryStore, clock: FakeClock, folder: string): Promis
   const asked = { steps: 1 as Amount };
   await dead.apply([{ op: "reserve", budget: "tenant", call: `m${calls++}`, kind: "model", asked }]);
   await dead.apply([{ op: "reserve", budget: "tenant", call: `t${calls++}`, kind: "tool", asked }]);
+  GRAVES.push(dead);
   const text = asIfDead(await readFile(join(elsewhere, "dead.jsonl"), "utf8"));
   await writeFile(join(folder, "dead.jsonl"), text);
   return text;

@@ -59,8 +59,8 @@ async function killed(): Promise<{
   const open = (ahead_ms: number) => SqliteStore.open({ path, clock: clockAhead(ahead_ms) });
   const history = new History({ path }, open, queryOf(path));
   await history.begin();
-  const task = { stores: [history.task(SEED)], callers: 4, lists: 100_000 };
-  const ended = await startChild("load.mjs", task, { trap: "kill:answered:40" }).over;
+  const errand = { stores: [history.errand(SEED)], callers: 4, lists: 100_000 };
+  const ended = await startChild("load.mjs", errand, { trap: "kill:answered:40" }).over;
   expect(ended.signal, ended.stderr).toBe("SIGKILL");
   history.witness.hear(ended.lines, 0);
   for (const end of ["", "-wal"]) copyFileSync(`${path}${end}`, join(folder.path, `left.db${end}`));

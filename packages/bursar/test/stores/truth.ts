@@ -42,7 +42,7 @@ async function readBooks(query: Query): Promise<Books> {
 }
 
 /** What a budget has used is the sum over its calls and its children's, each counted once; what it holds, over open ones. */
-export function checkSums({ budgets, calls }: Books): void {
+function checkSums({ budgets, calls }: Books): void {
   const children = grouped(budgets.values(), ({ parent }) => parent ?? "");
   const own = grouped(calls.values(), ({ budget }) => budget);
   const usedBy = (id: string, sum: string): number =>
@@ -85,7 +85,7 @@ function total<Item>(items: readonly Item[], amount: (item: Item) => number | un
 type Links = ReadonlyMap<string, ReturnType<typeof parseLine>>;
 
 /** Every chain verifies against the head that the store gives, and there are no links that no head knows. */
-export async function checkChains(store: Store, query: Query): Promise<Links> {
+async function checkChains(store: Store, query: Query): Promise<Links> {
   const links = new Map<string, ReturnType<typeof parseLine>>();
   const heads = await query("SELECT chain FROM heads");
   for (const { chain } of heads as readonly { chain: string }[]) {

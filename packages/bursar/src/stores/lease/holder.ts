@@ -147,11 +147,13 @@ export class Holder {
     this.entry = known;
   }
 
-  /** How many processes hold slices of this budget, ourselves included. */
+  /** The entries of the other processes that hold slices of this budget, or did so when they were last heard of. */
   async others(): Promise<readonly Document[]> {
     const others: Document[] = [];
-    for await (const entry of this.store.documents("lease")) {
-      if (entry.budget === this.budget && entry.id !== this.entryId && entry.status === "held") others.push(entry);
+    for (const status of ["held", "recalled"]) {
+      for await (const entry of this.store.documents("lease", status)) {
+        if (entry.budget === this.budget && entry.id !== this.entryId) others.push(entry);
+      }
     }
     return others;
   }
@@ -163,6 +165,7 @@ export class Holder {
     if (others.some(isGone)) await this.store.apply([{ op: "expire" }]);
     for (const entry of others) {
       const gone = isGone(entry);
+      if (!gone && entry.status === "recalled") continue;
       await this.store
         .apply([{ op: "put", ...entry, status: gone ? "expired" : "recalled" }])
         // Somebody was faster: the holder itself, or another one who starves.

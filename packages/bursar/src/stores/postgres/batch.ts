@@ -10,7 +10,7 @@ import { toStretches } from "../durable/lines.js";
 import { reach } from "../durable/points.js";
 import { type Reading, TABLES } from "../durable/rows.js";
 import { quoted, type Server } from "./connect.js";
-import { explain, isAway, isClash } from "./faults.js";
+import { concernsAll, explain, isAway, isClash } from "./faults.js";
 import type { Mirror, Read, Wanted } from "./mirror.js";
 import type { Solos } from "./solos.js";
 import { Unread, View } from "./view.js";
@@ -84,7 +84,7 @@ export class Batches {
       reach("answered");
     } catch (error) {
       // One list that the server cannot take must not fail the others.
-      if (batch.length > 1 && !isAway(error)) for (const request of batch) await this.settle([request]);
+      if (batch.length > 1 && !concernsAll(error)) for (const request of batch) await this.settle([request]);
       else for (const { reject } of batch) reject(explain(error, this.name));
     }
   }

@@ -36,6 +36,11 @@ export function isAway(error: unknown): boolean {
   return AWAY.has(code) || code.startsWith("08");
 }
 
+/** Nothing that one caller has asked for is to blame: no room, no writes, a lock that is not given up, a server that stops. */
+export function concernsAll(error: unknown): boolean {
+  return isAway(error) || /^(?:25|53|55|57)/.test(codeOf(error));
+}
+
 export function isClash(error: unknown): boolean {
   return CLASHES.has(codeOf(error));
 }

@@ -64,9 +64,12 @@ export const FUNCTIONS: readonly string[] = [
       RETURNING 1
     ),
     changed_calls AS (
-      UPDATE calls SET status = put.status, body = put.body, version = calls.version + 1
-      FROM jsonb_to_recordset(work->'calls') AS put (id text, status text, body text, version bigint)
-      WHERE calls.id = put.id AND calls.version = put.version
+      INSERT INTO calls (id, budget, kind, status, expires, body, version)
+      SELECT put.id, put.budget, put.kind, put.status, put.expires, put.body, put.version
+      FROM jsonb_to_recordset(work->'calls')
+        AS put (id text, budget text, kind text, status text, expires double precision, body text, version bigint)
+      ON CONFLICT (id) DO UPDATE SET status = excluded.status, body = excluded.body, version = excluded.version
+        WHERE calls.version = excluded.version - 1
       RETURNING 1
     ),
     changed_heads AS (
@@ -74,12 +77,6 @@ export const FUNCTIONS: readonly string[] = [
       FROM jsonb_to_recordset(work->'heads') AS put (chain text, seq bigint, hash text, before bigint)
       WHERE heads.chain = put.chain AND heads.seq = put.before
       RETURNING 1
-    ),
-    new_calls AS (
-      INSERT INTO calls (id, budget, kind, status, expires, body, version)
-      SELECT put.id, put.budget, put.kind, put.status, put.expires, put.body, 1
-      FROM jsonb_to_recordset(work->'newCalls')
-        AS put (id text, budget text, kind text, status text, expires double precision, body text)
     ),
     new_links AS (
       INSERT INTO links (chain, seq, lines)

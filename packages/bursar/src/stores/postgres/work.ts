@@ -9,7 +9,7 @@ import type { View } from "./view.js";
 
 /** What `bursar_apply` is handed: what is to be written, each with the version it replaces, and what else must still hold. */
 export function workOf(view: View, changes: Changes, reading: Reading): JsonObject {
-  const often: Lists = { budgets: [], calls: [], heads: [], newCalls: [], links: [], entries: [] };
+  const often: Lists = { budgets: [], calls: [], heads: [], links: [], entries: [] };
   const rare: Lists = { newBudgets: [], newHeads: [], anchored: [] };
   putBudgets(often, rare, view, changes, reading);
   putCalls(often, view, changes);
@@ -42,10 +42,8 @@ function putCalls(often: Lists, view: View, { calls }: Changes): void {
   for (const id of [...calls.keys()].sort()) {
     const call = calls.get(id) as Call;
     const { budget, kind, status, expires } = call;
-    const version = view.calls.get(id)?.version ?? 0;
-    const changing = { id, status, body: writeCall(call) };
-    if (version > 0) often.calls?.push({ ...changing, version });
-    else often.newCalls?.push({ ...changing, budget, kind, expires });
+    const version = (view.calls.get(id)?.version ?? 0) + 1;
+    often.calls?.push({ id, budget, kind, status, expires, body: writeCall(call), version });
   }
 }
 

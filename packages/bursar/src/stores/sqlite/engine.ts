@@ -3,11 +3,12 @@ import { resolve } from "node:path";
 import { StoreError } from "../durable/errors.js";
 import type { Engine, Sql, SqlRow, SqlValue } from "../durable/housekeeping/port.js";
 import { type Database, openDatabase, type Statement } from "./driver.js";
-import { explain } from "./faults.js";
+import { explain, isDamage } from "./faults.js";
 
 /** So many rows are read before others in this process get a turn. */
 const ROWS_A_TURN = 500;
 const PATIENCE_MS = 30_000;
+const MOST_COMPLAINTS = 20;
 
 /** Opens the file beside its store, in the mode it has: what reads here keeps nobody from writing. */
 export function sqliteEngine(path: string): Engine {
@@ -23,6 +24,7 @@ class SqliteEngine implements Engine {
   readonly where: string;
   private readonly database: Database;
   private readonly sql: Sql;
+  private readonly underWay = new Set<Statement>();
 
   constructor(file: string) {
     this.where = file;
@@ -64,8 +66,15 @@ class SqliteEngine implements Engine {
   }
 
   async complaints(): Promise<readonly string[]> {
-    const rows = this.explained(() => this.database.prepare("PRAGMA integrity_check(20)").all());
-    return rows.map((row) => String(row.integrity_check)).filter((text) => text !== "ok");
+    const complaints: string[] = [];
+    const statement = this.database.prepare(`PRAGMA integrity_check(${MOST_COMPLAINTS})`);
+    try {
+      for (const row of statement.iterate()) complaints.push(...String(row.integrity_check).split("\n"));
+    } catch (error) {
+      // It may stumble over what it is looking for; what it has found by then is still worth telling.
+      if (complaints.length === 0) complaints.push((error as Error).message);
+    }
+    return complaints.filter((text) => text !== "ok" && !text.startsWith("***")).slice(0, MOST_COMPLAINTS);
   }
 
   async bytes(): Promise<number> {
@@ -79,7 +88,11 @@ class SqliteEngine implements Engine {
   }
 
   readonly copyTo = async (path: string): Promise<void> => {
-    this.explained(() => void this.database.prepare("VACUUM INTO ?").run(path), path);
+    try {
+      this.database.prepare("VACUUM INTO ?").run(path);
+    } catch (error) {
+      throw explain(error, isDamage(error) ? this.where : path);
+    }
   };
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -100,8 +113,10 @@ class SqliteEngine implements Engine {
   /** A statement of its own, because the same one may be under way twice. */
   private async *stream(text: string, values: readonly SqlValue[]): AsyncGenerator<SqlRow> {
     let count = 0;
+    const statement = this.explained(() => this.database.prepare(text.replace(/\$(\d+)/g, "?$1")));
+    // An iterator does not keep its statement from being collected, and one that was collected crashes the process.
+    this.underWay.add(statement);
     try {
-      const statement = this.database.prepare(text.replace(/\$(\d+)/g, "?$1"));
       for (const row of statement.iterate(...values)) {
         yield row;
         // Reading is synchronous: without a rest, no signal and no timer would ever be heard.
@@ -109,14 +124,16 @@ class SqliteEngine implements Engine {
       }
     } catch (error) {
       throw explain(error, this.where);
+    } finally {
+      this.underWay.delete(statement);
     }
   }
 
-  private explained<Value>(work: () => Value, path: string = this.where): Value {
+  private explained<Value>(work: () => Value): Value {
     try {
       return work();
     } catch (error) {
-      throw explain(error, path);
+      throw explain(error, this.where);
     }
   }
 }

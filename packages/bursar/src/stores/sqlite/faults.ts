@@ -3,11 +3,29 @@ import { StoreError } from "../durable/errors.js";
 
 const BUSY = 5;
 const LOCKED = 6;
+const DAMAGED = 11;
+
+/** What SQLite itself says for a code. The stand-in for Node 20 leaves the code out when it fails in the middle of rows. */
+const MESSAGES: Readonly<Record<string, number>> = {
+  "database is locked": BUSY,
+  "database table is locked": LOCKED,
+  "attempt to write a readonly database": 8,
+  "disk I/O error": 10,
+  "database disk image is malformed": DAMAGED,
+  "database or disk is full": 13,
+  "unable to open database file": 14,
+  "file is not a database": 26,
+};
 
 /** The primary result code of SQLite, or null when the error is not SQLite's. */
-export function sqliteCode(error: unknown): number | null {
-  const code = (error as { errcode?: unknown } | null)?.errcode;
-  return typeof code === "number" ? code & 0xff : null;
+function sqliteCode(error: unknown): number | null {
+  const { errcode, code, message } = (error ?? {}) as { errcode?: unknown; code?: unknown; message?: unknown };
+  if (typeof errcode === "number") return errcode & 0xff;
+  return code === "ERR_SQLITE_ERROR" && typeof message === "string" ? (MESSAGES[message] ?? null) : null;
+}
+
+export function isDamage(error: unknown): boolean {
+  return sqliteCode(error) === DAMAGED;
 }
 
 export function isBusy(error: unknown): boolean {
@@ -41,7 +59,7 @@ export function explain(error: unknown, path: string): Error {
         `reading or writing ${path} failed: check the disk, its room and your quota, then try again; nothing acknowledged is lost`,
         options,
       );
-    case 11:
+    case DAMAGED:
     case 26:
       return new StoreError(
         "store_damaged",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Amount, Amounts } from "../../core/amount.js";
 import { Operations } from "../../core/apply.js";
-import type { Grant } from "../../core/children.js";
+import type { Grant, Opening } from "../../core/children.js";
 import { MemoryBooks } from "../../core/memory-books.js";
 import type { Operation } from "../../core/operation.js";
 import { sha256Hex } from "../../runtime/crypto.js";
@@ -57,9 +57,7 @@ function next(random: Random, budgets: string[], calls: string[], scene: Scene):
     case 0: {
       const id = `${budgets[0]}/${budgets.length}`;
       budgets.push(id);
-      const grant: Grant =
-        random(2) === 0 ? { kind: "fraction", of: 0.5 } : { ...limits(random, 30), clamp: random(2) === 0 };
-      return { op: "open", parent: budget, opening: { id, scope: random(2) === 0 ? "run" : "shared", grant } };
+      return { op: "open", parent: budget, opening: opening(random, id, scene) };
     }
     case 1:
       return { op: "extend", budget, additional: amounts(random, 10), approved_by: "ada", reason: null };
@@ -68,7 +66,7 @@ function next(random: Random, budgets: string[], calls: string[], scene: Scene):
     case 3:
       return { op: "release", call };
     case 4:
-      return { op: "expire" };
+      return random(3) === 0 ? { op: "anchor" } : { op: "expire" };
     case 5:
       return { op: "charge", budget, call: `charge-${random(5)}`, used: amounts(random, 6) };
     case 6:
@@ -85,12 +83,32 @@ function next(random: Random, budgets: string[], calls: string[], scene: Scene):
   }
 }
 
+/** Every way in which a budget can be opened. */
+function opening(random: Random, id: string, scene: Scene): Opening {
+  const grants: readonly Grant[] = [
+    { kind: "fraction", of: 0.5 },
+    { kind: "wrap_up", amounts: amounts(random, 5) },
+    { ...limits(random, 30), clamp: true },
+    limits(random, 30),
+  ];
+  const policy = pick(random, ["hard_stop", "approval_required", "soft_warn"] as const);
+  return {
+    id,
+    scope: random(2) === 0 ? "run" : "shared",
+    grant: pick(random, grants),
+    ...(random(2) === 0 ? { policies: { [pick(random, SUMS)]: policy } } : {}),
+    ...(random(3) === 0 ? { thresholds: [25, 75] } : {}),
+    ...(random(4) === 0 ? { deadline: scene.clock.now().instant + random(400) } : {}),
+  };
+}
+
 function limits(random: Random, most: number): { kind: "limits"; limits: Amounts } {
   return { kind: "limits", limits: { ...amounts(random, most), wall_clock_ms: (500 + random(500)) as Amount } };
 }
 
 function amounts(random: Random, most: number): Amounts {
-  return Object.fromEntries(SUMS.filter(() => random(3) > 0).map((id) => [id, random(most) as Amount]));
+  const peak = random(5) === 0 ? { open_tabs: random(most) as Amount } : {};
+  return { ...Object.fromEntries(SUMS.filter(() => random(3) > 0).map((id) => [id, random(most) as Amount])), ...peak };
 }
 
 function pick<T>(random: Random, list: readonly T[]): T {

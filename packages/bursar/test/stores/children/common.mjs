@@ -5,7 +5,7 @@ import { PostgresStore } from "bursar/postgres";
 import { SqliteStore } from "bursar/sqlite";
 
 /** What this process was asked to do. */
-export const task = JSON.parse(process.argv[2] ?? "{}");
+export const errand = JSON.parse(process.argv[2] ?? "{}");
 
 /** Says something to the parent, at once: what stands in a buffer when the process is killed was never said. */
 export function say(what) {

@@ -2,9 +2,9 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { sha256Hex, verifyChain } from "bursar";
-import { faultOf, openStore, say, task } from "./common.mjs";
+import { errand, faultOf, openStore, say } from "./common.mjs";
 
-const { address, ballast } = task;
+const { address, ballast } = errand;
 if (ballast !== undefined) writeFileSync(ballast.file, Buffer.alloc(ballast.bytes));
 const store = await openStore(address);
 const opening = { id: "all", scope: "shared", grant: { kind: "limits", limits: {} } };

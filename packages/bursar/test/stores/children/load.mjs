@@ -1,6 +1,6 @@
 // Drives one store or several with everything a run does, from several callers each, and says what it tries and what was
 // acknowledged. It is killed in the middle, or ends by itself after so many lists per caller.
-import { faultOf, openStore, randomOf, say, task } from "./common.mjs";
+import { errand, faultOf, openStore, randomOf, say } from "./common.mjs";
 
 const DOLLAR = 1_000_000_000;
 const FAR_MS = 3_600_000;
@@ -152,10 +152,10 @@ async function drive({ store, address, place }) {
   // What was not acknowledged before the last crash is asked for again under the same ids, as an agent would.
   await Promise.all(again.map((operations) => first.send({ operations }, true)));
   const callers = Array.from(
-    { length: task.callers },
+    { length: errand.callers },
     (_, at) => new Caller(store, place, { name: `${name}.${at}`, seed: seed * 31 + at }),
   );
-  await Promise.all(callers.map((caller) => caller.work(task.lists)));
+  await Promise.all(callers.map((caller) => caller.work(errand.lists)));
   await store[Symbol.asyncDispose]();
 }
 
@@ -164,10 +164,10 @@ function die() {
 }
 
 // Death may come while the store is still being opened, or so many milliseconds after that.
-const { opening_ms, working_ms } = task.death ?? {};
+const { opening_ms, working_ms } = errand.death ?? {};
 if (opening_ms !== undefined) setTimeout(die, opening_ms);
 const open = async (address, place) => ({ store: await openStore(address), address, place });
-const stores = await Promise.all(task.stores.map(open));
+const stores = await Promise.all(errand.stores.map(open));
 say({ opened: true });
 if (working_ms !== undefined) setTimeout(die, working_ms);
 await Promise.all(stores.map(drive));

@@ -1,10 +1,10 @@
 // Opens a store and writes to it once, and says how that went.
-import { faultOf, openStore, say, task } from "./common.mjs";
+import { errand, faultOf, openStore, say } from "./common.mjs";
 
 try {
-  const store = await openStore(task.address);
+  const store = await openStore(errand.address);
   try {
-    await store.apply([{ op: "charge", budget: "all", call: task.call, used: { steps: 1 } }]);
+    await store.apply([{ op: "charge", budget: "all", call: errand.call, used: { steps: 1 } }]);
     say({ done: true });
   } finally {
     await store[Symbol.asyncDispose]();

@@ -1,7 +1,7 @@
 // Spends from a store together with other processes: it says when it is ready, waits for `go`, and says what it got.
 import { createInterface } from "node:readline";
 import { Gate } from "bursar";
-import { openStore, randomOf, say, task } from "./common.mjs";
+import { errand, openStore, randomOf, say } from "./common.mjs";
 
 const words = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const hear = async () => (await words.next()).value;
@@ -9,9 +9,9 @@ const hear = async () => (await words.next()).value;
 /** Everybody wants a tenth of a dollar from the same budget, through the gate, and waits while it is busy. */
 async function race(store) {
   const gate = new Gate({ store, wait_ms: 120_000 });
-  const call = { budget: task.budget, capability_id: "model", asked: { cost_usd: 0.1 } };
+  const call = { budget: errand.budget, capability_id: "model", asked: { cost_usd: 0.1 } };
   const effect = async () => ({ value: null, usage: { cost_usd: 0.1 } });
-  const all = await Promise.all(Array.from({ length: task.callers }, () => gate.call(call, effect)));
+  const all = await Promise.all(Array.from({ length: errand.callers }, () => gate.call(call, effect)));
   const passed = all.filter(({ kind }) => kind === "done").length;
   const waiting = all.filter(({ kind, decision }) => kind === "refused" && decision.kind === "busy").length;
   say({ passed, waiting });
@@ -19,12 +19,12 @@ async function race(store) {
 
 /** Charges many budgets, several per list, in an order of its own. */
 async function spread(store) {
-  const random = randomOf(task.seed);
-  const lists = Array.from({ length: task.lists }, (_, list) =>
-    Array.from({ length: task.length }, (_, at) => ({
+  const random = randomOf(errand.seed);
+  const lists = Array.from({ length: errand.lists }, (_, list) =>
+    Array.from({ length: errand.length }, (_, at) => ({
       op: "charge",
-      budget: `budget-${Math.floor(random() * task.budgets)}`,
-      call: `${task.name}/${list}/${at}`,
+      budget: `budget-${Math.floor(random() * errand.budgets)}`,
+      call: `${errand.name}/${list}/${at}`,
       used: { cost_usd: 1 + Math.floor(random() * 1000), steps: 1 },
     })),
   );
@@ -45,18 +45,18 @@ async function compete(store) {
   let count = 0;
   const caller = async (name) => {
     for (let at = 0; !stopped; at++) {
-      await store.apply([{ op: "charge", budget: task.budget, call: `${name}/${at}`, used: { steps: 1 } }]);
+      await store.apply([{ op: "charge", budget: errand.budget, call: `${name}/${at}`, used: { steps: 1 } }]);
       count++;
       say({ count });
     }
   };
-  await Promise.all(Array.from({ length: task.callers }, (_, at) => caller(`${task.name}.${at}`)));
+  await Promise.all(Array.from({ length: errand.callers }, (_, at) => caller(`${errand.name}.${at}`)));
 }
 
-const store = await openStore(task.address);
+const store = await openStore(errand.address);
 say({ opened: true });
 await hear();
-await { race, spread, compete }[task.what](store);
+await { race, spread, compete }[errand.what](store);
 await store[Symbol.asyncDispose]();
 say({ done: true });
 process.exit(0);

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Head, parseLine } from "../../../core/chain/link.js";
+import { claimedHash } from "../../../core/chain/line.js";
+import type { Head } from "../../../core/chain/link.js";
 import { verifyJsonl } from "../../../core/chain/verify.js";
 import { TENANT_CHAIN } from "../../../core/keep.js";
 import type { Store } from "../../../ports/store.js";
@@ -10,7 +12,7 @@ import { StoreError } from "../errors.js";
 import { isThere, makeFile, makeFolder, writing } from "./files.js";
 import { eachGroup } from "./groups.js";
 import type { Engine, Sql, SqlValue, WorkOptions } from "./port.js";
-import { type Position, standingsAt } from "./positions.js";
+import { instantOf, type Position, standingsAt } from "./positions.js";
 
 export interface ArchiveOptions extends WorkOptions {
   /** Where the files go. It is made when it is not there. */
@@ -40,7 +42,6 @@ interface Ended extends Position, Head {
 
 /** So many chains are taken out of the tables with one transaction: without an index on their budgets, calls are all looked through. */
 const AT_ONCE = 100;
-const MOST_ANCHORINGS = 10_000;
 
 /** Writes old chains to files, and takes their links, calls and journal entries out of the store. Budgets and heads stay. */
 export async function archive(
@@ -66,17 +67,26 @@ export async function archive(
     }
     for (const { chain, taken } of await engine.writing(false, (sql) => takeOut(sql, batch))) {
       if (taken) archived.push(told(chain));
-      else skipped.push(chain.chain);
+      else {
+        skipped.push(chain.chain);
+        await rm(join(options.folder, chain.file), { force: true });
+      }
     }
   }
   return { archived, skipped };
 }
 
-/** Every head has to be in the tenant's chain first: that is what an archived chain can be verified against for ever. */
+/**
+ * Every head has to be in the tenant's chain first: that is what an archived chain can be verified against for ever. Chains
+ * that are in use grow all the time; they are waited for once, and not again.
+ */
 async function anchorAll(store: Store): Promise<void> {
-  for (let tries = 0; tries < MOST_ANCHORINGS; tries++) {
+  const seen = new Set<string>();
+  for (;;) {
     const [{ heads }] = await store.apply([{ op: "anchor" }]);
-    if (heads.length === 0) return;
+    const before = seen.size;
+    for (const { chain } of heads) seen.add(chain);
+    if (seen.size === before) return;
   }
 }
 
@@ -104,15 +114,19 @@ async function oldChains(sql: Sql, before: number): Promise<readonly Ended[]> {
   );
   const old: Ended[] = [];
   for await (const { wanted, line } of standingsAt(sql, ended)) {
-    if (line !== null && parseLine(line).at < before) old.push(wanted);
+    const at = line === null ? null : instantOf(line);
+    if (at !== null && at < before) old.push(wanted);
   }
   return old;
 }
 
-/** Exact lines. A file that is there already is that of an attempt that was interrupted, if it verifies. */
+/** Exact lines. What an attempt that was interrupted has left is used, or written anew when the chain has grown since. */
 async function writeChain(engine: Engine, { chain, seq, hash }: Ended, path: string): Promise<void> {
   const head = { chain, seq, hash };
-  if (await isThere(path)) return verifyFile(path, head);
+  if (await isThere(path)) {
+    if (!(await isBeginning(engine, path, head))) return verifyFile(path, head);
+    await rm(path);
+  }
   await makeFile(path, async (temporary) => {
     await writing(temporary, (file) =>
       engine.reading(async (sql) => {
@@ -121,6 +135,18 @@ async function writeChain(engine: Engine, { chain, seq, hash }: Ended, path: str
       }),
     );
     await verifyFile(temporary, head);
+  });
+}
+
+/** Whether a file holds the beginning of a chain that has grown since; all of it is still in the store then. */
+async function isBeginning(engine: Engine, path: string, { chain, seq }: Head): Promise<boolean> {
+  const verification = await verifyJsonl(createReadStream(path), { hash: sha256Hex });
+  if (!verification.ok || verification.chain !== chain || verification.head.seq >= seq) return false;
+  return engine.reading(async (sql) => {
+    for await (const { wanted, line } of standingsAt(sql, [verification.head])) {
+      return line !== null && claimedHash(line) === wanted.hash;
+    }
+    return false;
   });
 }
 
@@ -147,10 +173,11 @@ async function takeOut<Chain extends Ended & { readonly file: string }>(
     },
   );
   for (const chain of batch) {
-    await sql.run(
-      "UPDATE heads SET archived = $1 WHERE chain = $2 AND seq = $3 AND grown = 0 AND archived IS NULL",
-      [chain.file, chain.chain, chain.seq],
-    );
+    await sql.run("UPDATE heads SET archived = $1 WHERE chain = $2 AND seq = $3 AND grown = 0 AND archived IS NULL", [
+      chain.file,
+      chain.chain,
+      chain.seq,
+    ]);
     const [row] = await sql.all("SELECT seq, archived FROM heads WHERE chain = $1", [chain.chain]);
     results.push({ chain, taken: row?.archived === chain.file && Number(row.seq) === chain.seq });
   }

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { claimedHash, hashedText } from "../../../core/chain/line.js";
-import { type Head, parseLine } from "../../../core/chain/link.js";
+import { type Head, type Link, parseLine } from "../../../core/chain/link.js";
 import { verifyChain, verifyJsonl } from "../../../core/chain/verify.js";
 import { TENANT_CHAIN } from "../../../core/keep.js";
 import { sha256Hex } from "../../../runtime/crypto.js";
@@ -81,6 +81,7 @@ class Reading {
     const { value, done } = await this.source.next();
     if (done === true || Number(value.seq) >= 0) return null;
     const archived = value.archived === null ? null : String(value.archived);
+    if (archived === null) this.next = 0;
     return { chain, seq: Number(value.last), hash: String(value.lines), archived };
   }
 
@@ -157,7 +158,8 @@ async function restOf(read: Reading, head: Head): Promise<Rest> {
   for await (const line of read.lines()) {
     const hash = claimedHash(line);
     if (sha256Hex(hashedText(line)) !== hash) return { first, problem: `a line after its archive was changed` };
-    const link = parseLine(line);
+    const link = readable(line);
+    if (link === null) return { first, problem: "a line after its archive cannot be read" };
     const follows = before === null || (link.seq === before.seq + 1 && link.prev === before.hash);
     if (!follows || link.chain !== head.chain)
       return { first, problem: `link ${link.seq} does not follow on the one before` };
@@ -166,6 +168,14 @@ async function restOf(read: Reading, head: Head): Promise<Rest> {
   }
   const cut = before !== null && (before.seq !== head.seq || before.hash !== head.hash);
   return { first, problem: cut ? "its last link is not its head" : read.fault };
+}
+
+function readable(line: string): Link | null {
+  try {
+    return parseLine(line);
+  } catch {
+    return null;
+  }
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,6 +1,5 @@
-import { parseLine } from "../../../core/chain/link.js";
 import { countOf, type Engine, type Sql } from "./port.js";
-import { positionOf, standingsAt } from "./positions.js";
+import { instantOf, positionOf, standingsAt } from "./positions.js";
 
 export interface StoreInfo {
   readonly where: string;
@@ -81,13 +80,5 @@ async function* holdsIn(sql: Sql) {
       at: null,
     };
     yield { ...(positionOf(link) ?? { chain: "", seq: 0 }), hold };
-  }
-}
-
-function instantOf(line: string): number | null {
-  try {
-    return parseLine(line).at;
-  } catch {
-    return null;
   }
 }

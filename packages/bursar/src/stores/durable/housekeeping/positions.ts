@@ -1,3 +1,4 @@
+import { parseLine } from "../../../core/chain/link.js";
 import type { Sql, SqlRow } from "./port.js";
 
 /** A link that somebody names: `chain#seq`. */
@@ -68,4 +69,13 @@ export function positionOf(id: unknown): Position | null {
   const at = id.lastIndexOf("#");
   const seq = Number(id.slice(at + 1));
   return at > 0 && Number.isSafeInteger(seq) && seq >= 0 ? { chain: id.slice(0, at), seq } : null;
+}
+
+/** When a link was written; null when its line cannot be read. */
+export function instantOf(line: string): number | null {
+  try {
+    return parseLine(line).at;
+  } catch {
+    return null;
+  }
 }
