@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Amounts } from "../core/amount.js";
 import type { BudgetId, Path, Scope } from "../core/budget.js";
 import type { CallId } from "../core/call.js";
@@ -22,6 +21,7 @@ import { type CallKind, estimateTokens, extractUsage } from "../core/usage.js";
 import type { Clock } from "../ports/clock.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
+import { newName } from "./names.js";
 import { type Attempt, Queue } from "./queue.js";
 import { systemClock, systemTimer } from "./system-clock.js";
 import { TimeLimit, timeLeft } from "./time-limit.js";
@@ -177,7 +177,7 @@ export class Gate implements Disposable {
   async call<Value>(call: GatedCall, effect: (signal: AbortSignal) => Promise<Effected<Value>>): Promise<Gated<Value>> {
     if (typeof effect !== "function") throw new InputError("effect", `is ${show(effect)}; allowed: a function`);
     if (call?.call_id !== undefined) return this.perform(call, call.call_id, effect);
-    const call_id = randomUUID();
+    const call_id = newName(this.clock.now().instant);
     this.own.add(call_id);
     return this.perform(call, call_id, effect).finally(() => this.own.delete(call_id));
   }

@@ -78,7 +78,7 @@ describe.each(KINDS)("four processes on %s", (_name, place) => {
     await withSeed(SEED, async () => {
       const errand = (at: number) => ({
         ...{ what: "spread", address, seed: SEED + at, name: `spread-${at}` },
-        ...{ lists: 50, length: 40, budgets: budgets.length },
+        ...{ lists: 30, length: 40, budgets: budgets.length },
       });
 
       const said = await ends(await together(errand));
@@ -90,7 +90,7 @@ describe.each(KINDS)("four processes on %s", (_name, place) => {
       }
       const read = await Promise.all([...sums.keys()].map(async (id) => [id, (await store.budget(id))?.used.cost_usd]));
       expect(new Map(read as [string, number][])).toEqual(sums);
-      expect((await store.budget("all"))?.used.steps).toBe(PROCESSES * 50 * 40);
+      expect((await store.budget("all"))?.used.steps).toBe(PROCESSES * 30 * 40);
     });
   });
 });

@@ -10,11 +10,14 @@ export interface Proxy extends AsyncDisposable {
 /** Stands in every request that writes, see `workOf`. */
 const WORK = '"changing":';
 
+/** Stands in those that have locked what they write before. */
+const LOCKED = "; COMMIT";
+
 /**
  * A wire between store and server that is cut at the worst of moments: before a request arrives, after it has been answered,
  * or in between, when nobody here can know what comes of it.
  */
-export async function startProxy(target: string, fate: () => Fate): Promise<Proxy> {
+export async function startProxy(target: string, fate: (locked: boolean) => Fate): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   const open = new Set<Socket>();
   const server = createServer((client) => {
@@ -33,7 +36,7 @@ export async function startProxy(target: string, fate: () => Fate): Promise<Prox
       });
     }
     client.on("data", (piece) => {
-      const chosen = piece.includes(WORK) ? fate() : "pass";
+      const chosen = piece.includes(WORK) ? fate(piece.includes(LOCKED)) : "pass";
       if (chosen === "lose request") return cut();
       losing ||= chosen === "lose answer";
       if (chosen === "lose sight") upstream.write(piece, cut);

@@ -11,6 +11,8 @@ export interface Migration {
 export interface Dialect {
   /** A column that counts up by itself. */
   readonly serial: string;
+  /** A text that names something: compared byte by byte, so that every engine has the same order. */
+  readonly name: string;
 }
 
 /** Documents share one shape; each kind has a table of its own, so that each can be looked through on its own. */
@@ -20,10 +22,10 @@ const DOCUMENT_TABLES = ["runs", "approvals", "sessions", "leases"];
  * The tables of every durable store. Amounts, limits and the like are JSON texts, because their dimensions are the user's
  * to define; what is looked for stands in columns.
  */
-export function migrations({ serial }: Dialect): readonly Migration[] {
+export function migrations({ serial, name }: Dialect): readonly Migration[] {
   const documents = DOCUMENT_TABLES.flatMap((table) => [
     `CREATE TABLE ${table} (
-      id TEXT PRIMARY KEY, budget TEXT, status TEXT NOT NULL, body TEXT NOT NULL, version BIGINT NOT NULL
+      id ${name} PRIMARY KEY, budget ${name}, status ${name} NOT NULL, body TEXT NOT NULL, version BIGINT NOT NULL
     )`,
     `CREATE INDEX ${table}_status ON ${table} (status, id)`,
   ]);
@@ -33,26 +35,26 @@ export function migrations({ serial }: Dialect): readonly Migration[] {
       name: "budgets, calls, chains, journal and documents",
       statements: [
         `CREATE TABLE budgets (
-          id TEXT PRIMARY KEY, parent TEXT, chain TEXT NOT NULL, origin TEXT NOT NULL,
+          id ${name} PRIMARY KEY, parent ${name}, chain ${name} NOT NULL, origin TEXT NOT NULL,
           terms TEXT NOT NULL, state TEXT NOT NULL, ended INTEGER NOT NULL, version BIGINT NOT NULL
         )`,
         "CREATE INDEX budgets_parent ON budgets (parent)",
         `CREATE TABLE calls (
-          id TEXT PRIMARY KEY, budget TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL,
+          id ${name} PRIMARY KEY, budget ${name} NOT NULL, kind TEXT NOT NULL, status ${name} NOT NULL,
           expires DOUBLE PRECISION, body TEXT NOT NULL, version BIGINT NOT NULL
         )`,
         "CREATE INDEX calls_due ON calls (expires, id) WHERE status = 'reserved'",
         `CREATE TABLE links (
-          chain TEXT NOT NULL, seq BIGINT NOT NULL, lines TEXT NOT NULL, PRIMARY KEY (chain, seq)
+          chain ${name} NOT NULL, seq BIGINT NOT NULL, lines TEXT NOT NULL, PRIMARY KEY (chain, seq)
         )`,
         `CREATE TABLE heads (
-          chain TEXT PRIMARY KEY, seq BIGINT NOT NULL, hash TEXT NOT NULL,
+          chain ${name} PRIMARY KEY, seq BIGINT NOT NULL, hash TEXT NOT NULL,
           grown INTEGER NOT NULL DEFAULT 1, archived TEXT
         )`,
         // A head changes with every call, and this index only when the chain is anchored, and when it grows again.
         "CREATE INDEX heads_grown ON heads (chain) WHERE grown = 1",
         `CREATE TABLE journal (
-          seq ${serial}, run TEXT NOT NULL, key TEXT NOT NULL, entry TEXT NOT NULL, UNIQUE (run, key)
+          seq ${serial}, run ${name} NOT NULL, key ${name} NOT NULL, entry TEXT NOT NULL, UNIQUE (run, key)
         )`,
         ...documents,
       ],

@@ -3,7 +3,7 @@ import { Operations } from "../../core/apply.js";
 import type { CallId } from "../../core/call.js";
 import type { Head } from "../../core/chain/link.js";
 import type { Dimensions } from "../../core/dimensions.js";
-import { type Changes, Draft } from "../../core/draft.js";
+import { type Changes, Draft, keyOf } from "../../core/draft.js";
 import type { Operation, Outcome } from "../../core/operation.js";
 import { sha256Hex } from "../../runtime/crypto.js";
 import { toStretches } from "../durable/lines.js";
@@ -219,7 +219,7 @@ export class Batches {
       } catch (error) {
         if (!(error instanceof Unread)) throw error;
         const { reading } = batch.at(-1) as Request;
-        await this.learn(wantedBy(batch, this.mirror, error.wanted), server, reading);
+        await this.learn(wantedBy(batch, this.mirror, found, error.wanted), server, reading);
       }
     }
   }
@@ -281,15 +281,23 @@ async function insist<Value>(work: () => Promise<Value>, until: number): Promise
 }
 
 /** Everything a batch names and the mirror does not know, so that one look is enough. */
-function wantedBy(batch: readonly Request[], mirror: Mirror, first: Wanted): Wanted {
+function wantedBy(batch: readonly Request[], mirror: Mirror, { expiring, grown }: Found, first: Wanted): Wanted {
   const budgets = new Set(first.budgets);
-  const calls = new Set(first.calls);
+  const calls = new Set([...first.calls, ...expiring]);
+  const heads = new Set([...first.heads, ...grown.map(({ chain }) => chain)]);
+  const documents = new Map(first.documents.map((each) => [keyOf(each.kind, each.id), each]));
   for (const operation of batch.flatMap(({ operations }) => operations)) {
-    if ("budget" in operation && operation.budget !== null && mirror.accounts.get(operation.budget) === undefined) {
-      budgets.add(operation.budget);
-    }
-    const settles = operation.op === "commit" || operation.op === "release";
-    if (settles && mirror.calls.get(operation.call) === undefined) calls.add(operation.call);
+    if ("budget" in operation && operation.budget !== null) budgets.add(operation.budget);
+    if (operation.op === "commit" || operation.op === "release") calls.add(operation.call);
+    if (operation.op === "put") documents.set(keyOf(operation.kind, operation.id), operation);
   }
-  return { ...first, budgets: [...budgets], calls: [...calls] };
+  return {
+    ...first,
+    budgets: [...budgets].filter((id) => mirror.accounts.get(id) === undefined),
+    calls: [...calls].filter((id) => mirror.calls.get(id) === undefined),
+    heads: [...heads].filter((chain) => mirror.heads.get(chain) === undefined),
+    documents: [...documents]
+      .filter(([name]) => mirror.documents.get(name) === undefined)
+      .map(([, { kind, id }]) => ({ kind, id })),
+  };
 }

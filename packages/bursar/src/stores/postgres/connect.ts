@@ -7,7 +7,7 @@ import { STORAGE } from "./storage.js";
 
 export type Server = Sql<{ bigint: number }>;
 
-const DIALECT = { serial: "BIGINT GENERATED ALWAYS AS IDENTITY" };
+const DIALECT = { serial: "BIGINT GENERATED ALWAYS AS IDENTITY", name: 'TEXT COLLATE "C"' };
 
 /** Statements that only this engine needs, by the version of the tables they came with. */
 const EXTRA: Readonly<Record<number, readonly string[]>> = {

@@ -106,13 +106,13 @@ export const FUNCTIONS: readonly string[] = [
       SELECT budgets.version, seen.version AS expected
       FROM jsonb_to_recordset(holding->'budgets') AS seen (id text, version bigint)
       JOIN budgets ON budgets.id = seen.id
-      ORDER BY budgets.id FOR SHARE OF budgets
+      ORDER BY budgets.id FOR NO KEY UPDATE OF budgets
     ) AS held WHERE held.version = held.expected;
     found := found + (SELECT count(*) FROM (
       SELECT calls.version, seen.version AS expected
       FROM jsonb_to_recordset(holding->'calls') AS seen (id text, version bigint)
       JOIN calls ON calls.id = seen.id
-      ORDER BY calls.id FOR SHARE OF calls
+      ORDER BY calls.id FOR NO KEY UPDATE OF calls
     ) AS held WHERE held.version = held.expected);
     IF found <> (holding->>'count')::bigint OR EXISTS (
       SELECT 1 FROM budgets JOIN jsonb_array_elements_text(holding->'absentBudgets') AS absent (id) ON budgets.id = absent.id

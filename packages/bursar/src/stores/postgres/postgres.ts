@@ -160,7 +160,7 @@ export class PostgresStore implements Store {
 
   async *documents(kind: DocumentKind, status?: string): AsyncIterable<Document> {
     const only = status === undefined ? "" : "AND status = $2";
-    const sql = `SELECT * FROM ${TABLES[kind]} WHERE id COLLATE "C" > $1 ${only} ORDER BY id COLLATE "C" LIMIT ${PAGE}`;
+    const sql = `SELECT * FROM ${TABLES[kind]} WHERE id > $1 ${only} ORDER BY id LIMIT ${PAGE}`;
     for (let after = ""; ; ) {
       const rows = await this.rows<DocumentRow>(sql, status === undefined ? [after] : [after, status]);
       for (const row of rows) yield readDocument(kind, row);

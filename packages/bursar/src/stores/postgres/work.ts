@@ -70,7 +70,10 @@ function putDocuments(often: Lists, rare: Lists, view: View, { documents, entrie
   }
 }
 
-/** What was looked at and is not written: it has to be as it was all the same. Null when there is no such thing. */
+/**
+ * What was looked at and is not written: it has to be as it was all the same. Null when there is no such thing. If there is,
+ * everything is locked together, because locks taken in two rounds could wait for each other.
+ */
 function holdingOf(view: View, { accounts, calls }: Changes): JsonObject | null {
   const seen = (rows: ReadonlyMap<string, Seen<unknown>>, written: ReadonlyMap<string, unknown>) => {
     const untouched = [...rows].filter(([id]) => !written.has(id));
@@ -79,13 +82,13 @@ function holdingOf(view: View, { accounts, calls }: Changes): JsonObject | null 
   };
   const budgets = seen(view.accounts, accounts);
   const settled = seen(view.calls, calls);
-  const found = budgets.found.length + settled.found.length;
   const absent = budgets.absent.length + settled.absent.length;
-  if (found + absent + view.documents.size === 0) return null;
+  if (budgets.found.length + settled.found.length + absent + view.documents.size === 0) return null;
+  const all = budgets.found.length === 0 ? [] : seen(view.accounts, new Map()).found;
   const holding = {
-    budgets: budgets.found,
+    budgets: all,
     calls: settled.found,
-    count: found,
+    count: all.length + settled.found.length,
     absentBudgets: budgets.absent,
     absentCalls: settled.absent,
   };

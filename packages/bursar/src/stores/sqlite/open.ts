@@ -1,7 +1,7 @@
 import { MIGRATIONS_TABLE, pending } from "../durable/schema.js";
 import { type Database, openDatabase } from "./driver.js";
 
-const DIALECT = { serial: "INTEGER PRIMARY KEY" };
+const DIALECT = { serial: "INTEGER PRIMARY KEY", name: "TEXT" };
 
 /**
  * Opens the file and brings its tables up to date. A commit is on the disk when it is acknowledged (`FULL`), and nobody

@@ -35,7 +35,7 @@ export interface CheckReport {
 }
 
 /** The version of the tables that this code reads and writes. */
-export const KNOWN_SCHEMA: number = pending(0, { serial: "" }).at(-1)?.version ?? 0;
+export const KNOWN_SCHEMA: number = pending(0, { serial: "", name: "" }).at(-1)?.version ?? 0;
 
 /** Looks at everything there is, in the state of one moment, and changes nothing. */
 export async function check(engine: Engine, dimensions: Dimensions, options: CheckOptions): Promise<CheckReport> {
