@@ -79,9 +79,9 @@ export {
   type GatedCall,
   type GateOptions,
   type OpenOptions,
-  SettlementError,
 } from "./runtime/gate.js";
 export { checkBudgetPreCall, recordBudgetConsumption } from "./runtime/host.js";
+export { SettlementError } from "./runtime/settlement-error.js";
 export { Sweeper, type SweeperOptions, type Swept } from "./runtime/sweeper.js";
 export { systemClock, systemTimer } from "./runtime/system-clock.js";
 export { OutOfTime } from "./runtime/time-limit.js";

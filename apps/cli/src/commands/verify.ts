@@ -3,7 +3,7 @@ import { readArguments, UsageError } from "../args.js";
 import { ProgressBar } from "../render/progress.js";
 import { counted } from "../render/quantities.js";
 import { facts } from "../render/report.js";
-import { type Style, styleFor, wantsColour, wrap } from "../render/style.js";
+import { harmless, type Style, styleFor, wantsColour, wrap } from "../render/style.js";
 import type { Terminal } from "../terminal.js";
 import { counting, openFile } from "./store-move.js";
 
@@ -75,7 +75,7 @@ function readHead(given: string): Head {
 
 function text(file: string, result: Verification, knowsHead: boolean, style: Style): string {
   if (!result.ok) {
-    const problem = wrap(result.message, 76).map((line) => `    ${line}\n`);
+    const problem = wrap(harmless(result.message), 76).map((line) => `    ${line}\n`);
     return `${style.bad("✗ not verified")}  ${file}\n${problem.join("")}`;
   }
   const { chain, seq, hash } = result.head;

@@ -1,6 +1,6 @@
 import type { CheckReport, Defect, StoreInfo } from "bursar/store";
 import { bytes, counted, number, span } from "./quantities.js";
-import { pad, type Style, wrap } from "./style.js";
+import { harmless, pad, type Style, wrap } from "./style.js";
 
 const COLUMNS = 80;
 const LABEL = 12;
@@ -12,7 +12,7 @@ export function facts(pairs: readonly (readonly [string, string])[], style: Styl
 }
 
 function fact(label: string, text: string, style: Style): string {
-  const [first = "", ...rest] = wrap(text, COLUMNS - LABEL - 4);
+  const [first = "", ...rest] = wrap(harmless(text), COLUMNS - LABEL - 4);
   const more = rest.map((each) => `  ${" ".repeat(LABEL)}${each}\n`).join("");
   return `  ${style.dim(pad(label, LABEL))}${first}\n${more}`;
 }
@@ -81,6 +81,6 @@ function conclusion(errors: number, warnings: number, style: Style): string {
 
 function defectText({ severity, where, problem, advice }: Defect, style: Style): string {
   const sign = severity === "error" ? style.bad("✗") : style.warn("!");
-  const lines = [...wrap(problem, COLUMNS - INDENT.length), ...wrap(`→ ${advice}`, COLUMNS - INDENT.length)];
-  return `${sign} ${style.bold(where)}\n${lines.map((line) => `${INDENT}${line}\n`).join("")}`;
+  const lines = [...wrap(harmless(problem), COLUMNS - INDENT.length), ...wrap(`→ ${advice}`, COLUMNS - INDENT.length)];
+  return `${sign} ${style.bold(harmless(where))}\n${lines.map((line) => `${INDENT}${line}\n`).join("")}`;
 }

@@ -82,3 +82,8 @@ export function wrap(text: string, columns: number): readonly string[] {
   }
   return lines;
 }
+
+/** A text from outside, without what a terminal would obey. */
+export function harmless(text: string): string {
+  return text.replace(/\p{Cc}/gu, "�");
+}

@@ -3,7 +3,7 @@ import type { BudgetId, Path, Scope } from "../core/budget.js";
 import type { CallId } from "../core/call.js";
 import type { Opening } from "../core/children.js";
 import type { Decision } from "../core/decision.js";
-import { BursarError, InputError, LedgerError, show } from "../core/errors.js";
+import { InputError, LedgerError, show } from "../core/errors.js";
 import { Events, type Step } from "../core/events.js";
 import { explainDecision } from "../core/explain.js";
 import { checkKeys, checkWait } from "../core/fields.js";
@@ -23,6 +23,7 @@ import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
 import { newName } from "./names.js";
 import { type Attempt, Queue } from "./queue.js";
+import { SettlementError } from "./settlement-error.js";
 import { systemClock, systemTimer } from "./system-clock.js";
 import { TimeLimit, timeLeft } from "./time-limit.js";
 
@@ -63,18 +64,6 @@ export type Gated<Value> =
   | { readonly kind: "failed"; readonly error: unknown; readonly settled: OutcomeOf<CommitOperation> }
   | { readonly kind: "refused"; readonly decision: Decision; readonly message: string };
 
-/** A call was made, but what it used could not be recorded. Its reservation stands until it expires and is charged. */
-export class SettlementError extends BursarError {
-  override readonly name: string = "SettlementError";
-  /** What the effect gave back, which must not be lost. */
-  readonly value: unknown;
-
-  constructor(call_id: CallId, value: unknown, cause: unknown) {
-    super("not_settled", `call ${call_id} was made, but what it used could not be recorded`, { cause });
-    this.value = value;
-  }
-}
-
 /** A budget to be opened, in edge units. */
 export interface OpenOptions {
   /** Absent keys take the defaults of the table; null is no limit. In a child, absent is no limit at this node. */
@@ -84,6 +73,12 @@ export interface OpenOptions {
   readonly policies?: BudgetPolicies;
   readonly thresholds?: readonly number[];
   readonly deadline?: Date | null;
+}
+
+/** How a call was let in; the path as it stood then, unless it had to wait. */
+interface Entered {
+  readonly decision: Decision;
+  readonly path: Path | null;
 }
 
 type Made<Value> = { readonly value: Value; readonly usage: unknown } | { readonly error: unknown };
@@ -187,12 +182,12 @@ export class Gate implements Disposable {
     call_id: CallId,
     effect: (signal: AbortSignal) => Promise<Effected<Value>>,
   ): Promise<Gated<Value>> {
-    const decision = await this.admit({ ...call, call_id });
+    const { decision, path } = await this.enter({ ...call, call_id });
     if (decision.kind !== "admitted") {
       return { kind: "refused", decision, message: explainDecision(decision, this.store.dimensions) };
     }
     const began = this.clock.now().monotonic;
-    const made = await this.make(call, call_id, effect);
+    const made = await this.make(call, call_id, path, effect);
     if ("error" in made) {
       const { error } = made;
       return { kind: "failed", error, settled: await this.settle(call, call_id, error, undefined, began) };
@@ -203,22 +198,40 @@ export class Gate implements Disposable {
 
   /** Reserves what a call asks for, waiting while budgets are busy. Whoever is admitted has to settle the call. */
   async admit(call: GatedCall & { readonly call_id: CallId }): Promise<Decision> {
+    return (await this.enter(call)).decision;
+  }
+
+  private async enter(call: GatedCall & { readonly call_id: CallId }): Promise<Entered> {
     checkKeys(call, "call", CALL_KEYS);
     if (call.wait_ms !== undefined) checkWait(call.wait_ms, "call.wait_ms");
     if (call.expires_ms !== undefined) checkWait(call.expires_ms, "call.expires_ms");
     call.signal?.throwIfAborted();
     const asked = readAmounts({ steps: 1, ...call.asked }, this.store.dimensions, { field: "asked" });
-    const path = await this.store.path(call.budget);
+    const { path, decision: first } = await this.approach(call, asked);
+    if (first.kind !== "busy") return { path, decision: first };
     const attempt: Attempt = {
       path: askedOn(path),
       reserve: () => this.reserve(call, asked, true),
       release: () => this.giveBack(call.call_id),
     };
-    const first = this.queue.blocks(attempt.path) ? QUEUED : await this.reserve(call, asked, false);
-    if (first.kind !== "busy") return first;
     const decision = await this.wait(attempt, first, path, call);
     if (decision.kind === "busy") await this.gaveUp(call, asked, decision);
-    return decision;
+    return { path: null, decision };
+  }
+
+  /** Looks at the path and tries once, at the same time if nobody waits: then the path does not matter to the queue. */
+  private async approach(call: GatedCall & { readonly call_id: CallId }, asked: Amounts) {
+    const looking = this.store.path(call.budget);
+    if (!this.queue.empty) {
+      const path = await looking;
+      const decision = this.queue.blocks(askedOn(path)) ? QUEUED : await this.reserve(call, asked, false);
+      return { path, decision };
+    }
+    const [looked, reserved] = await Promise.allSettled([looking, this.reserve(call, asked, false)]);
+    if (reserved.status === "rejected") throw reserved.reason;
+    if (looked.status === "fulfilled") return { path: looked.value, decision: reserved.value };
+    if (reserved.value.kind === "admitted") await this.giveBack(call.call_id);
+    throw looked.reason;
   }
 
   [Symbol.dispose](): void {
@@ -277,13 +290,16 @@ export class Gate implements Disposable {
   private async make<Value>(
     call: GatedCall,
     call_id: CallId,
+    seen: Path | null,
     effect: (signal: AbortSignal) => Promise<Effected<Value>>,
   ): Promise<Made<Value>> {
     const path = () => this.store.path(call.budget);
-    const now = await path().catch(async (error: unknown) => {
-      await this.giveBack(call_id);
-      throw error;
-    });
+    const now =
+      seen ??
+      (await path().catch(async (error: unknown) => {
+        await this.giveBack(call_id);
+        throw error;
+      }));
     const { clock, timer } = this;
     const limit = new TimeLimit({ clock, timer, dimensions: this.store.dimensions, path }, now, call.signal);
     if (limit.signal.aborted) {

@@ -26,6 +26,10 @@ export class Queue {
   private pumping = false;
   private again = false;
 
+  get empty(): boolean {
+    return this.waiters.size === 0;
+  }
+
   /** Whether a call on this path would have to queue up. */
   blocks(path: readonly BudgetId[]): boolean {
     for (const waiter of this.waiters) if (blockersOf(waiter).some((id) => path.includes(id))) return true;

@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { type Dimensions, STANDARD } from "../core/dimensions.js";
 import { InputError, show } from "../core/errors.js";
 import type { Clock } from "../ports/clock.js";
@@ -9,7 +9,7 @@ import { StoreError } from "./durable/errors.js";
 import { type ArchiveOptions, type ArchiveReport, archive } from "./durable/housekeeping/archive.js";
 import { type CheckOptions, type CheckReport, check, KNOWN_SCHEMA } from "./durable/housekeeping/check.js";
 import { type ExportTrailer, exportTo } from "./durable/housekeeping/export.js";
-import { isThere, makeFile, writing } from "./durable/housekeeping/files.js";
+import { isThere, makeFile, sweepFolder, writing } from "./durable/housekeeping/files.js";
 import { type Chunks, importFrom } from "./durable/housekeeping/import.js";
 import { info, type StoreInfo } from "./durable/housekeeping/info.js";
 import type { Engine, WorkOptions } from "./durable/housekeeping/port.js";
@@ -85,6 +85,7 @@ export class Housekeeping implements AsyncDisposable {
   /** The same into a new file, which is there as a whole or not at all. */
   async exportFile(file: string, options: WorkOptions = {}): Promise<ExportTrailer> {
     checkPath(file);
+    await sweepFolder(dirname(resolve(file)));
     return makeFile(resolve(file), (temporary) =>
       writing(temporary, (open) => this.export((piece) => open.appendFile(piece), options)),
     );
@@ -133,6 +134,7 @@ export class Housekeeping implements AsyncDisposable {
       );
     }
     const path = resolve(file);
+    await sweepFolder(dirname(path));
     return makeFile(path, async (temporary) => {
       await copyTo(temporary);
       options.signal?.throwIfAborted();

@@ -1,10 +1,11 @@
 import { fork } from "node:child_process";
 import { readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openStore } from "bursar";
 import { openHousekeeping } from "bursar/store";
 import { expect, test } from "vitest";
+import { makeFile } from "../../src/stores/durable/housekeeping/files.js";
 import { fill, OPEN_RUN } from "./filled.js";
 import { temporaryFolder } from "./folder.js";
 import { checked } from "./housed.js";
@@ -35,6 +36,22 @@ test("a backup taken while another process writes is a sound store of one moment
   expect((await readdir(folder.path)).filter((name) => name.endsWith(".part"))).toEqual([]);
   await using restored = await openStore(`sqlite:${join(folder.path, "second.db")}`);
   await restored.apply([{ op: "anchor" }]);
+});
+
+test("what a backup that was killed has left behind is removed by the next one", async () => {
+  await using folder = await temporaryFolder();
+  let ours = "";
+  await makeFile(join(folder.path, "x"), async (temporary) => {
+    ours = basename(temporary);
+    await writeFile(temporary, "");
+  });
+  const dead = ours.replace(`-${process.pid}.`, "-999999999.");
+  for (const name of [ours, dead, ".other.part"]) await writeFile(join(folder.path, name), "");
+  await using housekeeping = openHousekeeping(`sqlite:${join(folder.path, "live.db")}`);
+  await housekeeping.migrate();
+  await housekeeping.backup(join(folder.path, "backup.db"));
+  const parts = (await readdir(folder.path)).filter((name) => name.endsWith(".part"));
+  expect(parts.sort()).toEqual([ours, ".other.part"].sort());
 });
 
 test("a backup overwrites nothing, and a store that is not sound gives none", async () => {

@@ -39,7 +39,7 @@ export interface Line {
   readonly count?: number;
   readonly passed?: number;
   readonly waiting?: number;
-  readonly before?: number;
+  readonly early?: readonly string[];
   readonly answers?: number;
   readonly sums?: Readonly<Record<string, number>>;
 }

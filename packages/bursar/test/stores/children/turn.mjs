@@ -6,16 +6,16 @@ import { errand, openStore, say } from "./common.mjs";
 const TURNS = 200;
 
 const store = await openStore(errand.address);
-let answers = 0;
-const asked = [
-  store.apply([{ op: "charge", budget: "all", call: "second", used: { steps: 1 } }]),
-  store.budget("all"),
-  store.head("all"),
-  store[Symbol.asyncDispose](),
-];
-for (const each of asked) each.then(() => answers++);
+const answered = new Set();
+const asked = {
+  transaction: store.apply([{ op: "charge", budget: "all", call: "second", used: { steps: 1 } }]),
+  budget: store.budget("all"),
+  head: store.head("all"),
+  goodbye: store[Symbol.asyncDispose](),
+};
+for (const [name, answer] of Object.entries(asked)) answer.then(() => answered.add(name));
 for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
-const before = answers;
+const early = [...answered];
 writeFileSync(errand.go, "");
-await Promise.all(asked);
-say({ before, answers });
+await Promise.all(Object.values(asked));
+say({ early, answers: answered.size });

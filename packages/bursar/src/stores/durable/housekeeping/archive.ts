@@ -9,7 +9,7 @@ import { TENANT_CHAIN } from "../../../core/keep.js";
 import type { Store } from "../../../ports/store.js";
 import { sha256Hex } from "../../../runtime/crypto.js";
 import { StoreError } from "../errors.js";
-import { isThere, makeFile, makeFolder, writing } from "./files.js";
+import { isThere, makeFile, makeFolder, sweepFolder, writing } from "./files.js";
 import { eachGroup } from "./groups.js";
 import type { Engine, Sql, SqlValue, WorkOptions } from "./port.js";
 import { instantOf, type Position, standingsAt } from "./positions.js";
@@ -55,6 +55,7 @@ export async function archive(
   const named = old.map((chain) => ({ ...chain, file: fileName(chain.chain) }));
   const told = ({ chain, seq, file }: (typeof named)[number]) => ({ chain, links: seq + 1, file });
   if (options.dry === true) return { archived: named.map(told), skipped: [] };
+  await sweepFolder(options.folder);
   if (named.length > 0) await makeFolder(options.folder);
   const archived: ArchivedChain[] = [];
   const skipped: string[] = [];

@@ -1,4 +1,6 @@
-import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { StoreError } from "../errors.js";
 
@@ -14,7 +16,7 @@ export async function makeFile<Result>(path: string, write: (temporary: string) 
     );
   }
   if (!(await isThere(dirname(path)))) throw explained({ code: "ENOENT" }, path);
-  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.part`);
+  const temporary = join(dirname(path), `.${basename(path)}${OURS}${process.pid}.part`);
   try {
     const result = await write(temporary);
     await sync(temporary);
@@ -24,6 +26,28 @@ export async function makeFile<Result>(path: string, write: (temporary: string) 
   } catch (error) {
     await rm(temporary, { force: true });
     throw explained(error, path);
+  }
+}
+
+/** Marks temporary files of this machine, because a folder may be shared with others. */
+const OURS = `.${createHash("sha256").update(hostname()).digest("hex").slice(0, 8)}-`;
+
+/** Removes what processes of this machine that were ended in the middle have left in a folder. */
+export async function sweepFolder(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) {
+    const at = name.startsWith(".") && name.endsWith(".part") ? name.lastIndexOf(OURS) : -1;
+    const pid = at < 0 ? Number.NaN : Number(name.slice(at + OURS.length, -".part".length));
+    if (Number.isSafeInteger(pid) && !isAlive(pid)) await rm(join(folder, name), { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as { code?: unknown }).code !== "ESRCH";
   }
 }
 
