@@ -4,8 +4,9 @@ import { describe, expect, test } from "vitest";
 import type { Operation } from "../../src/core/operation.js";
 import type { Outcomes } from "../../src/ports/store.js";
 import { BudgetContext } from "../../src/runtime/context.js";
-import { Gate, SettlementError } from "../../src/runtime/gate.js";
+import { Gate } from "../../src/runtime/gate.js";
 import { recordBudgetConsumption } from "../../src/runtime/host.js";
+import { SettlementError } from "../../src/runtime/settlement-error.js";
 import { MemoryStore } from "../../src/stores/memory.js";
 import { FakeClock } from "../../src/testing/fake-clock.js";
 
