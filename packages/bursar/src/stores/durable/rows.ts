@@ -94,8 +94,10 @@ function sinceOn(start: Reading, { instant, monotonic, clock }: Reading): number
 }
 
 export function writeCall(call: Call): string {
-  const { step_id, capability_id, asked, link } = call;
-  const body = { step_id, capability_id, asked, link };
+  const { id, step_id, capability_id, asked, link } = call;
+  const body: Record<string, unknown> = { capability_id, asked, link };
+  // Most calls are steps of their own.
+  if (step_id !== id) body.step_id = step_id;
   addFilled(body, call, NO_REPORT);
   return JSON.stringify(body);
 }
@@ -112,7 +114,7 @@ function addFilled<Value extends object>(to: Record<string, unknown>, from: Valu
 }
 
 export function readCall({ id, budget, kind, status, expires, body }: CallRow): Call {
-  return { id, budget, kind, status, expires, ...NO_REPORT, ...JSON.parse(body) };
+  return { id, budget, kind, status, expires, step_id: id, ...NO_REPORT, ...JSON.parse(body) };
 }
 
 export function readDocument(kind: DocumentKind, { id, budget, status, body, version }: DocumentRow): Document {

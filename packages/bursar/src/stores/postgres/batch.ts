@@ -10,7 +10,7 @@ import { toStretches } from "../durable/lines.js";
 import { reach } from "../durable/points.js";
 import { type Reading, TABLES } from "../durable/rows.js";
 import { quoted, type Server } from "./connect.js";
-import { concernsAll, explain, isAway, isClash } from "./faults.js";
+import { concernsAll, explain, gotNoLock, isAway, isClash } from "./faults.js";
 import type { Mirror, Read, Wanted } from "./mirror.js";
 import type { Solos } from "./solos.js";
 import { Unread, View } from "./view.js";
@@ -125,12 +125,14 @@ export class Batches {
         throw error;
       }
     };
+    // Our own first attempt may still be under way over there, and be who holds the locks.
+    const isOpen = (error: unknown) => isAway(error) || (doubtful && gotNoLock(error));
     try {
-      await insist(attempt, until);
+      await insist(attempt, until, isOpen);
       mirrored(this.mirror, plan.view, plan.changes);
       return true;
     } catch (error) {
-      if (isAway(error)) throw error;
+      if (isOpen(error)) throw error;
       // Whatever the server says now, it may have done its work before it went away.
       if (doubtful && (await insist(() => this.landed(plan), until))) return true;
       if (!isClash(error)) throw error;
@@ -268,13 +270,13 @@ export class Batches {
   }
 }
 
-/** Tries again while the server is away, as long as there is patience. */
-async function insist<Value>(work: () => Promise<Value>, until: number): Promise<Value> {
+/** Tries again while the server is away or the outcome is open, as long as there is patience. */
+async function insist<Value>(work: () => Promise<Value>, until: number, isOpen = isAway): Promise<Value> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (!isAway(error) || performance.now() > until) throw error;
+      if (!isOpen(error) || performance.now() > until) throw error;
       await sleep(RETRY_MS);
     }
   }

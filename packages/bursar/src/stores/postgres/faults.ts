@@ -41,6 +41,11 @@ export function concernsAll(error: unknown): boolean {
   return isAway(error) || /^(?:25|53|55|57)/.test(codeOf(error));
 }
 
+/** It did not get the locks it needed, so it has not even seen what the others were about to do. */
+export function gotNoLock(error: unknown): boolean {
+  return codeOf(error) === "40P01" || codeOf(error) === "55P03";
+}
+
 export function isClash(error: unknown): boolean {
   return CLASHES.has(codeOf(error));
 }

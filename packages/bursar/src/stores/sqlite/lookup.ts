@@ -20,7 +20,10 @@ type ArchivedHead = Pick<Head, "seq"> & { readonly archived: string | null };
 type Readers = { readonly [What in keyof Lookups]: (request: LookupRequest<What>) => Lookups[What]["found"] };
 
 /** Reads what is asked for, each in one statement, so that it is of one moment. */
-export function lookups(database: Database): <What extends keyof Lookups>(request: LookupRequest<What>) => unknown {
+export function lookups(
+  database: Database,
+  clock: string,
+): <What extends keyof Lookups>(request: LookupRequest<What>) => unknown {
   const prepared = new Map<string, Statement>();
   const all = <Row>(sql: string, ...values: SqlValue[]): readonly Row[] => {
     const statement = prepared.get(sql) ?? database.prepare(sql);
@@ -28,7 +31,10 @@ export function lookups(database: Database): <What extends keyof Lookups>(reques
     return statement.all(...values) as unknown as readonly Row[];
   };
   const readers: Readers = {
-    path: ({ asked, reading }) => all<BudgetRow>(PATH, asked.id).map((row) => readAccount(row, reading).budget),
+    path: ({ asked, time }) => {
+      const reading = { instant: time.instant, monotonic: time.monotonic, clock };
+      return all<BudgetRow>(PATH, asked.id).map((row) => readAccount(row, reading).budget);
+    },
     head: ({ asked }) => all<Head>("SELECT chain, seq, hash FROM heads WHERE chain = ?", asked.chain)[0] ?? null,
     lines: ({ asked: { chain, from } }) => {
       const found = all<Stretch>(stretchesFrom("?", "?", "?"), chain, chain, from);

@@ -14,6 +14,8 @@ export function openTables(path: string, instant: number): Database {
     database.exec("PRAGMA journal_mode = WAL");
     database.exec("PRAGMA synchronous = FULL");
     database.exec("PRAGMA cache_size = -65536");
+    // Carrying the log over costs as much as a third of all transactions; four times as rarely, many pages go only once.
+    database.exec("PRAGMA wal_autocheckpoint = 4000");
     migrate(database, instant);
     database.exec("PRAGMA busy_timeout = 0");
   } catch (error) {

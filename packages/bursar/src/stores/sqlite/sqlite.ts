@@ -12,7 +12,6 @@ import type { Outcomes, Store } from "../../ports/store.js";
 import { systemClock } from "../../runtime/system-clock.js";
 import { StoreError } from "../durable/errors.js";
 import { streamLines } from "../durable/lines.js";
-import type { Reading } from "../durable/rows.js";
 import { frees } from "../freeing.js";
 import { Listeners } from "../listeners.js";
 import { type Lookups, PAGE } from "./messages.js";
@@ -44,8 +43,6 @@ export class SqliteStore implements Store {
   readonly dimensions: Dimensions;
   readonly file: string;
   private readonly clock: Clock;
-  /** Names our clock in the tables, so that running time is not compared with a reading of another process's. */
-  private readonly clock_id = randomUUID();
   private readonly listeners = new Listeners();
   private readonly thread: Thread;
   private resting: NodeJS.Timeout | null = null;
@@ -66,7 +63,8 @@ export class SqliteStore implements Store {
     this.clock = clock;
     this.file = path;
     makeFolder(path);
-    const start = { path, dimensions: dimensions.all, reading: this.reading(), patience_ms };
+    // Names our clock in the tables, so that running time is not compared with a reading of another process's.
+    const start = { path, dimensions: dimensions.all, reading: { ...clock.now(), clock: randomUUID() }, patience_ms };
     this.thread = new Thread(start, () => this.listeners.tell());
   }
 
@@ -74,7 +72,7 @@ export class SqliteStore implements Store {
     if (!Array.isArray(operations)) {
       throw new InputError("operations", `are ${show(operations)}; allowed: a list of operations`);
     }
-    const outcomes = await this.thread.apply(operations, this.reading());
+    const outcomes = await this.thread.apply(operations, this.clock.now());
     if (outcomes.some(frees)) this.listeners.tell();
     if (outcomes.some(isBusy)) this.expectChange();
     return outcomes as unknown as Outcomes<Ops>;
@@ -131,12 +129,7 @@ export class SqliteStore implements Store {
   }
 
   private find<What extends keyof Lookups>(what: What, asked: Lookups[What]["asked"]): Promise<Lookups[What]["found"]> {
-    return this.thread.find(what, asked, this.reading());
-  }
-
-  private reading(): Reading {
-    const { instant, monotonic } = this.clock.now();
-    return { instant, monotonic, clock: this.clock_id };
+    return this.thread.find(what, asked, this.clock.now());
   }
 
   /** Somebody waits for amounts, and it may be another process that gives them back. */

@@ -126,7 +126,9 @@ export class Tables implements Shelf {
     }
     for (const [chain, { head, lines }] of chains) {
       for (const { seq, lines: text } of toStretches(head.seq, lines)) statements.addLinks.run(chain, seq, text);
-      statements.putHead.run(chain, head.seq, head.hash);
+      // Nearly always the chain has grown since it was anchored: then no index has to be touched.
+      const { changes } = statements.moveHead.run(head.seq, head.hash, chain) as { changes: number };
+      if (Number(changes) === 0) statements.putHead.run(chain, head.seq, head.hash);
     }
     for (const { kind, id, budget, status, body, version } of documents.values()) {
       statements.documents[kind].put.run(id, budget, status, JSON.stringify(body), version);
@@ -186,6 +188,7 @@ function prepare(database: Database) {
     ),
     due: sql("SELECT * FROM calls WHERE status = 'reserved' AND expires <= ? ORDER BY expires, id LIMIT ?"),
     head: sql("SELECT chain, seq, hash FROM heads WHERE chain = ?"),
+    moveHead: sql("UPDATE heads SET seq = ?, hash = ? WHERE chain = ? AND grown = 1"),
     putHead: sql(
       `INSERT INTO heads (chain, seq, hash) VALUES (?, ?, ?)
        ON CONFLICT (chain) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, grown = 1`,

@@ -1,8 +1,8 @@
 import { Worker } from "node:worker_threads";
 import { InputError } from "../../core/errors.js";
 import type { Operation, Outcome } from "../../core/operation.js";
+import type { Time } from "../../core/time.js";
 import { StoreError } from "../durable/errors.js";
-import type { Reading } from "../durable/rows.js";
 import type { FromWriter, Lookups, Reply, Request, ToWriter, WriterOptions } from "./messages.js";
 import { unpack } from "./packed.js";
 
@@ -30,10 +30,12 @@ export class Thread {
   constructor(options: WriterOptions, changed: () => void) {
     this.path = options.path;
     this.changed = changed;
-    this.worker = new Worker(new URL("./worker.js", import.meta.url), { workerData: options });
+    // A flag that says what kind of program stands on the command line would be applied to the thread's file.
+    const execArgv = process.execArgv.filter((flag) => !flag.startsWith("--input-type"));
+    this.worker = new Worker(new URL("./worker.js", import.meta.url), { workerData: options, execArgv });
     this.opened = new Promise((resolve, reject) => {
       this.worker.on("message", (message: FromWriter) => {
-        if ("replies" in message) this.answer(message.replies);
+        if ("replies" in message) this.answer(JSON.parse(message.replies) as readonly Reply[]);
         else if ("changed" in message) this.changed();
         else if ("ready" in message) resolve();
         else reject(unpack(message.failed));
@@ -61,16 +63,16 @@ export class Thread {
     }
   }
 
-  apply(operations: readonly Operation[], reading: Reading): Promise<readonly Outcome[]> {
-    return this.ask((id) => ({ id, operations, reading })) as Promise<readonly Outcome[]>;
+  apply(operations: readonly Operation[], time: Time): Promise<readonly Outcome[]> {
+    return this.ask((id) => ({ id, operations, time })) as Promise<readonly Outcome[]>;
   }
 
   find<What extends keyof Lookups>(
     what: What,
     asked: Lookups[What]["asked"],
-    reading: Reading,
+    time: Time,
   ): Promise<Lookups[What]["found"]> {
-    return this.ask((id) => ({ id, what, asked, reading })) as Promise<Lookups[What]["found"]>;
+    return this.ask((id) => ({ id, what, asked, time })) as Promise<Lookups[What]["found"]>;
   }
 
   send(message: ToWriter): void {

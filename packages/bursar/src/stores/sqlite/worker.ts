@@ -12,7 +12,7 @@ if (port === null) throw new Error("this file is started by the SQLite store, as
 const send = (message: FromWriter): void => port.postMessage(message);
 
 try {
-  const writer = new Writer(workerData as WriterOptions, (replies) => send({ replies }));
+  const writer = new Writer(workerData as WriterOptions, (replies) => send({ replies: JSON.stringify(replies) }));
   let looking: NodeJS.Timeout | null = null;
   const look = () => {
     if (writer.changed()) send({ changed: true });

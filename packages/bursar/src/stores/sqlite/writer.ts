@@ -5,7 +5,7 @@ import { Draft } from "../../core/draft.js";
 import type { Operation, Outcome } from "../../core/operation.js";
 import { sha256Hex } from "../../runtime/crypto.js";
 import { reach } from "../durable/points.js";
-import type { Database } from "./driver.js";
+import type { Database, Statement } from "./driver.js";
 import { explain, isBusy } from "./faults.js";
 import { lookups } from "./lookup.js";
 import type { ApplyRequest, LookupRequest, Reply, Request, WriterOptions } from "./messages.js";
@@ -26,7 +26,10 @@ const RETRY_MS = 4;
 export class Writer {
   private readonly path: string;
   private readonly patience_ms: number;
+  private readonly clock: string;
   private readonly database: Database;
+  private readonly beginning: Statement;
+  private readonly committing: Statement;
   private readonly tables: Tables;
   private readonly look: <R extends LookupRequest>(request: R) => unknown;
   private readonly operations: Operations;
@@ -39,12 +42,15 @@ export class Writer {
     const { path, dimensions, reading, patience_ms } = options;
     this.path = path;
     this.patience_ms = patience_ms;
+    this.clock = reading.clock;
     this.reply = reply;
     this.operations = new Operations(new Dimensions(dimensions));
     try {
       this.database = openTables(path, reading.instant);
+      this.beginning = this.database.prepare("BEGIN IMMEDIATE");
+      this.committing = this.database.prepare("COMMIT");
       this.tables = new Tables(this.database, reading);
-      this.look = lookups(this.database);
+      this.look = lookups(this.database, reading.clock);
     } catch (error) {
       throw explain(error, path);
     }
@@ -97,7 +103,7 @@ export class Writer {
     const until = performance.now() + this.patience_ms;
     for (;;) {
       try {
-        this.database.exec("BEGIN IMMEDIATE");
+        this.beginning.run();
         reach("begun");
         return null;
       } catch (error) {
@@ -110,14 +116,15 @@ export class Writer {
 
   private transact(group: readonly ApplyRequest[]): readonly Reply[] {
     try {
-      const { reading } = group.at(-1) as ApplyRequest;
+      const { instant, monotonic } = (group.at(-1) as ApplyRequest).time;
+      const reading = { instant, monotonic, clock: this.clock };
       if (this.tables.look(reading)) this.companyUntil = performance.now() + COMPANY_MS;
       const draft = new Draft(this.tables, sha256Hex, reading.instant);
       const replies = group.map((request) => this.decide(draft, request));
       reach("decided");
       this.tables.write(draft.changes);
       reach("written");
-      this.database.exec("COMMIT");
+      this.committing.run();
       reach("committed");
       this.tables.remember(draft.changes);
       return replies;
@@ -129,10 +136,10 @@ export class Writer {
   }
 
   /** One caller's list, in a draft of its own: when it fails, the others do not notice. */
-  private decide(group: Draft, { id, operations, reading }: ApplyRequest): Reply {
-    const draft = new Draft(group, sha256Hex, reading.instant);
+  private decide(group: Draft, { id, operations, time }: ApplyRequest): Reply {
+    const draft = new Draft(group, sha256Hex, time.instant);
     try {
-      const outcomes = operations.map((each: Operation): Outcome => this.operations.apply(draft, each, reading));
+      const outcomes = operations.map((each: Operation): Outcome => this.operations.apply(draft, each, time));
       group.absorb(draft.changes);
       return { id, outcomes };
     } catch (error) {
