@@ -15,6 +15,7 @@ const MIN_BATCH = 10;
 const MIN_LEASE = 100;
 const MAX_GROWTH = 1.5;
 const NS = 1e9;
+const WARM_UP_STEPS = 2000;
 const BODY = "x".repeat(400);
 
 export const postgres: Bench = {
@@ -27,7 +28,7 @@ export const postgres: Bench = {
     await using direct = await PostgresStore.open({ url: server.url, schema, batch: 1 });
     await using rows = await Rows.open(server.url, schema);
     const runs = await Runs.open(store, "", CALLERS);
-    const alone = await measureAlone(rows, runs, quick ? 20 : 200);
+    const alone = await measureAlone(rows, runs, quick ? 100 : 1500);
     const hot = await measureHot(store, direct, quick);
     const growth = await measureGrowth(server.url, schema, quick);
     return {
@@ -58,7 +59,6 @@ function bars(alone: readonly Measured[], hot: readonly Measured[], growth: read
     },
     least("batching on one hot budget", faster(1), MIN_BATCH),
     least("leases on one hot budget", faster(2), MIN_LEASE),
-    least("leases with a synced log on one hot budget", faster(3), MIN_LEASE),
     {
       name: "cost from the smallest store to the largest",
       measured: `${grown.toFixed(2)} x, at most ${MAX_GROWTH}`,
@@ -67,19 +67,14 @@ function bars(alone: readonly Measured[], hot: readonly Measured[], growth: read
   ];
 }
 
-function measureAlone(rows: Rows, runs: Runs, rounds: number): Promise<readonly Measured[]> {
-  const inTurn = (work: (turn: number) => Promise<unknown>) => async (count: number) => {
-    for (let turn = 0; turn < count; turn++) await work(turn);
-  };
-  const operations = 10;
+async function measureAlone(rows: Rows, runs: Runs, rounds: number): Promise<readonly Measured[]> {
+  let turns = 0;
+  for (; turns < WARM_UP_STEPS; turns++) await runs.step(turns % CALLERS);
+  const step = async () => void (await runs.step(turns++ % CALLERS));
   return measureAsync(
     [
-      { name: "baseline: insert one row", operations, run: inTurn(() => rows.insert()) },
-      {
-        name: "commit + journal + reserve, depth 4, 8 limits, 2 links",
-        operations,
-        run: inTurn((turn) => runs.step(turn)),
-      },
+      { name: "baseline: insert one row", operations: 1, run: () => rows.insert() },
+      { name: "commit + journal + reserve, depth 4, 8 limits, 2 links", operations: 1, run: step },
     ],
     rounds,
     () => {},

@@ -48,7 +48,7 @@ async function checkAll(all: readonly History[]): Promise<void> {
 describe("a PostgreSQL store whose process is killed", () => {
   test("at every point and at any moment", { timeout: patience() }, async () => {
     const all = await Promise.all(Array.from({ length: STORES }, () => begun()));
-    for (const seed of seedsFrom(50_000, rounds(12))) {
+    for (const seed of seedsFrom(50_000, rounds(10))) {
       const random = randomOf(seed);
       const point = [...POINTS, null][seed % (POINTS.length + 1)] ?? null;
       const death = point === null ? { working_ms: random() * 300 } : {};
@@ -95,7 +95,7 @@ async function underLoad(
 describe("a PostgreSQL store under load", () => {
   test("loses nothing when the server is stopped at once and started again", { timeout: patience() }, async () => {
     const random = randomOf(SEED);
-    await underLoad(SEED + 60_000, rounds(150), async (busy) => {
+    await underLoad(SEED + 60_000, rounds(80), async (busy) => {
       for (let crashes = 0; busy() && crashes < rounds(3); crashes++) {
         await new Promise((resolve) => setTimeout(resolve, 500 + random() * 1_000));
         await server.crash();
@@ -107,7 +107,7 @@ describe("a PostgreSQL store under load", () => {
 
   test("does everything once when connections are cut", { timeout: patience() }, async () => {
     const random = randomOf(SEED);
-    await underLoad(SEED + 70_000, rounds(60), async (busy) => {
+    await underLoad(SEED + 70_000, rounds(40), async (busy) => {
       while (busy()) {
         await new Promise((resolve) => setTimeout(resolve, 20 + random() * 100));
         const cut = await sql`
@@ -135,7 +135,7 @@ describe("a PostgreSQL store under load", () => {
       losing = true;
       while (busy()) await new Promise((resolve) => setTimeout(resolve, 50));
     };
-    await underLoad(SEED + 80_000, rounds(60), disturb, proxy.url);
+    await underLoad(SEED + 80_000, rounds(40), disturb, proxy.url);
     expect(lost).toBeGreaterThan(0);
     report({ "requests or answers lost": lost, "of them under locks": lostLocked });
   });

@@ -82,12 +82,12 @@ describe.concurrent("a SQLite store whose process is killed", () => {
   );
 
   test("at any moment of its work", { timeout: patience() }, async () => {
-    const seeds = seedsFrom(10_000, rounds(24));
+    const seeds = seedsFrom(10_000, rounds(18));
     expect(await crashAll(seeds, (seed) => ({ working_ms: randomOf(seed)() * 250 }))).toBeGreaterThan(0);
   });
 
   test("while it opens its files", { timeout: patience() }, async () => {
-    await crashAll(seedsFrom(20_000, rounds(8)), (seed) => ({
+    await crashAll(seedsFrom(20_000, rounds(4)), (seed) => ({
       opening_ms: 50 + randomOf(seed)() * 200,
       working_ms: randomOf(seed)() * 20,
     }));
@@ -98,7 +98,7 @@ describe("several processes on one SQLite file", () => {
   test("do not notice that others are killed", { timeout: patience() }, async () => {
     const [history] = await histories();
     if (history === undefined) throw new Error("there is no file");
-    for (const seed of seedsFrom(30_000, rounds(3))) {
+    for (const seed of seedsFrom(30_000, rounds(2))) {
       await withSeed(seed, async () => {
         const start = (death: Death, at: number) =>
           startChild("load.mjs", { stores: [history.errand(seed + at)], callers: CALLERS, lists: 60, death }).over;

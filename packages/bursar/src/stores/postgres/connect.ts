@@ -36,6 +36,11 @@ export function connect({ url, schema }: Address, connections: number, lock_ms =
       search_path: schema,
       lock_timeout: lock_ms,
       standard_conforming_strings: true,
+      // Rows are always looked up by name. A planner that has seen the tables small would go through all of them instead,
+      // and keep to it for a while after they have grown.
+      enable_seqscan: false,
+      enable_hashjoin: false,
+      enable_mergejoin: false,
     },
     // Versions, positions and counts are all far below 2^53.
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },

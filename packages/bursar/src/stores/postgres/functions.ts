@@ -1,6 +1,3 @@
-/** Rows are always looked up by name. A planner that has seen the tables small would go through all of them instead. */
-const BY_INDEX = "SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off";
-
 /**
  * The functions through which decisions go. They hold no rule of Bursar's: decisions are made by the core, on rows that were
  * read before. `bursar_apply` writes them only if none of those rows has changed since: every update names the version it
@@ -9,7 +6,7 @@ const BY_INDEX = "SET enable_seqscan = off SET enable_hashjoin = off SET enable_
  * `bursar_put`. Rows come sorted by name and are locked in that order, budgets before calls before heads.
  */
 export const FUNCTIONS: readonly string[] = [
-  `CREATE FUNCTION bursar_read(asked jsonb) RETURNS jsonb LANGUAGE sql STABLE ${BY_INDEX} AS $$
+  `CREATE FUNCTION bursar_read(asked jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
     WITH RECURSIVE
     wanted_calls AS (
       SELECT calls.* FROM calls JOIN jsonb_array_elements_text(asked->'calls') AS call (id) ON calls.id = call.id
@@ -49,56 +46,49 @@ export const FUNCTIONS: readonly string[] = [
                   JOIN journal ON journal.run = entry.run AND journal.key = entry.key)
     )
   $$`,
-  `CREATE FUNCTION bursar_apply(work jsonb) RETURNS void LANGUAGE plpgsql ${BY_INDEX} AS $$
+  `CREATE FUNCTION bursar_apply(work jsonb) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
-    changed bigint;
+    changed bigint := 0;
+    rows bigint;
   BEGIN
     IF work ? 'holding' THEN
       PERFORM bursar_hold(work->'holding');
     END IF;
-    WITH
-    changed_budgets AS (
-      UPDATE budgets SET state = put.state, ended = put.ended, version = budgets.version + 1
+    UPDATE budgets SET state = put.state, ended = put.ended, version = budgets.version + 1
       FROM jsonb_to_recordset(work->'budgets') AS put (id text, state text, ended integer, version bigint)
-      WHERE budgets.id = put.id AND budgets.version = put.version
-      RETURNING 1
-    ),
-    changed_calls AS (
-      INSERT INTO calls (id, budget, kind, status, expires, body, version)
+      WHERE budgets.id = put.id AND budgets.version = put.version;
+    GET DIAGNOSTICS rows = ROW_COUNT;
+    changed := changed + rows;
+    INSERT INTO calls (id, budget, kind, status, expires, body, version)
       SELECT put.id, put.budget, put.kind, put.status, put.expires, put.body, put.version
       FROM jsonb_to_recordset(work->'calls')
         AS put (id text, budget text, kind text, status text, expires double precision, body text, version bigint)
       ON CONFLICT (id) DO UPDATE SET status = excluded.status, body = excluded.body, version = excluded.version
-        WHERE calls.version = excluded.version - 1
-      RETURNING 1
-    ),
-    changed_heads AS (
-      UPDATE heads SET seq = put.seq, hash = put.hash, grown = 1
+        WHERE calls.version = excluded.version - 1;
+    GET DIAGNOSTICS rows = ROW_COUNT;
+    changed := changed + rows;
+    UPDATE heads SET seq = put.seq, hash = put.hash, grown = 1
       FROM jsonb_to_recordset(work->'heads') AS put (chain text, seq bigint, hash text, before bigint)
-      WHERE heads.chain = put.chain AND heads.seq = put.before
-      RETURNING 1
-    ),
-    new_links AS (
-      INSERT INTO links (chain, seq, lines)
-      SELECT put.chain, put.seq, put.lines
-      FROM jsonb_to_recordset(work->'links') AS put (chain text, seq bigint, lines text)
-    ),
-    new_entries AS (
-      INSERT INTO journal (run, key, entry)
-      SELECT put.run, put.key, put.entry
-      FROM jsonb_to_recordset(work->'entries') AS put (run text, key text, entry text)
-    )
-    SELECT (SELECT count(*) FROM changed_budgets) + (SELECT count(*) FROM changed_calls)
-      + (SELECT count(*) FROM changed_heads) INTO changed;
+      WHERE heads.chain = put.chain AND heads.seq = put.before;
+    GET DIAGNOSTICS rows = ROW_COUNT;
+    changed := changed + rows;
     IF changed <> (work->>'changing')::bigint THEN
       RAISE EXCEPTION 'somebody else was faster' USING ERRCODE = 'serialization_failure';
+    END IF;
+    INSERT INTO links (chain, seq, lines)
+      SELECT put.chain, put.seq, put.lines
+      FROM jsonb_to_recordset(work->'links') AS put (chain text, seq bigint, lines text);
+    IF work ? 'entries' THEN
+      INSERT INTO journal (run, key, entry)
+        SELECT put.run, put.key, put.entry
+        FROM jsonb_to_recordset(work->'entries') AS put (run text, key text, entry text);
     END IF;
     IF work ? 'rare' THEN
       PERFORM bursar_put(work->'rare');
     END IF;
   END
   $$`,
-  `CREATE FUNCTION bursar_hold(holding jsonb) RETURNS void LANGUAGE plpgsql ${BY_INDEX} AS $$
+  `CREATE FUNCTION bursar_hold(holding jsonb) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
     found bigint;
   BEGIN
@@ -123,7 +113,7 @@ export const FUNCTIONS: readonly string[] = [
     END IF;
   END
   $$`,
-  `CREATE FUNCTION bursar_put(rare jsonb) RETURNS void LANGUAGE plpgsql ${BY_INDEX} AS $$
+  `CREATE FUNCTION bursar_put(rare jsonb) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
     INSERT INTO budgets (id, parent, chain, origin, terms, state, ended, version)
       SELECT put.id, put.parent, put.chain, put.origin, put.terms, put.state, put.ended, 1

@@ -6,6 +6,6 @@
 export const STORAGE: readonly string[] = [
   "ALTER TABLE budgets ALTER COLUMN terms SET STORAGE EXTERNAL",
   "ALTER TABLE budgets ALTER COLUMN state SET STORAGE MAIN",
-  "ALTER TABLE budgets SET (toast_tuple_target = 128, fillfactor = 50)",
+  "ALTER TABLE budgets SET (toast_tuple_target = 768, fillfactor = 50)",
   "ALTER TABLE heads SET (fillfactor = 50)",
 ];

@@ -9,7 +9,7 @@ import type { View } from "./view.js";
 
 /** What `bursar_apply` is handed: what is to be written, each with the version it replaces, and what else must still hold. */
 export function workOf(view: View, changes: Changes, reading: Reading): JsonObject {
-  const often: Lists = { budgets: [], calls: [], heads: [], links: [], entries: [] };
+  const often: Lists = { budgets: [], calls: [], heads: [], links: [] };
   const rare: Lists = { newBudgets: [], newHeads: [], anchored: [] };
   putBudgets(often, rare, view, changes, reading);
   putCalls(often, view, changes);
@@ -66,7 +66,8 @@ function putDocuments(often: Lists, rare: Lists, view: View, { documents, entrie
     rare.documents.push({ kind, id, budget, status, body: JSON.stringify(body), version, fresh });
   }
   for (const { run, key, entry } of entries.values()) {
-    often.entries?.push({ run, key, entry: JSON.stringify(entry) });
+    often.entries ??= [];
+    often.entries.push({ run, key, entry: JSON.stringify(entry) });
   }
 }
 
