@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { SqliteStore } from "bursar/sqlite";
+import { type Database, openDatabase, type Statement } from "../../../packages/bursar/dist/stores/sqlite/driver.js";
 import { type Measured, measureAsync } from "../measure.js";
 import type { Bar, Bench } from "../report.js";
 import { Runs } from "./steps.js";
@@ -18,16 +18,6 @@ const MAX_GROWTH = 1.5;
 const NS_PER_MS = 1e6;
 const WARM_UP_STEPS = 2000;
 const BODY = "x".repeat(400);
-
-interface Statement {
-  run(...values: unknown[]): unknown;
-}
-
-interface Database {
-  exec(sql: string): void;
-  prepare(sql: string): Statement;
-  close(): void;
-}
 
 export const sqlite: Bench = {
   name: "store-sqlite",
@@ -217,15 +207,7 @@ class Rows {
 
 /** The same SQLite that the store uses, with the same care for the disk. */
 function open(path: string): Database {
-  const load = createRequire(import.meta.url);
-  const sqliteOf = (name: string) => load(name) as { DatabaseSync: new (path: string) => Database };
-  let driver: ReturnType<typeof sqliteOf>;
-  try {
-    driver = sqliteOf("node:sqlite");
-  } catch {
-    driver = sqliteOf("@photostructure/sqlite");
-  }
-  const database = new driver.DatabaseSync(path);
+  const database = openDatabase(path);
   database.exec("PRAGMA journal_mode = WAL");
   database.exec("PRAGMA synchronous = FULL");
   return database;

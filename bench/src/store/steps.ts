@@ -16,7 +16,7 @@ const LIMITS = amounts({
   storage_write_bytes: MUCH,
   fuel: MUCH,
 });
-export const ASKED: Amounts = amounts({
+const ASKED: Amounts = amounts({
   steps: 1,
   llm_tokens: 2000,
   llm_input_tokens: 1000,
@@ -27,7 +27,7 @@ const USED = amounts({ llm_input_tokens: 900, llm_output_tokens: 120, cost_usd: 
 const RESULT = "x".repeat(100);
 const EXPIRES_MS = 15 * 60_000;
 
-export function openBudget(id: string, parent: string | null, chain?: string): Operation {
+function openBudget(id: string, parent: string | null, chain?: string): Operation {
   const opening = { id, scope: "run", grant: { kind: "limits", limits: LIMITS } } as const;
   return chain === undefined ? { op: "open", parent, opening } : { op: "open", parent, opening, chain };
 }

@@ -8,7 +8,7 @@ export interface Stretch {
 const LONGEST = 64 * 1024;
 
 /** How many rows are read at a time. */
-export const STRETCHES = 16;
+const STRETCHES = 16;
 
 /** Where to begin in order to find a position: the row that holds it, else the first. Its two parameters are chain and position. */
 export function stretchesFrom(first: string, second: string, third: string): string {
@@ -33,7 +33,7 @@ export function toStretches(last: number, lines: readonly string[]): readonly St
 }
 
 /** The lines of one row, from a position on. */
-export function fromStretch({ seq, lines }: Stretch, from: number): readonly string[] {
+function fromStretch({ seq, lines }: Stretch, from: number): readonly string[] {
   const all = lines.split("\n");
   return from <= seq ? all : all.slice(from - seq);
 }

@@ -22,7 +22,7 @@ const DOCUMENT_TABLES = ["runs", "approvals", "sessions", "leases"];
  * The tables of every durable store. Amounts, limits and the like are JSON texts, because their dimensions are the user's
  * to define; what is looked for stands in columns.
  */
-export function migrations({ serial, name }: Dialect): readonly Migration[] {
+function migrations({ serial, name }: Dialect): readonly Migration[] {
   const documents = DOCUMENT_TABLES.flatMap((table) => [
     `CREATE TABLE ${table} (
       id ${name} PRIMARY KEY, budget ${name}, status ${name} NOT NULL, body TEXT NOT NULL, version BIGINT NOT NULL

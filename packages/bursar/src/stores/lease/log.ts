@@ -6,7 +6,7 @@ import { appendLink, emptyHead, type Head } from "../../core/chain/link.js";
 import { sha256Hex } from "../../runtime/crypto.js";
 
 /** The links of a lease's log. */
-export const LOG_ACTIONS = { opened: "LeaseLogOpened", used: "LeaseUsed" } as const;
+const LOG_ACTIONS = { opened: "LeaseLogOpened", used: "LeaseUsed" } as const;
 
 /** What is noted of a slice: that it was granted, what calls did with it, that it was given back. */
 export type Note = readonly Json[];
