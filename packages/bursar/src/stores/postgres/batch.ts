@@ -14,7 +14,7 @@ import { concernsAll, explain, gotNoLock, isAway, isClash } from "./faults.js";
 import type { Mirror, Read, Wanted } from "./mirror.js";
 import type { Solos } from "./solos.js";
 import { Unread, View } from "./view.js";
-import { askedOf, mirrored, workOf } from "./work.js";
+import { askedOf, mirrored, parametersOf, workOf } from "./work.js";
 
 /** One caller's list of operations. */
 export interface Request {
@@ -53,6 +53,9 @@ export interface BatchOptions {
 const OPTIMISTIC = 2;
 const RETRY_MS = 100;
 const MOST_FOUND = 1000;
+/** Texts, because the driver would write values of the type json once more. */
+const APPLY = `SELECT bursar_apply($1::text::json, $2::text::json, $3::text::json, $4::text::json, $5::text::json,
+  $6::text::bigint, $7::text::jsonb)`;
 
 /** Decides a batch of lists on the mirror, and has the server write all of it, in one transaction and one round trip. */
 export class Batches {
@@ -114,12 +117,12 @@ export class Batches {
    * the plan is sent again as it is, which does nothing if it had been carried out, and then its own links tell.
    */
   private async send(plan: Plan, until: number, lost = false): Promise<boolean> {
-    const text = JSON.stringify(workOf(plan.view, plan.changes, plan.reading));
+    const parameters = parametersOf(workOf(plan.view, plan.changes, plan.reading));
     let doubtful = lost;
     const attempt = async () => {
       try {
         reach("written");
-        await this.server.unsafe("SELECT bursar_apply($1::text::jsonb)", [text], { prepare: true });
+        await this.server.unsafe(APPLY, [...parameters], { prepare: true });
       } catch (error) {
         doubtful ||= isAway(error);
         throw error;
@@ -198,11 +201,12 @@ export class Batches {
       );
       await this.learn(asked as unknown as Wanted, solo, reading);
       const plan = await this.plan(batch, solo);
-      const text = JSON.stringify(workOf(plan.view, plan.changes, plan.reading));
+      const parameters = parametersOf(workOf(plan.view, plan.changes, plan.reading));
       sent.push(plan);
       reach("written");
       // In one message: if the transaction was lost with its connection, there is nothing that could be committed alone.
-      await solo.unsafe(`SELECT bursar_apply(${quoted(text)}::jsonb); COMMIT`).simple();
+      const values = parameters.map((text) => (text === null ? "NULL" : quoted(text)));
+      await solo.unsafe(`SELECT bursar_apply(${values.join(", ")}); COMMIT`).simple();
     } catch (error) {
       // Where there is no transaction any more, this does nothing.
       if (!isAway(error)) await solo.unsafe("ROLLBACK");

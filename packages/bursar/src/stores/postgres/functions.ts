@@ -46,45 +46,47 @@ export const FUNCTIONS: readonly string[] = [
                   JOIN journal ON journal.run = entry.run AND journal.key = entry.key)
     )
   $$`,
-  `CREATE FUNCTION bursar_apply(work jsonb) RETURNS void LANGUAGE plpgsql AS $$
+  `CREATE FUNCTION bursar_apply(
+    put_budgets json, put_calls json, put_heads json, put_links json, put_entries json, changing bigint, rest jsonb
+  ) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
     changed bigint := 0;
     rows bigint;
   BEGIN
-    IF work ? 'holding' THEN
-      PERFORM bursar_hold(work->'holding');
+    IF rest ? 'holding' THEN
+      PERFORM bursar_hold(rest->'holding');
     END IF;
-    UPDATE budgets SET state = put.state, ended = put.ended, version = budgets.version + 1
-      FROM jsonb_to_recordset(work->'budgets') AS put (id text, state text, ended integer, version bigint)
+    UPDATE budgets SET state = put.state::text, ended = put.ended, version = budgets.version + 1
+      FROM json_to_recordset(put_budgets) AS put (id text, state json, ended integer, version bigint)
       WHERE budgets.id = put.id AND budgets.version = put.version;
     GET DIAGNOSTICS rows = ROW_COUNT;
     changed := changed + rows;
     INSERT INTO calls (id, budget, kind, status, expires, body, version)
-      SELECT put.id, put.budget, put.kind, put.status, put.expires, put.body, put.version
-      FROM jsonb_to_recordset(work->'calls')
-        AS put (id text, budget text, kind text, status text, expires double precision, body text, version bigint)
+      SELECT put.id, put.budget, put.kind, put.status, put.expires, put.body::text, put.version
+      FROM json_to_recordset(put_calls)
+        AS put (id text, budget text, kind text, status text, expires double precision, body json, version bigint)
       ON CONFLICT (id) DO UPDATE SET status = excluded.status, body = excluded.body, version = excluded.version
         WHERE calls.version = excluded.version - 1;
     GET DIAGNOSTICS rows = ROW_COUNT;
     changed := changed + rows;
     UPDATE heads SET seq = put.seq, hash = put.hash, grown = 1
-      FROM jsonb_to_recordset(work->'heads') AS put (chain text, seq bigint, hash text, before bigint)
+      FROM json_to_recordset(put_heads) AS put (chain text, seq bigint, hash text, before bigint)
       WHERE heads.chain = put.chain AND heads.seq = put.before;
     GET DIAGNOSTICS rows = ROW_COUNT;
     changed := changed + rows;
-    IF changed <> (work->>'changing')::bigint THEN
+    IF changed <> changing THEN
       RAISE EXCEPTION 'somebody else was faster' USING ERRCODE = 'serialization_failure';
     END IF;
     INSERT INTO links (chain, seq, lines)
       SELECT put.chain, put.seq, put.lines
-      FROM jsonb_to_recordset(work->'links') AS put (chain text, seq bigint, lines text);
-    IF work ? 'entries' THEN
+      FROM json_to_recordset(put_links) AS put (chain text, seq bigint, lines text);
+    IF put_entries IS NOT NULL THEN
       INSERT INTO journal (run, key, entry)
-        SELECT put.run, put.key, put.entry
-        FROM jsonb_to_recordset(work->'entries') AS put (run text, key text, entry text);
+        SELECT put.run, put.key, put.entry::text
+        FROM json_to_recordset(put_entries) AS put (run text, key text, entry json);
     END IF;
-    IF work ? 'rare' THEN
-      PERFORM bursar_put(work->'rare');
+    IF rest ? 'rare' THEN
+      PERFORM bursar_put(rest->'rare');
     END IF;
   END
   $$`,

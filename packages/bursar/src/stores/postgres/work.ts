@@ -3,13 +3,22 @@ import type { Call } from "../../core/call.js";
 import type { JsonObject } from "../../core/chain/canonical.js";
 import type { Changes, Growth } from "../../core/draft.js";
 import { toStretches } from "../durable/lines.js";
-import { type Reading, writeCall, writeState, writeTerms } from "../durable/rows.js";
+import { bodyOf, type Reading, stateOf, writeState, writeTerms } from "../durable/rows.js";
 import type { Mirror, Seen } from "./mirror.js";
 import type { View } from "./view.js";
 
-/** What `bursar_apply` is handed: what is to be written, each with the version it replaces, and what else must still hold. */
-export function workOf(view: View, changes: Changes, reading: Reading): JsonObject {
-  const often: Lists = { budgets: [], calls: [], heads: [], links: [] };
+/** What is to be written, each with the version it replaces, and what else must still hold. */
+export interface Work {
+  /** How many rows have to be found at the version they are said to have. */
+  readonly changing: number;
+  /** What most decisions write. States and bodies are JSON inside of JSON and reach their column as they are. */
+  readonly often: Lists;
+  /** What most decisions do not need; null when there is nothing. */
+  readonly rest: object | null;
+}
+
+export function workOf(view: View, changes: Changes, reading: Reading): Work {
+  const often: Lists = { budgets: [], calls: [], heads: [], links: [], entries: [] };
   const rare: Lists = { newBudgets: [], newHeads: [], anchored: [] };
   putBudgets(often, rare, view, changes, reading);
   putCalls(often, view, changes);
@@ -18,12 +27,21 @@ export function workOf(view: View, changes: Changes, reading: Reading): JsonObje
   const changing = count(often.budgets) + count(often.calls) + count(often.heads);
   const isRare = Object.values(rare).some((list) => list.length > 0);
   const holding = holdingOf(view, changes);
-  return { ...often, changing, ...(isRare ? { rare } : {}), ...(holding === null ? {} : { holding }) };
+  const rest = isRare || holding !== null ? { ...(isRare ? { rare } : {}), ...(holding && { holding }) } : null;
+  return { changing, often, rest };
 }
 
-type Lists = Record<string, JsonObject[]>;
+const OFTEN = ["budgets", "calls", "heads", "links", "entries"];
 
-function count(list: readonly JsonObject[] | undefined): number {
+/** The parameters of `bursar_apply`, as texts. */
+export function parametersOf({ changing, often, rest }: Work): readonly (string | null)[] {
+  const lists = OFTEN.map((name) => (count(often[name]) === 0 ? null : JSON.stringify(often[name])));
+  return [...lists, String(changing), rest === null ? null : JSON.stringify(rest)];
+}
+
+type Lists = Record<string, object[]>;
+
+function count(list: readonly object[] | undefined): number {
   return list?.length ?? 0;
 }
 
@@ -32,9 +50,13 @@ function putBudgets(often: Lists, rare: Lists, view: View, { accounts }: Changes
   for (const id of [...accounts.keys()].sort()) {
     const { budget, chain, origin } = accounts.get(id) as Account;
     const version = view.accounts.get(id)?.version ?? 0;
-    const changing = { id, state: writeState(budget, reading), ended: budget.ended ? 1 : 0 };
-    if (version > 0) often.budgets?.push({ ...changing, version });
-    else rare.newBudgets?.push({ ...changing, parent: budget.parent, chain, origin, terms: writeTerms(budget) });
+    const ended = budget.ended ? 1 : 0;
+    if (version > 0) {
+      often.budgets?.push({ id, state: stateOf(budget, reading), ended, version });
+      continue;
+    }
+    const [state, terms] = [writeState(budget, reading), writeTerms(budget)];
+    rare.newBudgets?.push({ id, parent: budget.parent, chain, origin, terms, state, ended });
   }
 }
 
@@ -43,7 +65,7 @@ function putCalls(often: Lists, view: View, { calls }: Changes): void {
     const call = calls.get(id) as Call;
     const { budget, kind, status, expires } = call;
     const version = (view.calls.get(id)?.version ?? 0) + 1;
-    often.calls?.push({ id, budget, kind, status, expires, body: writeCall(call), version });
+    often.calls?.push({ id, budget, kind, status, expires, body: bodyOf(call), version });
   }
 }
 
@@ -54,7 +76,7 @@ function putChains(often: Lists, rare: Lists, view: View, { chains, anchored }: 
     const before = view.heads.get(chain)?.value ?? null;
     if (before === null) rare.newHeads?.push({ chain, seq, hash });
     else often.heads?.push({ chain, seq, hash, before: before.seq });
-    for (const stretch of toStretches(seq, lines)) often.links?.push({ chain, ...stretch });
+    for (const stretch of toStretches(seq, lines)) often.links?.push({ chain, seq: stretch.seq, lines: stretch.lines });
   }
   for (const [chain, seq] of anchored) rare.anchored?.push({ chain, seq });
 }
@@ -66,8 +88,7 @@ function putDocuments(often: Lists, rare: Lists, view: View, { documents, entrie
     rare.documents.push({ kind, id, budget, status, body: JSON.stringify(body), version, fresh });
   }
   for (const { run, key, entry } of entries.values()) {
-    often.entries ??= [];
-    often.entries.push({ run, key, entry: JSON.stringify(entry) });
+    often.entries?.push({ run, key, entry });
   }
 }
 
