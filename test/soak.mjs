@@ -1,8 +1,4 @@
-// Crashes the durable stores for as long as one likes: the same tests as always, with ever other seeds.
-//   npm run soak                      until 5000 stores have crashed
-//   npm run soak -- --seeds 20000     until so many have
-//   npm run soak -- --minutes 60      for so long
-//   BURSAR_SEED=7 npm run soak        beginning with this seed, as a failure named it
+// Crashes the durable stores for as long as one likes; `npm run soak -- --help` tells how.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,10 +6,48 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-const { values } = parseArgs({ options: { seeds: { type: "string" }, minutes: { type: "string" } } });
-const minutes = values.minutes === undefined ? Number.POSITIVE_INFINITY : Number(values.minutes);
-const seeds = values.seeds === undefined && minutes === Number.POSITIVE_INFINITY ? 5000 : Number(values.seeds ?? 1e12);
-if (!(minutes > 0) || !(seeds > 0)) throw new Error("--minutes and --seeds are numbers above 0");
+const HELP = `Usage: npm run soak -- [flags]
+
+Crashes the durable stores for as long as one likes: the same tests as always,
+with ever other seeds.
+
+Flags:
+  --seeds <number>    until so many stores have crashed (5000)
+  --minutes <number>  for so long
+  --help              this text
+
+BURSAR_SEED=7 npm run soak begins with this seed, as a failure named it.
+`;
+
+const { seeds, minutes, first } = given();
+
+/** What the command line asks for; a mistake in it is told in one line. */
+function given() {
+  try {
+    const { values } = parseArgs({
+      options: { seeds: { type: "string" }, minutes: { type: "string" }, help: { type: "boolean", short: "h" } },
+    });
+    if (values.help) {
+      process.stdout.write(HELP);
+      process.exit(0);
+    }
+    const most = above("--minutes", values.minutes, Number.POSITIVE_INFINITY);
+    const seed = Number(process.env.BURSAR_SEED || Math.floor(Math.random() * 1_000_000));
+    if (!Number.isSafeInteger(seed) || seed < 0) throw new Error("BURSAR_SEED has to be a whole number, 0 or more");
+    const many = values.minutes === undefined ? 5000 : Number.POSITIVE_INFINITY;
+    return { seeds: above("--seeds", values.seeds, many), minutes: most, first: seed };
+  } catch (error) {
+    console.error(`soak: ${error.message.split(". ")[0]}; see npm run soak -- --help`);
+    process.exit(2);
+  }
+}
+
+function above(name, text, otherwise) {
+  if (text === undefined) return otherwise;
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (!(value > 0)) throw new Error(`${name} is "${text}"; allowed: a number above 0`);
+  return value;
+}
 
 const TESTS = ["crash", "crash-postgres", "torn"].map((name) => `packages/bursar/test/stores/${name}.test.ts`);
 /** How many times as much as in `npm test` one round does. */
@@ -48,7 +82,7 @@ function passed() {
   return (performance.now() - began) / 60_000;
 }
 
-let seed = Number(process.env.BURSAR_SEED ?? Math.floor(Math.random() * 1_000_000));
+let seed = first;
 while (crashed() < seeds && passed() < minutes) {
   const failure = await round(seed);
   const figures = Object.entries(totals).map(([name, count]) => `${count} ${name}`);

@@ -23,6 +23,16 @@ export function readFlags<const O extends Options>(args: readonly string[], opti
   return readArguments(args, options, 0).flags;
 }
 
+/** The URL of a store, or what somebody takes for one. */
+const STORE_URL = /^(sqlite|postgres|postgresql|memory):/i;
+
+/** A word for a message: what may be a login is not repeated, because messages end up in logs. */
+export function shown(word: string): string {
+  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(word) ?? /^(?:postgres|postgresql):/i.exec(word);
+  if (scheme !== null) return `${scheme[0].toLowerCase()}…`;
+  return /:.*@/s.test(word) ? "…" : word;
+}
+
 /** The same for a command that takes up to so many words beside its flags. */
 export function readArguments<const O extends Options>(
   args: readonly string[],
@@ -36,8 +46,18 @@ export function readArguments<const O extends Options>(
     if (token.kind === "positional") words.push(token.value);
     if (token.kind === "option") check(token, options);
   }
-  if (words.length > most) throw new UsageError(`"${words[most]}" is not expected here`);
+  const url = words.find(isStoreUrl);
+  const unexpected = url ?? words[most];
+  if (unexpected !== undefined) throw new UsageError(`"${shown(unexpected)}" is not expected here${forgotten(url, options)}`);
   return { flags: values as Values<O>, words };
+}
+
+function isStoreUrl(word: string): boolean {
+  return STORE_URL.test(word);
+}
+
+function forgotten(url: string | undefined, options: Options): string {
+  return url !== undefined && Object.hasOwn(options, "store") ? "; did you forget --store?" : "";
 }
 
 interface OptionToken {
@@ -52,6 +72,14 @@ function check({ name, rawName, value }: OptionToken, options: Options): void {
   if (option.type === "boolean" && value !== undefined) throw new UsageError(`${rawName} takes no value`);
   if (option.type === "string" && (value === undefined || value === ""))
     throw new UsageError(`${rawName} needs a value`);
+  if (name !== "store" && value !== undefined && isStoreUrl(value))
+    throw new UsageError(`${rawName} is the URL of a store; did you mean --store?`);
+}
+
+/** What to say of a command that is not known. */
+export function unknownCommand(before: string, word: string, known: readonly string[]): string {
+  if (isStoreUrl(word)) return `${before}"${shown(word)}" is not known; did you forget --store?`;
+  return unknown(`${before}${shown(word)}`, word, known);
 }
 
 /** What to say of a word that is not known. */

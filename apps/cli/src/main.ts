@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
-import { BursarError } from "bursar";
-import { CommandError, readFlags, UsageError, unknown } from "./args.js";
+import { BursarError, StoreError } from "bursar";
+import { CommandError, readFlags, UsageError, unknownCommand } from "./args.js";
 import { demo } from "./commands/demo.js";
-import { store } from "./commands/store.js";
+import { isStoreCommand, store } from "./commands/store.js";
 import { verify } from "./commands/verify.js";
 import { openTerminal, type Terminal } from "./terminal.js";
 
@@ -17,6 +17,7 @@ Commands:
   store         look after a store: info, check, migrate, export, import,
                 vacuum, backup, archive
   verify        verify the file of a chain
+  help          this text; \`bursar help store check\`: that of a command
 
 Flags:
   --help        this text; after a command, the text of that command
@@ -25,8 +26,9 @@ Flags:
 Exit codes:
   0    done
   1    failed
-  2    the command line was not understood
+  2    the command line, or the URL of the store, was not understood
   130  interrupted
+  141  nobody read the output to its end
 
 Examples:
   bursar demo
@@ -45,15 +47,15 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map([
 async function main(args: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = args;
   if (name === undefined || name.startsWith("-")) return general(args, terminal);
+  if (name === "help") return main(rest[0] === "help" ? ["--help"] : [...rest, "--help"], terminal);
   const command = COMMANDS.get(name);
-  if (command === undefined) throw new UsageError(unknown(`the command ${name}`, name, [...COMMANDS.keys()]));
+  if (command === undefined) throw new UsageError(unknownCommand("the command ", name, [...COMMANDS.keys(), "help"]));
   return command(rest, terminal);
 }
 
-function general(args: readonly string[], { write }: Terminal): number {
+function general(args: readonly string[], { finish }: Terminal): number {
   const flags = readFlags(args, { help: { type: "boolean", short: "h" }, version: { type: "boolean" } });
-  write(flags.version ? `${version()}\n` : HELP);
-  return 0;
+  return finish(0, flags.version ? `${version()}\n` : HELP);
 }
 
 function version(): string {
@@ -61,13 +63,21 @@ function version(): string {
   return String((manifest as { version: unknown }).version);
 }
 
+/** The command whose help tells more. */
+function helpOf([name = "", second = ""]: readonly string[]): string {
+  const words = COMMANDS.has(name) ? [name] : [];
+  if (name === "store" && isStoreCommand(second)) words.push(second);
+  return ["bursar", ...words, "--help"].join(" ");
+}
+
+const given = process.argv.slice(2);
 try {
-  process.exitCode = await main(process.argv.slice(2), openTerminal());
+  process.exitCode = await main(given, openTerminal());
   if (process.exitCode === 130) process.stderr.write("bursar: interrupted\n");
 } catch (error) {
   const usage = error instanceof UsageError;
-  process.stderr.write(usage ? `bursar: ${error.message}\nSee bursar --help.\n` : `${describe(error)}\n`);
-  process.exitCode = usage ? 2 : 1;
+  process.stderr.write(usage ? `bursar: ${error.message}\nSee ${helpOf(given)}.\n` : `${describe(error)}\n`);
+  process.exitCode = usage || (error instanceof StoreError && error.code === "store_url") ? 2 : 1;
 }
 
 /** What we throw on purpose says all there is to say; anything else is a fault of ours, and where it comes from helps. */

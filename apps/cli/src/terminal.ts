@@ -11,6 +11,8 @@ export interface Terminal extends Screen {
   /** Fires when the command has to end. */
   readonly signal: AbortSignal;
   readonly interrupt: () => void;
+  /** Says the last word, with the exit code that goes with it: it counts even if nobody is there to read. */
+  readonly finish: (code: number, text: string) => number;
   /** Writes much: waits until there is room for more. */
   readonly pour: (text: string) => Promise<void>;
   /** Where progress is shown while somebody looks; null when nobody does. */
@@ -29,13 +31,22 @@ export function openTerminal(): Terminal {
   // Once: whoever insists is not made to wait for a clean end.
   process.once("SIGINT", interrupt);
   process.once("SIGTERM", interrupt);
-  // Whoever reads may leave early, as `head` does; there is nobody left to tell.
-  stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
-    throw error;
-  });
+  stdout.on("error", unwritten);
+  // Files are written at once, and then the error is thrown and not told.
+  const write = (text: string, done?: () => void): void => {
+    try {
+      stdout.write(text, done);
+    } catch (error) {
+      unwritten(error as NodeJS.ErrnoException);
+    }
+  };
   return {
-    write: (text) => void stdout.write(text),
+    write: (text) => write(text),
+    finish(code, text) {
+      process.exitCode = code;
+      write(text);
+      return code;
+    },
     columns: () => stdout.columns ?? COLUMNS,
     rows: () => stdout.rows ?? ROWS,
     isTerminal: stdout.isTTY === true,
@@ -43,11 +54,26 @@ export function openTerminal(): Terminal {
     keys: stdin.isTTY ? stdin : null,
     signal: ending.signal,
     interrupt,
-    pour: (text) => new Promise((resolve) => stdout.write(text, () => resolve())),
+    pour: (text) => new Promise((resolve) => write(text, resolve)),
     aside:
       stderr.isTTY && env.TERM !== "dumb"
         ? { write: (text) => void stderr.write(text), columns: () => stderr.columns ?? COLUMNS }
         : null,
     input: stdin.isTTY ? null : stdin,
   };
+}
+
+/** As of a process that was ended by SIGPIPE. */
+const NOBODY_READS = 141;
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: "there is no room left",
+  EIO: "the disk or the terminal failed",
+};
+
+function unwritten({ code = "unknown", message }: NodeJS.ErrnoException): never {
+  // Whoever reads may leave early, as `head` does; there is nobody left to tell.
+  if (code === "EPIPE") process.exit(process.exitCode ?? NOBODY_READS);
+  process.stderr.write(`bursar: the output cannot be written: ${REASONS[code] ?? message} (${code})\n`);
+  process.exit(1);
 }

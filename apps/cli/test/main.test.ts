@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { bursar, MAIN } from "./run.js";
 
@@ -58,7 +59,7 @@ describe("bursar demo without a terminal", () => {
       complaint += String(data);
     });
     const code = await new Promise((resolve) => child.once("close", resolve));
-    expect([code, complaint]).toEqual([0, ""]);
+    expect([code, complaint]).toEqual([141, ""]);
   });
 });
 
@@ -78,6 +79,32 @@ describe("the command line", () => {
     expect(stderr).toContain(message);
   });
 
+  test.each([
+    [["dmeo"], "See bursar --help."],
+    [["demo", "--fats"], "See bursar demo --help."],
+    [["verify"], "See bursar verify --help."],
+    [["store", "chekc"], "See bursar store --help."],
+    [["store", "archive"], "See bursar store archive --help."],
+    [["store", "--jsno"], "See bursar store --help."],
+  ])("%j names the help that helps", (args, message) => {
+    expect(bursar(args)).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
+  });
+
+  test("help is a command too", () => {
+    expect(bursar(["help"]).stdout).toBe(bursar(["--help"]).stdout);
+    expect(bursar(["help", "demo"]).stdout).toBe(bursar(["demo", "--help"]).stdout);
+    expect(bursar(["help", "store", "archive"]).stdout).toBe(bursar(["store", "archive", "--help"]).stdout);
+    expect(bursar(["store", "help", "archive"]).stdout).toBe(bursar(["store", "archive", "--help"]).stdout);
+    expect(bursar(["help", "dmeo"])).toMatchObject({ status: 2, stderr: expect.stringContaining("mean demo?") });
+  });
+
+  test.skipIf(!existsSync("/dev/full"))("says in one line that there is no room for its output", () => {
+    for (const args of [["--help"], ["demo", "--fast"]]) {
+      const { status, stderr } = intoFull(args);
+      expect([status, stderr]).toEqual([1, "bursar: the output cannot be written: there is no room left (ENOSPC)\n"]);
+    }
+  });
+
   test("helps, with examples and exit codes", () => {
     const stores = ["info", "check", "migrate", "export", "import", "vacuum", "backup", "archive"];
     const commands = [[], ["demo"], ["verify"], ["store"], ...stores.map((name) => ["store", name])];
@@ -95,3 +122,12 @@ describe("the command line", () => {
     expect(bursar(["--version"]).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });
+
+function intoFull(args: readonly string[]) {
+  const full = openSync("/dev/full", "w");
+  try {
+    return spawnSync(process.execPath, [MAIN, ...args], { stdio: ["ignore", full, "pipe"], encoding: "utf8" });
+  } finally {
+    closeSync(full);
+  }
+}

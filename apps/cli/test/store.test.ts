@@ -65,13 +65,21 @@ describe("bursar store", () => {
 
   test("moves a store through a file and through a pipe", () => {
     const file = at("export.jsonl");
-    expect(bursar(["store", "export", file], env)).toMatchObject({ status: 0, stderr: "" });
+    expect(bursar(["store", "export", file], env)).toMatchObject({
+      status: 0,
+      stderr: "",
+      stdout: expect.stringMatching(/links +\d rows? holding 8 links/),
+    });
     expect(bursar(["store", "export", file], env)).toMatchObject({
       status: 1,
       stderr: expect.stringContaining("nothing is overwritten"),
     });
     const second = `sqlite:${at("second.db")}`;
-    expect(bursar(["store", "import", file, "--store", second])).toMatchObject({ status: 0, stderr: "" });
+    expect(bursar(["store", "import", file, "--store", second])).toMatchObject({
+      status: 0,
+      stderr: "",
+      stdout: expect.stringMatching(/links +\d rows? holding 8 links/),
+    });
     const { stdout } = bursar(["store", "export", "-", "--store", second]);
     const third = `sqlite:${at("third.db")}`;
     expect(bursar(["store", "import", "-", "--store", third, "--json"], {}, stdout)).toMatchObject({ status: 0 });
@@ -98,7 +106,10 @@ describe("bursar store", () => {
     const all = bursar(["store", "archive", at("archive"), "--older", "0s", "--json", "--store", copy]);
     expect(JSON.parse(all.stdout)).toMatchObject({ ok: true, archived: [{ chain: "run-1", file: "run-1.jsonl" }] });
     expect(readdirSync(at("archive"))).toEqual(["run-1.jsonl"]);
-    expect(bursar(["store", "check", "--archive", at("archive"), "--store", copy]).stdout).toContain("✓ sound");
+    expect(bursar(["store", "check", "--archive", at("archive"), "--store", copy]).stdout).toMatch(
+      /1 archived: 1 file verified[^]*✓ sound/,
+    );
+    expect(bursar(["store", "check", "--store", copy]).stdout).toContain("1 archived: not checked without --archive");
     expect(bursar(["store", "vacuum", "--store", copy])).toMatchObject({ status: 0 });
     expect(bursar(["verify", at("archive/run-1.jsonl")])).toMatchObject({ status: 0 });
   });
@@ -120,16 +131,38 @@ describe("bursar store", () => {
     [["store", "archive", "x"], 2, "--older is missing"],
     [["store", "import", "/no/such/file"], 1, "/no/such/file is not there"],
     [["store", "import", "/"], 1, "is a folder"],
-    [["store", "--store", "./x.db"], 1, "did you mean sqlite:./x.db?"],
-    [["store", "--store", "memory:"], 1, "lives in the process that made it"],
+    [["store", "--store", "./x.db"], 2, "did you mean sqlite:./x.db?"],
+    [["store", "--store", "memory:"], 2, "lives in the process that made it"],
     [["store", "--store", "sqlite:/no/such/x.db"], 1, "there is no store at /no/such/x.db"],
     [["store", "--store", "postgres://ada:secret@127.0.0.1:1/x"], 1, "cannot be reached"],
+    [["store", "--store", "postgres:ada:secret@localhost/x"], 2, "percent-encode"],
+    [["store", "--store", "postgres://ada:secret@localhost:99999/x"], 2, "percent-encode"],
+    [["store", "--store", "postgres://ada:sec#secret@localhost/x"], 2, "percent-encode"],
+    [["postgres://ada:secret@h/x"], 2, "did you forget --store?"],
+    [["store", "postgres://ada:secret@h/x"], 2, "did you forget --store?"],
+    [["store", "info", "postgres://ada:secret@h/x"], 2, "did you forget --store?"],
+    [["store", "info", "postgres:ada:secret@h/x"], 2, "did you forget --store?"],
+    [["store", "import", "postgres://ada:secret@h/x"], 2, "did you forget --store?"],
+    [["store", "export", "x", "sqlite:x.db"], 2, "did you forget --store?"],
+    [["verify", "postgres://ada:secret@h/x"], 2, "is not expected here"],
+    [["store", "info", "ada:secret@h"], 2, "is not expected here"],
+    [["store", "import", "ada:secret@h"], 1, "is not there"],
+    [["store", "check", "--archive", "postgres://ada:secret@h/x"], 2, "did you mean --store?"],
+    [["store", "archive", "x", "--older", "ada:secret@h"], 2, "--older is"],
+    [["store", "--store", `sqlite:/${"x".repeat(300)}`], 1, "cannot be looked at"],
   ])("%j fails with %i and says why", (args, code, message) => {
     const { status, stdout, stderr } = bursar(args, env);
     expect([status, stdout]).toEqual([code, ""]);
     expect(stderr).toContain(message);
     expect(stderr).not.toContain("secret");
     expect(stderr).not.toContain("    at ");
+  });
+
+  test("the URL of a store that makes no sense is no command line, also to programs", () => {
+    const { status, stdout, stderr } = bursar(["store", "--json", "--store", "postgres://u:secret@[::1/x"]);
+    expect([status, stderr]).toEqual([2, ""]);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: "store_url" } });
+    expect(stdout).not.toContain("secret");
   });
 
   test("a file that is no store is called so, also to programs", () => {
@@ -146,8 +179,17 @@ describe("bursar store", () => {
     child.stderr.on("data", (data) => {
       complaint += String(data);
     });
-    expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
+    expect(await new Promise((resolve) => child.once("close", resolve))).toBe(141);
     expect(complaint).toBe("");
+  });
+
+  test("what a check has found is in its exit code, even if nobody reads it", async () => {
+    const codeOf = (file: string) => {
+      const child = spawn(process.execPath, [MAIN, "store", "check", "--store", `sqlite:${at(file)}`]);
+      child.stdout.destroy();
+      return new Promise((resolve) => child.once("close", resolve));
+    };
+    expect([await codeOf("tampered.db"), await codeOf("x.db")]).toEqual([1, 0]);
   });
 });
 

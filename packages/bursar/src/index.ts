@@ -54,7 +54,20 @@ export {
 export { TENANT_CHAIN } from "./core/keep.js";
 export { nearest } from "./core/nearest.js";
 export type { Notice } from "./core/notice.js";
-export type { Operation, Outcome, OutcomeOf } from "./core/operation.js";
+export type {
+  ChargeOperation,
+  CommitOperation,
+  ExtendOperation,
+  JournalOperation,
+  LifeOperation,
+  OpenOperation,
+  Operation,
+  Outcome,
+  OutcomeOf,
+  PutOperation,
+  ReleaseOperation,
+  ReserveOperation,
+} from "./core/operation.js";
 export type { ExhaustionPolicy, Policies } from "./core/policy.js";
 export { RefusedError } from "./core/refused.js";
 export type { Time } from "./core/time.js";

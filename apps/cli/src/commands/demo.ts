@@ -1,5 +1,5 @@
 import { MemoryStore, systemClock, systemTimer } from "bursar";
-import { readFlags, UsageError } from "../args.js";
+import { readFlags, shown, UsageError } from "../args.js";
 import type { Answer } from "../demo/approval.js";
 import { fastPace, watchingPace } from "../demo/pace.js";
 import { positionsOf } from "../demo/position.js";
@@ -60,10 +60,7 @@ const LARGEST_SEED = 2 ** 32 - 1;
 
 export async function demo(args: readonly string[], terminal: Terminal): Promise<number> {
   const values = readFlags(args, FLAGS);
-  if (values.help) {
-    terminal.write(HELP);
-    return 0;
-  }
+  if (values.help) return terminal.finish(0, HELP);
   if (values.yes && values.deny) throw new UsageError("--yes and --deny exclude each other");
   const { fast = false, json = false } = values;
   const decision = values.yes ? "approve" : values.deny ? "deny" : null;
@@ -73,7 +70,7 @@ export async function demo(args: readonly string[], terminal: Terminal): Promise
 function readSeed(text = "1"): number {
   const seed = Number(text);
   if (/^\d+$/.test(text) && seed <= LARGEST_SEED) return seed;
-  throw new UsageError(`--seed is "${text}"; allowed: a whole number from 0 to ${LARGEST_SEED}`);
+  throw new UsageError(`--seed is "${shown(text)}"; allowed: a whole number from 0 to ${LARGEST_SEED}`);
 }
 
 async function play(flags: DemoFlags, terminal: Terminal): Promise<number> {

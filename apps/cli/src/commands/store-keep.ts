@@ -1,4 +1,4 @@
-import { UsageError } from "../args.js";
+import { shown, UsageError } from "../args.js";
 import { bytes, counted, number, readSpan } from "../render/quantities.js";
 import { facts } from "../render/report.js";
 import { COMMON_HELP, type StoreCommand } from "./store-work.js";
@@ -116,7 +116,7 @@ Examples:
     if (typeof older !== "string") throw new UsageError("--older is missing; say how old a chain has to be, as in 30d");
     const older_ms = readSpan(older);
     if (older_ms === null)
-      throw new UsageError(`--older is "${older}"; allowed: a number and s, m, h, d or w, as in 30d`);
+      throw new UsageError(`--older is "${shown(older)}"; allowed: a number and s, m, h, d or w, as in 30d`);
     const dry = flags["dry-run"] === true;
     const report = await housekeeping.archive({ ...options, folder: word, older_ms, dry });
     const { archived, skipped } = report;

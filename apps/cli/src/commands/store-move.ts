@@ -1,6 +1,6 @@
 import { createReadStream, statSync } from "node:fs";
-import type { Chunks, ExportTrailer, WorkOptions } from "bursar/store";
-import { CommandError, UsageError } from "../args.js";
+import type { Chunks, ExportReport, WorkOptions } from "bursar/store";
+import { CommandError, shown, UsageError } from "../args.js";
 import { counted } from "../render/quantities.js";
 import { facts } from "../render/report.js";
 import type { Terminal } from "../terminal.js";
@@ -77,7 +77,7 @@ function open(word: string, { input }: Terminal): { readonly chunks: Chunks; rea
 /** A file to be read from its beginning, and how long it is. */
 export function openFile(path: string): { readonly chunks: AsyncIterable<Uint8Array>; readonly total: number } {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) throw new CommandError(`${path} is not there; name the file to read`);
+  if (stats === undefined) throw new CommandError(`${shown(path)} is not there; name the file to read`);
   if (stats.isDirectory()) throw new CommandError(`${path} is a folder; name a file in it`);
   return { chunks: reading(path), total: stats.size };
 }
@@ -105,8 +105,12 @@ export async function* counting(
   }
 }
 
-function rows({ counts }: ExportTrailer): readonly (readonly [string, string])[] {
+/** Links are packed: one row holds several of a chain. */
+function rows({ counts, links }: ExportReport): readonly (readonly [string, string])[] {
   return Object.entries(counts)
     .filter(([, count]) => count > 0)
-    .map(([table, count]) => [table, counted(count, "row")] as const);
+    .map(([table, count]) => {
+      const held = table === "links" ? ` holding ${counted(links, "link")}` : "";
+      return [table, `${counted(count, "row")}${held}`] as const;
+    });
 }

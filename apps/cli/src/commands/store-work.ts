@@ -53,25 +53,21 @@ export async function runStoreCommand(
 ): Promise<number> {
   const options = { ...COMMON, ...command.flags };
   const { flags, words } = readArguments(args, options, command.word === undefined ? 0 : 1);
-  if (flags.help) {
-    terminal.write(command.help);
-    return 0;
-  }
+  if (flags.help) return terminal.finish(0, command.help);
   const [word = ""] = words;
   if (command.word !== undefined && word === "") throw new UsageError(`${command.word} is missing`);
-  const { signal, write } = terminal;
+  const { signal, finish } = terminal;
   try {
     await using housekeeping = openHousekeeping(flags.store as string | undefined);
     const style = styleFor(wantsColour(terminal.env, terminal.isTerminal));
     const done = await working(command, { housekeeping, word, flags: flags as Given, terminal, style });
-    write(flags.json ? `${JSON.stringify(done.report)}\n` : done.text);
-    return done.code ?? 0;
+    return finish(done.code ?? 0, flags.json ? `${JSON.stringify(done.report)}\n` : done.text);
   } catch (error) {
     if (signal.aborted) return 130;
     if (!flags.json || !(error instanceof BursarError || error instanceof CommandError)) throw error;
     const code = error instanceof BursarError ? error.code : "failed";
-    write(`${JSON.stringify({ ok: false, error: { code, message: error.message } })}\n`);
-    return 1;
+    const report = { ok: false, error: { code, message: error.message } };
+    return finish(code === "store_url" ? 2 : 1, `${JSON.stringify(report)}\n`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { UsageError, unknown } from "../args.js";
+import { UsageError, unknownCommand } from "../args.js";
 import type { Terminal } from "../terminal.js";
 import { archive, backup, migrate, vacuum } from "./store-keep.js";
 import { check, info } from "./store-look.js";
@@ -25,7 +25,7 @@ ${COMMON_HELP}
 Exit codes:
   0    done, and nothing is wrong
   1    something is wrong, or the command failed
-  2    the command line was not understood
+  2    the command line, or the URL of the store, was not understood
   130  interrupted
 
 Examples:
@@ -48,12 +48,14 @@ const COMMANDS: ReadonlyMap<string, StoreCommand> = new Map([
 
 export async function store(args: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = args;
-  if (name === "--help" || name === "-h") {
-    terminal.write(HELP);
-    return 0;
-  }
+  if (name === "--help" || name === "-h") return terminal.finish(0, HELP);
+  if (name === "help") return store(rest[0] === "help" ? ["--help"] : [...rest, "--help"], terminal);
   if (name === undefined || name.startsWith("-")) return runStoreCommand(info, args, terminal);
   const command = COMMANDS.get(name);
-  if (command === undefined) throw new UsageError(unknown(`the command store ${name}`, name, [...COMMANDS.keys()]));
+  if (command === undefined) throw new UsageError(unknownCommand("the command store ", name, [...COMMANDS.keys()]));
   return runStoreCommand(command, rest, terminal);
+}
+
+export function isStoreCommand(name: string): boolean {
+  return COMMANDS.has(name);
 }

@@ -37,19 +37,16 @@ const FLAGS = {
 
 export async function verify(args: readonly string[], terminal: Terminal): Promise<number> {
   const { flags, words } = readArguments(args, FLAGS, 1);
-  const { write, signal, env, isTerminal } = terminal;
-  if (flags.help) {
-    write(HELP);
-    return 0;
-  }
+  const { finish, signal, env, isTerminal } = terminal;
+  if (flags.help) return finish(0, HELP);
   const [file] = words;
   if (file === undefined) throw new UsageError("the file to verify is missing");
   const head = flags.head === undefined ? undefined : readHead(flags.head);
   try {
     const result = await verifyFile(file, head, terminal);
     const style = styleFor(wantsColour(env, isTerminal));
-    write(flags.json ? `${JSON.stringify(result)}\n` : text(file, result, head !== undefined, style));
-    return result.ok ? 0 : 1;
+    const said = flags.json ? `${JSON.stringify(result)}\n` : text(file, result, head !== undefined, style);
+    return finish(result.ok ? 0 : 1, said);
   } catch (error) {
     if (signal.aborted) return 130;
     throw error;

@@ -51,8 +51,7 @@ function holdText(hold: StoreInfo["oldestHold"], now: number): string {
 }
 
 export function checkText(report: CheckReport, style: Style): string {
-  const { integrity, chains, archived, links, anchors, budgets, calls, errors, warnings, defects } = report;
-  const inFiles = archived === 0 ? "" : `, ${number(archived)} archived`;
+  const { integrity, chains, links, anchors, budgets, calls, errors, warnings, defects } = report;
   const pages = {
     sound: "sound",
     damaged: "damaged",
@@ -62,7 +61,7 @@ export function checkText(report: CheckReport, style: Style): string {
     [
       ["store", `${report.where} (${ENGINES[report.engine]}, schema version ${report.schema})`],
       ["pages", pages[integrity]],
-      ["chains", `${counted(chains, "chain")} with ${counted(links, "link")}${inFiles}`],
+      ["chains", `${counted(chains, "chain")} with ${counted(links, "link")}${archivedText(report)}`],
       ["anchors", counted(anchors, "head")],
       ["books", `${counted(budgets, "budget")}, ${counted(calls, "call")}`],
     ],
@@ -72,6 +71,15 @@ export function checkText(report: CheckReport, style: Style): string {
   const rest = errors + warnings - defects.length;
   const more = rest === 0 ? "" : `  and ${number(rest)} more\n`;
   return `${checked}\n${listed}${more}${conclusion(errors, warnings, style)}`;
+}
+
+/** Whoever reads "sound" has to know of what. */
+function archivedText({ archived, files }: CheckReport): string {
+  if (archived === 0) return "";
+  const told = `, ${number(archived)} archived`;
+  if (files === null) return `${told}: not checked without --archive`;
+  const which = files === archived ? counted(files, "file") : `${number(files)} of ${counted(archived, "file")}`;
+  return `${told}: ${which} verified`;
 }
 
 function conclusion(errors: number, warnings: number, style: Style): string {

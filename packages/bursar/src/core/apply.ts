@@ -160,7 +160,7 @@ export class Operations {
 
   /** Counts once: a second delivery does nothing, unless it brings the truth about what nobody had reported. */
   private commit(books: Books, operation: CommitOperation, time: Time): OutcomeOf<CommitOperation> {
-    const call = callOf(books, operation.call);
+    const call = reservedOf(books, operation.call);
     // What was reported first stands; a late report can only add what was missing.
     const reported = { ...operation.used, ...call.reported };
     if (call.status === "committed" && Object.keys(reported).length === Object.keys(call.reported).length) {
@@ -205,14 +205,14 @@ export class Operations {
   }
 
   private release(books: Books, operation: ReleaseOperation, time: Time): OutcomeOf<ReleaseOperation> {
-    const call = callOf(books, operation.call);
+    const call = reservedOf(books, operation.call);
     if (call.status !== "reserved") return repeatedSettlement("release");
     return { op: "release", repeated: false, ...this.giveBack(books, call, "released", time, operation.cause) };
   }
 
   /** A dead holder's model call is charged as reserved; if the holder comes back, what it says is the truth. */
   private expire(books: Books, time: Time): Extract<Outcome, { op: "expire" }> {
-    const due = books.due(time.instant, EXPIRING);
+    const due = this.due(books, time);
     const links = due.flatMap((call) => {
       if (!CHARGED_WHEN_DEAD.has(call.kind)) return this.giveBack(books, call, "expired", time).links;
       const settled = this.commit(books, { op: "commit", call: call.id, used: {} }, time);
@@ -220,6 +220,18 @@ export class Operations {
       return settled.links;
     });
     return { op: "expire", calls: due.map(({ id }) => id), links };
+  }
+
+  /**
+   * Calls that name a dimension of another process are left to a process that knows it, and they do not keep others from being
+   * settled, however many they are.
+   */
+  private due(books: Books, { instant }: Time): readonly Call[] {
+    for (let most = EXPIRING; ; most *= 2) {
+      const due = books.due(instant, most);
+      const known = due.filter(({ asked }) => Object.keys(asked).every((id) => this.dimensions.has(id)));
+      if (known.length >= EXPIRING || due.length < most) return known.slice(0, EXPIRING);
+    }
   }
 
   private charge(books: Books, operation: ChargeOperation, time: Time): OutcomeOf<ChargeOperation> {
@@ -361,6 +373,13 @@ export class Operations {
   private notices(notices: readonly Notice[]): readonly Action[] {
     return notices.map((notice) => this.events.notice(notice));
   }
+}
+
+/** A charge was settled when it was made: to settle it again, as a reservation, would give it back. */
+function reservedOf(books: Books, id: string): Call {
+  const call = callOf(books, id);
+  if (call.kind === "charge") throw reused(id);
+  return call;
 }
 
 interface Settlement {

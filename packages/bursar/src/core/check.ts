@@ -28,6 +28,15 @@ const OPERATIONS = [
   "anchor",
 ];
 
+const WITH_BUDGET = new Set(["reserve", "charge", "extend", "pause", "resume", "end", "record", "put"]);
+const WITH_CALL = new Set(["reserve", "commit", "release", "charge"]);
+
+/** Longer names do not fit into every store's index. */
+const LONGEST_NAME = 1000;
+const NOT_IN_NAMES = /[\p{Cc}\p{Cs}]/u;
+/** Some stores cut a text off at the first, and none gives back the second as it was. */
+const NOT_IN_TEXTS = /[\0\p{Cs}]/u;
+
 /**
  * Looks at an operation that comes from outside before anything is done with it. Types do not hold at run time, and one
  * negative amount would be a refund.
@@ -35,15 +44,13 @@ const OPERATIONS = [
 export function checkOperation(operation: Operation, dimensions: Dimensions): void {
   oneOf(operation?.op, OPERATIONS, "op");
   const { op } = operation;
-  if ("cause" in operation) text(operation.cause, "cause");
-  if ("budget" in operation && (op !== "put" || operation.budget !== null)) text(operation.budget, "budget");
-  if ("call" in operation) text(operation.call, "call");
+  checkNames(operation);
   if ("step_id" in operation) text(operation.step_id, "step_id", true);
   if ("capability_id" in operation) text(operation.capability_id, "capability_id", true);
   if ("duration_ms" in operation) duration(operation.duration_ms, "duration_ms");
   switch (op) {
     case "open":
-      if (operation.parent !== null) text(operation.parent, "parent");
+      if (operation.parent !== null) word(operation.parent, "parent");
       if (operation.chain !== undefined) name(operation.chain, "chain");
       checkOpening(operation.opening, dimensions);
       break;
@@ -73,17 +80,26 @@ export function checkOperation(operation: Operation, dimensions: Dimensions): vo
       checkPut(operation);
       break;
     case "journal":
-      text(operation.run, "run");
-      text(operation.key, "key");
+      word(operation.run, "run");
+      word(operation.key, "key");
       json(operation.entry, "entry");
       break;
   }
 }
 
+/** What an operation names must be there, whether the caller has left it out or set it to nothing. */
+function checkNames(operation: Operation): void {
+  const { op } = operation;
+  const { budget, call, cause } = operation as { readonly budget?: unknown; readonly call?: unknown; cause?: unknown };
+  if ("cause" in operation) word(cause, "cause");
+  if (WITH_BUDGET.has(op) && !(op === "put" && budget === null)) word(budget, "budget");
+  if (WITH_CALL.has(op)) word(call, "call");
+}
+
 function checkPut({ kind, id, status, body, version }: PutOperation): void {
   oneOf(kind, DOCUMENT_KINDS, "kind");
   name(id, "id");
-  text(status, "status");
+  word(status, "status");
   json(body, "body");
   if (!Number.isSafeInteger(version) || version < 0) {
     throw new InputError("version", `is ${show(version)}; allowed: the version that was read, 0 for a new document`);
@@ -153,6 +169,16 @@ function text(value: unknown, field: string, empty = false): void {
   if (typeof value !== "string" || (value === "" && !empty)) {
     throw new InputError(field, `is ${show(value)}; allowed: a text`);
   }
+  if (NOT_IN_TEXTS.test(value)) throw new InputError(field, "holds a NUL or half a character; allowed: any other text");
+}
+
+/** A text by which something is found again: stores must neither cut it nor take it for another. */
+function word(value: unknown, field: string): void {
+  text(value, field);
+  const name = value as string;
+  if (name.length <= LONGEST_NAME && !NOT_IN_NAMES.test(name)) return;
+  const rule = `a text of at most ${LONGEST_NAME} characters, without line breaks and other control characters`;
+  throw new InputError(field, `is ${show(value)}; allowed: ${rule}`);
 }
 
 /** A budget may give its name to a chain, so both follow the same rule. */

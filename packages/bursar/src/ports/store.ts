@@ -3,10 +3,14 @@ import type { Head } from "../core/chain/link.js";
 import type { Dimensions } from "../core/dimensions.js";
 import type { Document, DocumentKind, Entry } from "../core/document.js";
 import type { Operation, OutcomeOf } from "../core/operation.js";
+import type { Clock } from "./clock.js";
 
 /** Where budgets, calls and chains live. An adapter is done when `describeStore(adapter)` is green. */
 export interface Store extends AsyncDisposable {
   readonly dimensions: Dimensions;
+
+  /** The clock by which it judges what has expired: whoever sets an expiry reads this one. */
+  readonly clock: Clock;
 
   /**
    * Does all of the operations, in order, in one transaction, or none of them: when one throws, nothing has happened.

@@ -24,11 +24,12 @@ import type { Timer } from "../ports/timer.js";
 import { newName } from "./names.js";
 import { type Attempt, Queue } from "./queue.js";
 import { SettlementError } from "./settlement-error.js";
-import { systemClock, systemTimer } from "./system-clock.js";
+import { systemTimer } from "./system-clock.js";
 import { TimeLimit, timeLeft } from "./time-limit.js";
 
 export interface GateOptions {
   readonly store: Store;
+  /** The store's own unless another is given. */
   readonly clock?: Clock;
   readonly timer?: Timer;
   /** How long a call waits for holds in flight unless it says otherwise. */
@@ -118,8 +119,9 @@ export class Gate implements Disposable {
 
   constructor(options: GateOptions) {
     checkKeys(options, "options", ["store", "clock", "timer", "wait_ms"]);
-    const { store, clock = systemClock, timer = systemTimer, wait_ms = WAIT_MS } = options;
+    const { store, timer = systemTimer, wait_ms = WAIT_MS } = options;
     if (typeof store?.apply !== "function") throw new InputError("store", `is ${show(store)}; allowed: a store`);
+    const { clock = store.clock } = options;
     checkWait(wait_ms, "wait_ms");
     this.store = store;
     this.clock = clock;

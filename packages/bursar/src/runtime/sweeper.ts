@@ -2,7 +2,7 @@ import { InputError, show } from "../core/errors.js";
 import { checkKeys, checkWait } from "../core/fields.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
-import { systemTimer } from "./system-clock.js";
+import { backgroundTimer } from "./system-clock.js";
 
 export interface SweeperOptions {
   readonly store: Store;
@@ -26,8 +26,8 @@ const EVERY_MS = 5000;
 const MOST = 100;
 
 /**
- * Settles the reservations of holders that have died, and anchors the heads of chains that have grown, again and again. Any
- * number of processes may do so at the same time: each reservation is settled once, whoever comes first.
+ * Settles the reservations of holders that have died, and anchors the heads of chains that have grown, again and again. It does not
+ * keep a process alive that has nothing else to do. Any number of processes may do so at the same time: each reservation is settled once, whoever comes first.
  *
  * @example
  * ```ts
@@ -45,7 +45,7 @@ export class Sweeper implements Disposable {
 
   constructor(options: SweeperOptions) {
     checkKeys(options, "options", ["store", "every_ms", "timer", "failed"]);
-    const { store, every_ms = EVERY_MS, timer = systemTimer, failed = () => {} } = options;
+    const { store, every_ms = EVERY_MS, timer = backgroundTimer, failed = () => {} } = options;
     if (typeof store?.apply !== "function") throw new InputError("store", `is ${show(store)}; allowed: a store`);
     checkWait(every_ms, "every_ms");
     this.store = store;

@@ -22,3 +22,11 @@ export const systemTimer: Timer = {
     return { [Symbol.dispose]: () => clearTimeout(handle) };
   },
 };
+
+/** The same, but none that keeps a process alive which has nothing else to do: for work in the background. */
+export const backgroundTimer: Timer = {
+  after(ms, run) {
+    const handle = setTimeout(run, Math.min(Math.max(0, ms), LONGEST_MS)).unref();
+    return { [Symbol.dispose]: () => clearTimeout(handle) };
+  },
+};

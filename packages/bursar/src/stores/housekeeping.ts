@@ -8,7 +8,7 @@ import type { StoreAddress } from "./address.js";
 import { StoreError } from "./durable/errors.js";
 import { type ArchiveOptions, type ArchiveReport, archive } from "./durable/housekeeping/archive.js";
 import { type CheckOptions, type CheckReport, check, KNOWN_SCHEMA } from "./durable/housekeeping/check.js";
-import { type ExportTrailer, exportTo } from "./durable/housekeeping/export.js";
+import { type ExportReport, exportTo } from "./durable/housekeeping/export.js";
 import { isThere, makeFile, sweepFolder, writing } from "./durable/housekeeping/files.js";
 import { type Chunks, importFrom } from "./durable/housekeeping/import.js";
 import { info, type StoreInfo } from "./durable/housekeeping/info.js";
@@ -78,12 +78,12 @@ export class Housekeeping implements AsyncDisposable {
   }
 
   /** Writes all rows as JSON lines, through the function given. `import` reads them into a store of either engine. */
-  async export(write: (piece: string) => Promise<void>, options: WorkOptions = {}): Promise<ExportTrailer> {
+  async export(write: (piece: string) => Promise<void>, options: WorkOptions = {}): Promise<ExportReport> {
     return exportTo(await this.current(), this.clock.now().instant, write, options);
   }
 
   /** The same into a new file, which is there as a whole or not at all. */
-  async exportFile(file: string, options: WorkOptions = {}): Promise<ExportTrailer> {
+  async exportFile(file: string, options: WorkOptions = {}): Promise<ExportReport> {
     checkPath(file);
     await sweepFolder(dirname(resolve(file)));
     return makeFile(resolve(file), (temporary) =>
@@ -92,7 +92,7 @@ export class Housekeeping implements AsyncDisposable {
   }
 
   /** Reads an export into this store, which has to be empty or not there yet. When it is refused, nothing is left behind. */
-  async import(chunks: Chunks, options: WorkOptions = {}): Promise<ExportTrailer> {
+  async import(chunks: Chunks, options: WorkOptions = {}): Promise<ExportReport> {
     const fresh = this.address.engine === "sqlite" && !(await isThere(resolve(this.address.path)));
     await this.migrate();
     try {
@@ -209,11 +209,11 @@ export class Housekeeping implements AsyncDisposable {
  * ```
  */
 export function openHousekeeping(url?: string, options: HousekeepingOptions = {}): Housekeeping {
-  const address = addressOf(url);
+  const address = addressOf(url, "durable");
   if (address.engine === "memory") {
     throw new StoreError(
       "store_url",
-      "a memory: store lives in the process that made it; there is nothing to look after",
+      "a memory: store lives in the process that made it, so there is nothing to look after; name sqlite:<file> or postgres://user@host/database",
     );
   }
   return new Housekeeping(address, options);

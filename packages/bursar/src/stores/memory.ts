@@ -20,7 +20,7 @@ export interface MemoryStoreOptions {
 /** A store that lives and dies with the process: for tests, demos, and runs that need no tomorrow. */
 export class MemoryStore implements Store {
   readonly dimensions: Dimensions;
-  private readonly clock: Clock;
+  readonly clock: Clock;
   private readonly operations: Operations;
   private readonly books = new MemoryBooks(sha256Hex);
   private readonly listeners = new Listeners();

@@ -2,18 +2,22 @@ import { homedir } from "node:os";
 import type { Dimensions } from "../core/dimensions.js";
 import type { Clock } from "../ports/clock.js";
 import type { Store } from "../ports/store.js";
-import { defaultUrl, readAddress, type StoreAddress } from "./address.js";
+import { defaultUrl, readAddress, type StoreAddress, type Wanted } from "./address.js";
 import { MemoryStore } from "./memory.js";
 
 export interface OpenStoreOptions {
+  /** The dimensions the store counts; `STANDARD` unless others are given. */
   readonly dimensions?: Dimensions;
+  /** The system's clock unless another is given; for PostgreSQL, the server's. */
   readonly clock?: Clock;
 }
 
 /** What the process's surroundings make of a URL, or of none. */
-export function addressOf(url?: string): StoreAddress {
+export function addressOf(url?: string, wanted: Wanted = "any"): StoreAddress {
   const home = homedir();
-  return readAddress(url ?? defaultUrl({ platform: process.platform, env: process.env, home }), home);
+  // Only nothing at all means the user's own store: a null is a setting that somebody has forgotten.
+  const given = url === undefined ? defaultUrl({ platform: process.platform, env: process.env, home }) : url;
+  return readAddress(given, home, wanted);
 }
 
 /**

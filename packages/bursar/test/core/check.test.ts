@@ -10,8 +10,14 @@ const good: Record<string, Record<string, unknown>> = {
   reserve: { op: "reserve", budget: "run", call: "b", kind: "tool", asked: { steps: 1 } },
   commit: { op: "commit", call: "a", used: { steps: 1 } },
   charge: { op: "charge", budget: "run", call: "c", used: { steps: 1 } },
+  put: { op: "put", kind: "run", id: "r", budget: null, status: "Running", body: {}, version: 0 },
+  journal: { op: "journal", run: "r", key: "k", entry: {} },
   extend: { op: "extend", budget: "run", additional: { steps: 1 }, approved_by: "ada", reason: null },
 };
+
+function without(operation: Record<string, unknown> | undefined, field: string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(operation ?? {}).filter(([name]) => name !== field));
+}
 
 async function storeWithCall(): Promise<MemoryStore> {
   const store = new MemoryStore();
@@ -51,6 +57,22 @@ describe("operations from outside", () => {
     ["opening.id", { ...good.open, opening: { ...opening, id: 7 } }],
     ["opening.id", { ...good.open, opening: { ...opening, id: "run#1" } }],
     ["chain", { ...good.open, chain: "" }],
+    ["budget", without(good.reserve, "budget")],
+    ["budget", without(good.put, "budget")],
+    ["budget", without(good.extend, "budget")],
+    ["budget", { op: "end" }],
+    ["call", without(good.commit, "call")],
+    ["call", { op: "release" }],
+    ["call", { ...good.reserve, call: "a\0b" }],
+    ["call", { ...good.charge, call: "a\ud800" }],
+    ["call", { ...good.charge, call: "x".repeat(1001) }],
+    ["budget", { ...good.put, budget: "a\nb" }],
+    ["status", { ...good.put, status: "a\u0085" }],
+    ["run", { ...good.journal, run: "a\nb" }],
+    ["key", { ...good.journal, key: "a\nb" }],
+    ["cause", { ...good.reserve, cause: "run#0\0" }],
+    ["step_id", { ...good.reserve, step_id: "a\0" }],
+    ["capability_id", { ...good.reserve, capability_id: "\udc00" }],
     ["opening.scope", { ...good.open, opening: { ...opening, id: "x", scope: "global" } }],
     ["opening.grant.kind", { ...good.open, opening: { ...opening, id: "x", grant: { kind: "gift" } } }],
     [

@@ -82,12 +82,18 @@ async function underLoad(
     for (const { over } of children) void over.then(() => left--);
     // Opening a store is not under load yet: a server that is away then is reported at once.
     for (const child of children) await heard(child, ({ opened }) => opened === true);
+    // A child that hangs is ended in time to see what it was waiting for.
+    const late = setTimeout(() => {
+      for (const child of children) child.kill();
+    }, patience(90_000));
     await disturb(() => left > 0);
     for (const { over } of children) {
       const { code, lines, stderr } = await over;
-      expect(code, stderr).toBe(0);
       history.witness.hear(lines, 0);
+      const waiting = history.witness.again().map((list) => list.map(({ op }) => op).join());
+      expect(code, `${stderr} waiting for: ${waiting.join("; ")}; last: ${JSON.stringify(lines.at(-1))}`).toBe(0);
     }
+    clearTimeout(late);
     await checkAll([history]);
   });
 }

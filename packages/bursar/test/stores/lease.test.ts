@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Amount } from "../../src/core/amount.js";
+import type { Amount, Amounts } from "../../src/core/amount.js";
 import { appendLink, emptyHead, parseLine } from "../../src/core/chain/link.js";
 import type { Store } from "../../src/ports/store.js";
 import { sha256Hex } from "../../src/runtime/crypto.js";
@@ -13,9 +13,9 @@ import { temporaryFolder } from "./folder.js";
 
 const TTL_MS = 30_000;
 
-async function pool(limit: number, clock = new FakeClock()) {
+async function pool(limit: number, clock = new FakeClock(), more: Amounts = {}) {
   const store = new MemoryStore({ clock });
-  const grant = { kind: "limits", limits: { steps: limit as Amount } } as const;
+  const grant = { kind: "limits", limits: { steps: limit as Amount, ...more } } as const;
   await store.apply([{ op: "open", parent: null, opening: { id: "tenant", scope: "shared", grant } }]);
   const holder = (name: string, log?: string) => {
     const options = { store, budgets: ["tenant"], name, clock, timer: clock, ttl_ms: TTL_MS };
@@ -144,6 +144,47 @@ describe("leases", () => {
     expect(await used()).toBe(900);
   });
 
+  test.each([
+    { what: "steps", asked: { steps: 1 }, used: { steps: 1 } },
+    { what: "what nobody asked for and nobody limits", asked: { steps: 1 }, used: { steps: 1, llm_tokens: 9 } },
+    { what: "what nobody asked for and is limited", asked: { steps: 1 }, used: { steps: 1, cost_usd: 9 } },
+  ])("whatever settles while slices change hands is counted: $what", async ({ asked, used }) => {
+    const { store } = await pool(1000, new FakeClock(), { cost_usd: 1_000_000 as Amount });
+    const slow = slowed(store);
+    const options = { store: slow, budgets: ["tenant"], ttl_ms: TTL_MS, recall_ms: 50 };
+    const holders = await Promise.all(["a", "b"].map((name) => LeasingStore.open({ ...options, name })));
+    let done = 0;
+    const caller = async (leasing: Store, at: number) => {
+      for (let turn = 0; turn < 60; turn++) {
+        const call = `${at}/${turn}/${calls++}`;
+        const kind = turn % 2 === 0 ? "model" : "tool";
+        const reserve = {
+          op: "reserve",
+          budget: "tenant",
+          call,
+          kind,
+          asked: asked as Record<string, Amount>,
+        } as const;
+        const [{ decision }] = await leasing.apply([reserve]);
+        if (decision.kind === "busy") turn--;
+        if (decision.kind !== "admitted") {
+          if (decision.kind !== "busy") return;
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          continue;
+        }
+        await new Promise((resolve) => setTimeout(resolve, calls % 5));
+        await leasing.apply([{ op: "commit", call, used: amounts(used) }]);
+        done++;
+      }
+    };
+    await Promise.all(Array.from({ length: 32 }, (_, at) => caller(holders[at % 2] as Store, at)));
+    for (const each of holders) await each[Symbol.asyncDispose]();
+    const budget = await store.budget("tenant");
+    expect(done).toBe(1000);
+    expect([budget?.used.steps, budget?.reserved.steps]).toEqual([1000, 0]);
+    for (const [id, each] of Object.entries(used)) expect(budget?.used[id]).toBe(each * 1000);
+  });
+
   test("a call counts once, a late report corrects it, and lists that need the store go there", async () => {
     const { store, holder, used } = await pool(1000);
     const leasing = await holder("a");
@@ -227,6 +268,21 @@ function asIfDead(text: string): string {
       return next.line;
     });
   return `${lines.join("\n")}\n`;
+}
+
+function amounts(values: Readonly<Record<string, number>>): Amounts {
+  return values as unknown as Amounts;
+}
+
+/** A store that takes its time, as one behind a network does. */
+function slowed(store: MemoryStore): Store {
+  const apply = async (operations: never) => {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    const outcomes = await store.apply(operations);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    return outcomes;
+  };
+  return Object.assign(Object.create(store), { apply }) as Store;
 }
 
 /** Lets everything that was set going come to rest. */

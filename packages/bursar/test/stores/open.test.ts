@@ -2,13 +2,19 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openStore } from "bursar";
-import { expect, test } from "vitest";
+import { openHousekeeping } from "bursar/store";
+import { afterEach, expect, test, vi } from "vitest";
 import { defaultFile, defaultUrl, readAddress } from "../../src/stores/address.js";
 import { StoreError } from "../../src/stores/durable/errors.js";
+import { connect } from "../../src/stores/postgres/connect.js";
 import { fill, SESSION } from "./filled.js";
 import { temporaryFolder } from "./folder.js";
 
 const HOME = "/home/ada";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 test.for([
   ["sqlite:x.db", "x.db"],
@@ -65,6 +71,60 @@ test("a server's URL that makes no sense is refused without a word of its passwo
   expect(String(error)).not.toContain("secret");
   await expect(openStore("postgres://db/x?schema=No-Good")).rejects.toThrow("schema");
 });
+
+test.for([
+  "postgres:postgres:topSekret@localhost/db",
+  "postgres:/user:topSekret@h/db",
+  "postgresql:user:topSekret@h",
+  "postgres:///u:topSekret@h/db",
+  "postgres://u:topSekret@/db",
+  "postgres://u:topSekret@h:port/db",
+  "postgres://u:topSekret@h:99999/db",
+  "postgres://u:topSekret@[::1/db",
+  "postgres://u:topSekret#x@h/db",
+  "postgres://u:topSekret/x@h/db",
+  "postgres://u:topSekret?x@h/db",
+  "postgres://u:topSekret%x@h/db",
+  "postgres://u:topSekret@x@h/db",
+  "postgres://u:topSekret@x/y@h/db",
+])("%s is refused, with what to write and no password", async (url) => {
+  const refused = {
+    name: "StoreError",
+    code: "store_url",
+    message: expect.stringMatching(/^(?!.*topSekret).*postgres:\/\/user.*percent-encode # \/ \? % @ :/),
+  };
+  await expect(openStore(url)).rejects.toMatchObject(refused);
+  expect(() => connect({ url, schema: "bursar" }, 1)).toThrow(expect.objectContaining(refused));
+});
+
+test("a parameter that the driver does not know is refused without the URL", () => {
+  const url = "postgres://u:topSekret@h/db?target_session_attrs=no";
+  expect(() => connect({ url, schema: "bursar" }, 1)).toThrow(expect.objectContaining({ code: "store_url" }));
+});
+
+test.for(["schma=x", "SCHEMA=x", "schema", "shema=x"])("the parameter %s is taken for a typo", (parameter) => {
+  expect(() => readAddress(`postgres://h/db?${parameter}`, HOME)).toThrow("did you mean schema=");
+});
+
+test("a file: with what may be a login is not repeated", () => {
+  expect(() => readAddress("file:ada:secret@db", HOME)).toThrow(StoreError);
+  expect(() => readAddress("file:ada:secret@db", HOME)).not.toThrow("secret");
+});
+
+test.for([null, 7, {}, false])("%j is no URL, and does not mean the user's own store", async (url) => {
+  vi.stubEnv("BURSAR_STORE", "memory:");
+  const refused = { name: "StoreError", code: "store_url" };
+  await expect(openStore(url as unknown as string)).rejects.toMatchObject(refused);
+  expect(() => openHousekeeping(url as unknown as string)).toThrow(expect.objectContaining(refused));
+});
+
+test.for(["x.db", "memry:", "mysql://db", "sqlite::memory:", ""])(
+  "for %j housekeeping offers no store that it refuses",
+  (url) => {
+    expect(() => openHousekeeping(url)).toThrow(expect.objectContaining({ code: "store_url" }));
+    expect(() => openHousekeeping(url)).not.toThrow(/write memory:|mean memory:|, memory:/);
+  },
+);
 
 test("without a URL, a store is where the platform keeps a user's data", () => {
   const at = (platform: string, env: Record<string, string> = {}, home = HOME) => ({ platform, env, home });

@@ -8,6 +8,7 @@ import { checkOperation } from "../../core/check.js";
 import type { Dimensions } from "../../core/dimensions.js";
 import type { Document, DocumentKind, Entry } from "../../core/document.js";
 import { InputError, show } from "../../core/errors.js";
+import { checkKeys, checkWait } from "../../core/fields.js";
 import type {
   CommitOperation,
   Operation,
@@ -21,7 +22,9 @@ import { chargeFor, withTotal } from "../../core/usage.js";
 import type { Clock } from "../../ports/clock.js";
 import type { Outcomes, Store } from "../../ports/store.js";
 import type { Timer } from "../../ports/timer.js";
-import { systemClock } from "../../runtime/system-clock.js";
+import { backgroundTimer } from "../../runtime/system-clock.js";
+import { Bounded } from "../durable/bounded.js";
+import { StoreError } from "../durable/errors.js";
 import { Listeners } from "../listeners.js";
 import { Holder } from "./holder.js";
 import { Line } from "./line.js";
@@ -46,6 +49,9 @@ export interface LeasingStoreOptions {
 
 const ADMITTED = Object.freeze({ kind: "admitted" as const, findings: Object.freeze([]) });
 const TTL_MS = 30_000;
+const KEYS = ["store", "budgets", "log", "name", "ttl_ms", "recall_ms", "clock", "timer"];
+/** So many settled calls are remembered, so that a second delivery is told from a new call. */
+const REMEMBERED = 20_000;
 const NEWS_MS = 20;
 
 type Settle = CommitOperation | ReleaseOperation;
@@ -64,7 +70,7 @@ type Settle = CommitOperation | ReleaseOperation;
 export class LeasingStore implements Store {
   readonly dimensions: Dimensions;
   private readonly store: Store;
-  private readonly clock: Clock;
+  readonly clock: Clock;
   private readonly timer: Timer;
   private readonly ttl_ms: number;
   private readonly folder: string | null;
@@ -76,10 +82,17 @@ export class LeasingStore implements Store {
   private readonly watching: Disposable;
   private ticking: Disposable;
   private newsDue: NodeJS.Timeout | null = null;
+  /** Calls that are being admitted right now. */
+  private readonly starting = new Map<string, Promise<void>>();
+  private readonly settledCalls = new Bounded<string, SlicedCall>(REMEMBERED);
+  private closed = false;
 
   /** Begins to lease, and settles what processes that died here have left behind. */
   static async open(options: LeasingStoreOptions): Promise<LeasingStore> {
-    const { store, log: folder = null, clock = systemClock } = options;
+    checkKeys(options, "options", KEYS);
+    const { store, budgets, log: folder = null, clock = store.clock } = options;
+    if (!Array.isArray(budgets)) throw new InputError("budgets", `is ${show(budgets)}; allowed: a list of budgets`);
+    for (const key of ["ttl_ms", "recall_ms"] as const) if (options[key] !== undefined) checkWait(options[key], key);
     const name =
       options.name ?? `${hostname().replace(/[^A-Za-z0-9._-]/g, "-")}-${process.pid}-${randomBytes(4).toString("hex")}`;
     if (!/^[A-Za-z0-9._-]{1,100}$/.test(name)) {
@@ -93,7 +106,15 @@ export class LeasingStore implements Store {
   }
 
   private constructor(options: LeasingStoreOptions & { readonly name: string }, log: LeaseLog | null) {
-    const { store, budgets, name, clock = systemClock, timer = restTimer, ttl_ms = TTL_MS, recall_ms = 1000 } = options;
+    const {
+      store,
+      budgets,
+      name,
+      clock = store.clock,
+      timer = backgroundTimer,
+      ttl_ms = TTL_MS,
+      recall_ms = 1000,
+    } = options;
     this.dimensions = store.dimensions;
     this.store = store;
     this.clock = clock;
@@ -111,13 +132,13 @@ export class LeasingStore implements Store {
   }
 
   async apply<const Ops extends readonly Operation[]>(operations: Ops): Promise<Outcomes<Ops>> {
+    if (this.closed) throw closedError();
     const here = operations.map((operation) => this.isHere(operation));
-    if (here.every(Boolean) && operations.length > 0) {
-      const outcomes: Outcome[] = [];
-      for (const operation of operations) outcomes.push(await this.perform(operation as ReserveOperation | Settle));
-      return outcomes as unknown as Outcomes<Ops>;
-    }
-    return (await this.applyMixed(operations)) as unknown as Outcomes<Ops>;
+    const outcomes =
+      here.every(Boolean) && operations.length > 0
+        ? await this.applyHere(operations as readonly (ReserveOperation | Settle)[])
+        : await this.applyMixed(operations);
+    return outcomes as unknown as Outcomes<Ops>;
   }
 
   budget(id: BudgetId): Promise<Budget | null> {
@@ -154,12 +175,16 @@ export class LeasingStore implements Store {
 
   /** Gives all slices back. The store beneath stays open: it belongs to whoever opened it. */
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
     this.watching[Symbol.dispose]();
     this.ticking[Symbol.dispose]();
     if (this.newsDue !== null) clearTimeout(this.newsDue);
     this.listeners.clear();
-    for (const holder of this.holders.values()) await holder.leave();
+    for (const line of this.lines.values()) line.end(closedError());
+    const left = await Promise.allSettled([...this.holders.values()].map((holder) => holder.leave()));
     await this.log?.close();
+    for (const each of left) if (each.status === "rejected") throw each.reason;
   }
 
   /** Whether an operation can be done from slices: a call in a leased budget, or the settlement of one. */
@@ -169,9 +194,25 @@ export class LeasingStore implements Store {
         return this.holders.has(operation.budget) && operation.must !== true;
       case "commit":
       case "release":
-        return this.find(operation.call) !== null;
+        return this.find(operation.call) !== null || this.settledCalls.get(operation.call) !== undefined;
       default:
         return false;
+    }
+  }
+
+  /** All of a list, or none of it: what was taken for it is dropped again when a later part fails. */
+  private async applyHere(operations: readonly (ReserveOperation | Settle)[]): Promise<readonly Outcome[]> {
+    for (const operation of operations) checkOperation(operation, this.dimensions);
+    const outcomes: Outcome[] = [];
+    try {
+      for (const operation of operations) outcomes.push(await this.perform(operation));
+      return outcomes;
+    } catch (error) {
+      for (const [index, outcome] of outcomes.entries()) {
+        const found = outcome.op === "reserve" && !outcome.repeated ? this.find(operations[index]?.call ?? "") : null;
+        if (found !== null && found.call.charged === null) found.slice.drop(found.call);
+      }
+      throw error;
     }
   }
 
@@ -190,12 +231,24 @@ export class LeasingStore implements Store {
     return all;
   }
 
-  private async perform(operation: ReserveOperation | Settle): Promise<Outcome> {
-    checkOperation(operation, this.dimensions);
+  private perform(operation: ReserveOperation | Settle): Promise<Outcome> {
     if (operation.op !== "reserve") return this.settle(operation);
+    const { call } = operation;
+    const first = this.starting.get(call);
+    if (first !== undefined) return first.then(() => this.perform(operation));
+    const started = this.reserve(operation);
+    const ended = started.then(
+      () => {},
+      () => {},
+    );
+    this.starting.set(call, ended);
+    return started.finally(() => this.starting.delete(call));
+  }
+
+  private async reserve(operation: ReserveOperation): Promise<Outcome> {
     const asked = this.dimensions.has("llm_tokens") ? withTotal(operation.asked) : operation.asked;
-    const known = this.find(operation.call);
-    if (known !== null) return repeatedReserve(asCall(known.call, operation.budget), operation.budget, asked);
+    const known = this.find(operation.call)?.call ?? this.settledCalls.get(operation.call);
+    if (known !== undefined) return repeatedReserve(asCall(known, operation.budget), operation.budget, asked);
     const line = this.lines.get(operation.budget) as Line;
     return (await this.serve(operation, asked)) ?? line.wait(operation, asked);
   }
@@ -233,9 +286,11 @@ export class LeasingStore implements Store {
   }
 
   private async settle(operation: Settle): Promise<Outcome> {
-    const { holder, slice, call } = this.find(operation.call) as Found;
+    const found = this.find(operation.call);
+    if (found === null) return repeatedly(operation, this.settledCalls.get(operation.call) as SlicedCall);
+    const { holder, slice, call } = found;
     if (operation.op === "release") {
-      if (call.charged !== null) return repeatedSettlement("release");
+      if (call.charged !== null) return repeatedly(operation, call);
       slice.settle(call, {});
       call.asked = {};
       await this.settled(holder, slice, call);
@@ -243,8 +298,7 @@ export class LeasingStore implements Store {
     }
     const reported = { ...this.counted(operation.used), ...call.reported };
     if (call.charged !== null && Object.keys(reported).length === Object.keys(call.reported).length) {
-      const estimated = call.unreported.length > 0;
-      return { ...repeatedSettlement("commit"), charged: call.charged, estimated };
+      return repeatedly(operation, call);
     }
     call.estimate = { ...call.estimate, ...this.counted(operation.estimate ?? {}) };
     const charge = chargeFor(call.kind, call.asked, reported, call.estimate);
@@ -260,8 +314,9 @@ export class LeasingStore implements Store {
   private async settled(holder: Holder, slice: Slice, call: SlicedCall): Promise<void> {
     // A settlement that the log does not have is charged as reserved if we die now: too much, never too little.
     await this.log?.write(["settled", slice.call, call.id, { ...call.charged }]).catch(() => (slice.closed = true));
+    this.settledCalls.set(call.id, call);
     this.listeners.tell();
-    if (slice.overdrawn) void holder.yieldAll().catch(() => {});
+    if (holder.isOverdrawn(slice)) void holder.yieldAll().catch(() => {});
     else if (slice.closed && slice.underWay === 0) void holder.giveBack().catch(() => {});
   }
 
@@ -304,6 +359,7 @@ export class LeasingStore implements Store {
       for (const holder of this.holders.values()) await holder.rest().catch(() => {});
       if (this.folder !== null) await recoverLeases(this.folder, this.store, this.clock, this.name).catch(() => {});
     };
+    if (this.closed) return;
     void work();
     this.ticking = this.timer.after(this.ttl_ms / 8, () => this.tick());
   }
@@ -315,13 +371,15 @@ interface Found {
   readonly call: SlicedCall;
 }
 
-/** The timers of the machine, but none that keeps a process alive which has nothing else to do. */
-const restTimer: Timer = {
-  after(ms, run) {
-    const handle = setTimeout(run, ms).unref();
-    return { [Symbol.dispose]: () => clearTimeout(handle) };
-  },
-};
+function closedError(): StoreError {
+  return new StoreError("store_closed", "this leasing store is closed; open another one");
+}
+
+function repeatedly({ op }: Settle, call: SlicedCall): Outcome {
+  if (op === "release") return repeatedSettlement("release");
+  const estimated = call.unreported.length > 0;
+  return { ...repeatedSettlement("commit"), charged: call.charged ?? {}, estimated };
+}
 
 function asCall({ id, kind, asked, charged, reported, estimate, unreported }: SlicedCall, budget: BudgetId) {
   const status = charged === null ? ("reserved" as const) : ("committed" as const);

@@ -1,8 +1,7 @@
 import type { Amounts } from "../../core/amount.js";
 import type { OutcomeOf, ReserveOperation } from "../../core/operation.js";
-import type { RefusedError } from "../../core/refused.js";
 import type { Store } from "../../ports/store.js";
-import type { Holder } from "./holder.js";
+import type { Holder, Refill } from "./holder.js";
 import { added } from "./share.js";
 
 type Reserved = OutcomeOf<ReserveOperation>;
@@ -75,6 +74,11 @@ export class Line {
     return served;
   }
 
+  /** Nobody is served any more; those who wait are told why. */
+  end(reason: Error): void {
+    for (const { reject } of this.waiting.splice(0)) reject(reason);
+  }
+
   /** Gets a new slice, or an answer for the first in line. */
   private async next(): Promise<void> {
     const { holder, store } = this.options;
@@ -82,30 +86,38 @@ export class Line {
     if (first === undefined) return;
     const others = await holder.others();
     const all = this.waiting.slice(0, COUNTED_IN).reduce<Amounts>((sum, { asked }) => added(sum, asked), {});
-    let refused = await holder.refill(all, others.length + 1);
-    if (refused !== null) refused = await holder.refill(first.asked, others.length + 1);
-    if (refused?.decision.kind === "busy") refused = await this.recall(first.asked);
-    if (refused === null) return;
+    let refill = await holder.refill(all, others.length + 1);
+    if (refill.kind === "refused") refill = await holder.refill(first.asked, others.length + 1);
+    if (isBusy(refill)) refill = await this.recall(first.asked);
+    if (refill.kind === "leased" || this.waiting[0] !== first) return;
     this.waiting.shift();
-    const [outcome] = await store.apply([first.operation]);
-    first.resolve(outcome);
+    try {
+      const [outcome] = await store.apply([first.operation]);
+      first.resolve(outcome);
+    } catch (error) {
+      first.reject(error);
+    }
   }
 
   /** A slice that others do not use is as good as free; so we ask for it before we give up. */
-  private async recall(need: Amounts): Promise<RefusedError | null> {
+  private async recall(need: Amounts): Promise<Refill> {
     const { holder, store, recall_ms } = this.options;
     await holder.yieldAll();
     const until = performance.now() + recall_ms;
-    let refused = await holder.refill(need, 1);
-    while (refused?.decision.kind === "busy" && performance.now() < until) {
+    let refill = await holder.refill(need, 1);
+    while (isBusy(refill) && performance.now() < until) {
       const others = await holder.others();
       await holder.recall(others);
       await news(store, LOOK_MS);
-      refused = await holder.refill(need, others.length + 1);
+      refill = await holder.refill(need, others.length + 1);
       if (others.length === 0) break;
     }
-    return refused;
+    return refill;
   }
+}
+
+function isBusy(refill: Refill): boolean {
+  return refill.kind === "refused" && refill.decision.kind === "busy";
 }
 
 /** Waits until the store has something to tell, but not for long. */

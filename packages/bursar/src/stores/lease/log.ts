@@ -44,12 +44,17 @@ export class LeaseLog {
     this.now = now;
   }
 
+  /** A file that could not be written once proves nothing any more. */
+  get isBroken(): boolean {
+    return this.broken !== null;
+  }
+
   /** Resolves when the disk has it. */
   write(note: Note): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.broken !== null) return reject(this.broken);
       this.waiting.push({ note, resolve, reject });
-      this.writing ??= this.drain().finally(() => (this.writing = null));
+      this.writing ??= this.drain();
     });
   }
 
@@ -72,11 +77,12 @@ export class LeaseLog {
         );
         for (const { resolve } of group) resolve();
       } catch (error) {
-        // A file that could not be written once proves nothing any more.
         this.broken = error;
         for (const { reject } of group) reject(error);
       }
     }
+    // Here and not later: whoever writes in the next moment must not take this for somebody who is still at work.
+    this.writing = null;
   }
 
   private async append(action_type: string, notes: readonly Note[]): Promise<void> {

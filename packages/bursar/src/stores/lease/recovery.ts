@@ -1,4 +1,4 @@
-import { readdir, readFile, rename } from "node:fs/promises";
+import { open, readdir, readFile, rename } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Amount, Amounts } from "../../core/amount.js";
@@ -6,12 +6,15 @@ import type { BudgetId } from "../../core/budget.js";
 import type { Json } from "../../core/chain/canonical.js";
 import { type Head, parseLine } from "../../core/chain/link.js";
 import { verifyChain } from "../../core/chain/verify.js";
+import type { Dimensions } from "../../core/dimensions.js";
 import { LedgerError } from "../../core/errors.js";
 import type { Operation } from "../../core/operation.js";
 import type { Clock } from "../../ports/clock.js";
 import type { Store } from "../../ports/store.js";
 import { sha256Hex } from "../../runtime/crypto.js";
-import { added } from "./share.js";
+
+/** No first line is longer. */
+const FIRST_LINE = 4096;
 
 /** What a log says of one slice. */
 interface Proved {
@@ -27,12 +30,21 @@ interface Proved {
  * model calls under way as reserved. A slice is touched only when its time is over, because until then its holder might
  * merely be asleep. What no log proves less of stays charged in full.
  */
-export async function recoverLeases(folder: string, store: Store, clock: Clock, own: string): Promise<void> {
+export async function recoverLeases(
+  folder: string,
+  store: Store,
+  clock: Clock,
+  own: string,
+  isAlive: (owner: Owner) => boolean = isRunning,
+): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.endsWith(".jsonl") || name === `${own}.jsonl`) continue;
     const path = join(folder, name);
+    // Who is alive is asked first: the logs of living processes can be long.
+    const owner = await readOwner(path);
+    if (owner === null || isAlive(owner)) continue;
     const log = await readLog(path);
-    if (log === null || isAlive(log)) continue;
+    if (log === null) continue;
     const left = [...log.slices].filter(([, { returned }]) => !returned);
     const { instant } = clock.now();
     if (left.some(([, { expires }]) => expires > instant)) continue;
@@ -42,17 +54,20 @@ export async function recoverLeases(folder: string, store: Store, clock: Clock, 
   }
 }
 
-interface Log {
-  readonly head: Head;
+interface Owner {
   readonly pid: number;
   readonly host: string;
+}
+
+interface Log {
+  readonly head: Head;
   readonly slices: Map<string, Proved>;
 }
 
 async function settle(store: Store, call: string, { budget, granted, calls }: Proved, head: Head): Promise<void> {
   let used = zeros(granted);
   for (const { kind, asked, charged } of calls.values()) {
-    used = added(used, charged ?? (kind === "model" ? asked : {}));
+    used = counted(used, charged ?? (kind === "model" ? asked : {}), store.dimensions);
   }
   const { chain, seq, hash } = head;
   const data = { slice: call, log: { chain, seq, hash } };
@@ -66,6 +81,22 @@ async function settle(store: Store, call: string, { budget, granted, calls }: Pr
   });
 }
 
+/** Who wrote a log: that stands in its first line. */
+async function readOwner(path: string): Promise<Owner | null> {
+  const file = await open(path, "r").catch(() => null);
+  if (file === null) return null;
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(FIRST_LINE), 0, FIRST_LINE, 0);
+    const [line = ""] = buffer.toString("utf8", 0, bytesRead).split("\n");
+    const [[pid, host] = []] = parseLine(line).data.notes as readonly (readonly Json[])[];
+    return { pid: Number(pid), host: String(host) };
+  } catch {
+    return null;
+  } finally {
+    await file.close();
+  }
+}
+
 /** Reads a log as far as it is whole; null when it proves nothing. What was torn at its end was never acknowledged. */
 async function readLog(path: string): Promise<Log | null> {
   const text = await readFile(path, "utf8").catch(() => "");
@@ -73,16 +104,14 @@ async function readLog(path: string): Promise<Log | null> {
   const verified = await verifyChain(lines, { hash: sha256Hex });
   if (!verified.ok || lines.length === 0) return null;
   const slices = new Map<string, Proved>();
-  let [pid, host] = [0, ""];
   let head: Head | null = null;
   for (const line of lines) {
     const link = parseLine(line);
     head = { chain: link.chain, seq: link.seq, hash: link.hash };
     const notes = link.data.notes as readonly (readonly Json[])[];
-    if (link.action_type === "LeaseLogOpened") [pid, host] = notes[0] as unknown as [number, string];
-    else for (const note of notes) take(slices, note);
+    if (link.action_type !== "LeaseLogOpened") for (const note of notes) take(slices, note);
   }
-  return head === null ? null : { head, pid, host, slices };
+  return head === null ? null : { head, slices };
 }
 
 function take(slices: Map<string, Proved>, [what, call, ...rest]: readonly Json[]): void {
@@ -108,12 +137,23 @@ function move(from: Proved, to: Proved | undefined): void {
   for (const [id, call] of from.calls) if (call.charged === null) to?.calls.set(id, call);
 }
 
+/** Sums add up; of peaks the highest counts. */
+function counted(before: Amounts, more: Amounts, dimensions: Dimensions): Amounts {
+  const after: Record<string, Amount> = { ...before };
+  for (const [id, amount] of Object.entries(more)) {
+    const known = after[id] ?? 0;
+    const peak = dimensions.has(id) && dimensions.get(id).kind === "peak";
+    after[id] = (peak ? Math.max(known, amount) : known + amount) as Amount;
+  }
+  return after;
+}
+
 /** Names every dimension, because what is not named would be charged as reserved. */
 function zeros(amounts: Amounts): Amounts {
   return Object.fromEntries(Object.keys(amounts).map((id) => [id, 0 as Amount]));
 }
 
-function isAlive({ pid, host }: Log): boolean {
+function isRunning({ pid, host }: Owner): boolean {
   if (host !== hostname()) return true;
   try {
     process.kill(pid, 0);

@@ -94,6 +94,18 @@ export class Slice {
     }
   }
 
+  /** Takes all calls of a slice that never came to be, with what they hold and what they have used since. */
+  handBack(to: Slice): void {
+    for (const call of this.calls.values()) {
+      if (call.charged === null) to.take(call);
+      else to.calls.set(call.id, call);
+    }
+    for (const [id, used] of Object.entries(this.used)) {
+      const before = to.used[id] ?? 0;
+      to.used[id] = this.dimensions.get(id).kind === "peak" ? Math.max(before, used) : before + used;
+    }
+  }
+
   /** What the calls under way hold. */
   holding(): Amounts {
     return filled(this.held);
@@ -104,9 +116,11 @@ export class Slice {
     return { ...this.used } as Amounts;
   }
 
-  /** Whether more was used of something than there was in it. */
-  get overdrawn(): boolean {
-    return Object.entries(this.used).some(([id, used]) => used > (this.granted[id] ?? 0));
+  /** The dimensions of which more was used than there was in it. */
+  get overdrawn(): readonly string[] {
+    const ids: string[] = [];
+    for (const id in this.used) if ((this.used[id] as number) > (this.granted[id] ?? 0)) ids.push(id);
+    return ids;
   }
 }
 

@@ -1,9 +1,11 @@
 import postgres, { type Sql } from "postgres";
+import { checkServer } from "../address.js";
+import { StoreError } from "../durable/errors.js";
 import { MIGRATIONS_TABLE, type Migration, pending } from "../durable/schema.js";
 import { DOCUMENT_FUNCTIONS } from "./document-functions.js";
 import { isClash } from "./faults.js";
 import { FUNCTIONS } from "./functions.js";
-import { STORAGE } from "./storage.js";
+import { PLANS, STORAGE } from "./storage.js";
 
 export type Server = Sql<{ bigint: number }>;
 
@@ -11,7 +13,7 @@ const DIALECT = { serial: "BIGINT GENERATED ALWAYS AS IDENTITY", name: 'TEXT COL
 
 /** Statements that only this engine needs, by the version of the tables they came with. */
 const EXTRA: Readonly<Record<number, readonly string[]>> = {
-  1: [...STORAGE, ...DOCUMENT_FUNCTIONS, ...FUNCTIONS],
+  1: [...STORAGE, ...PLANS, ...DOCUMENT_FUNCTIONS, ...FUNCTIONS],
 };
 
 export interface Address {
@@ -21,7 +23,17 @@ export interface Address {
 }
 
 /** `lock_ms` is how long a statement waits for somebody else's lock before it fails; without it, for good. */
-export function connect({ url, schema }: Address, connections: number, lock_ms = 0): Server {
+export function connect(address: Address, connections: number, lock_ms = 0): Server {
+  checkServer(address.url);
+  try {
+    return driven(address, connections, lock_ms);
+  } catch {
+    // Without the cause: an error about a URL carries the whole URL with it.
+    throw new StoreError("store_url", "the URL of the store cannot be used: check its host and its parameters");
+  }
+}
+
+function driven({ url, schema }: Address, connections: number, lock_ms: number): Server {
   return postgres(url, {
     max: connections,
     connect_timeout: 5,

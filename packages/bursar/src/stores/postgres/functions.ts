@@ -85,6 +85,9 @@ export const FUNCTIONS: readonly string[] = [
         SELECT put.run, put.key, put.entry::text
         FROM json_to_recordset(put_entries) AS put (run text, key text, entry json);
     END IF;
+    IF rest ? 'plan' THEN
+      INSERT INTO plans (token) VALUES ((rest->>'plan')::uuid);
+    END IF;
     IF rest ? 'rare' THEN
       PERFORM bursar_put(rest->'rare');
     END IF;

@@ -1,7 +1,8 @@
 import type { BudgetId } from "../../core/budget.js";
 import type { Operation } from "../../core/operation.js";
-import type { Batches, Request } from "./batch.js";
+import type { Batches } from "./batch.js";
 import type { Mirror } from "./mirror.js";
+import type { Request } from "./planner.js";
 
 interface Lane {
   queue: Request[];
@@ -44,9 +45,9 @@ export class Lanes {
     lane.busy = false;
   }
 
-  private laneOf({ operations }: Request): Lane {
+  private laneOf({ sound }: Request): Lane {
     let tree: string | null = null;
-    for (const operation of operations) {
+    for (const operation of sound) {
       const budget = this.budgetOf(operation);
       if (budget !== null) {
         tree = this.mirror.rootOf(budget) ?? budget;
@@ -58,7 +59,7 @@ export class Lanes {
 
   private budgetOf(operation: Operation): BudgetId | null {
     if ("budget" in operation && typeof operation.budget === "string") return operation.budget;
-    if (operation.op === "open") return operation.parent ?? operation.opening?.id ?? null;
+    if (operation.op === "open") return operation.parent ?? operation.opening.id;
     if ("call" in operation) return this.mirror.calls.get(operation.call)?.value?.budget ?? null;
     return null;
   }

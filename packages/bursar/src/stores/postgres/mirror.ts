@@ -17,6 +17,10 @@ import {
 
 /** How many budgets, calls and heads are remembered. */
 const REMEMBERED = 20_000;
+/** Documents are larger than all of these. */
+const REMEMBERED_DOCUMENTS = 2000;
+/** The longest body, in characters, of a document that is remembered. */
+export const SMALL: number = 16 * 1024;
 
 /** Something read from a table, as it was at that version; `value` is null where there was nothing. */
 export interface Seen<Value> {
@@ -43,13 +47,25 @@ export interface Read {
   readonly entries: readonly (Omit<Entry, "entry"> & { readonly entry: string })[] | null;
 }
 
-/** Our picture of the tables. It may be old: a decision on it stands only if the server says that nothing has changed. */
+/**
+ * Our picture of the tables. It may be old: a decision on it stands only if the server says that nothing has changed. On top
+ * of another it keeps all that was read through it, for one batch, while the one below keeps what is likely to be of use.
+ */
 export class Mirror {
-  readonly accounts: Bounded<BudgetId, Seen<Account>> = new Bounded(REMEMBERED);
-  readonly calls: Bounded<CallId, Seen<Call>> = new Bounded(REMEMBERED);
-  readonly heads: Bounded<string, Seen<Head>> = new Bounded(REMEMBERED);
-  readonly documents: Bounded<string, Seen<Document>> = new Bounded(REMEMBERED);
-  readonly entries: Bounded<string, Seen<Entry>> = new Bounded(REMEMBERED);
+  readonly accounts: Bounded<BudgetId, Seen<Account>>;
+  readonly calls: Bounded<CallId, Seen<Call>>;
+  readonly heads: Bounded<string, Seen<Head>>;
+  readonly documents: Bounded<string, Seen<Document>>;
+  readonly entries: Bounded<string, Seen<Entry>>;
+
+  constructor(below?: Mirror) {
+    const most = below === undefined ? REMEMBERED : Number.POSITIVE_INFINITY;
+    this.accounts = new Bounded(most, below?.accounts);
+    this.calls = new Bounded(most, below?.calls);
+    this.heads = new Bounded(most, below?.heads);
+    this.documents = new Bounded(below === undefined ? REMEMBERED_DOCUMENTS : most, below?.documents);
+    this.entries = new Bounded(most);
+  }
 
   /** Takes in what was read; what was wanted and is not there is known to be absent. */
   learn(wanted: Wanted, read: Read, reading: Reading): void {
@@ -67,7 +83,8 @@ export class Mirror {
     for (const row of read.calls ?? []) this.calls.set(row.id, { value: readCall(row), version: row.version });
     for (const head of read.heads ?? []) this.heads.set(head.chain, { value: head, version: head.seq });
     for (const row of read.documents ?? []) {
-      this.documents.set(keyOf(row.kind, row.id), { value: readDocument(row.kind, row), version: row.version });
+      const seen = { value: readDocument(row.kind, row), version: row.version };
+      this.documents.set(keyOf(row.kind, row.id), seen, row.body.length <= SMALL);
     }
     for (const { run, key, entry } of read.entries ?? []) {
       this.entries.set(keyOf(run, key), { value: { run, key, entry: JSON.parse(entry) }, version: 1 });

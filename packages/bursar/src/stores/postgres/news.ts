@@ -1,4 +1,4 @@
-import type { Server } from "./connect.js";
+import type { Pool } from "./pool.js";
 
 const CHANNEL = "bursar";
 /** Told at most so often: each notification takes a lock that all of the server's transactions share. */
@@ -13,28 +13,29 @@ const WAITING_MS = 60_000;
  * whoever waits also looks by himself.
  */
 export class News implements AsyncDisposable {
-  private readonly server: Server;
+  private readonly server: Pool;
   private readonly tell: () => void;
-  private listening: Promise<{ unlisten(): Promise<void> } | null> | null = null;
+  private listening = false;
   private spreading: NodeJS.Timeout | null = null;
   private polling: NodeJS.Timeout | null = null;
   private pollUntil = 0;
 
-  constructor(server: Server, tell: () => void) {
+  constructor(server: Pool, tell: () => void) {
     this.server = server;
     this.tell = tell;
   }
 
   listen(): void {
     // A server that cannot be listened to right now is polled instead.
-    this.listening ??= this.server.listen(CHANNEL, () => this.tell()).catch(() => null);
+    if (!this.listening) this.server.listen(CHANNEL, () => this.tell());
+    this.listening = true;
   }
 
   /** Tells the other processes, soon. */
   spread(): void {
     this.spreading ??= setTimeout(() => {
       this.spreading = null;
-      this.server.notify(CHANNEL, "free").catch(() => {});
+      this.server.notify(CHANNEL, "free");
     }, SPREAD_MS).unref();
   }
 
@@ -51,7 +52,6 @@ export class News implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.spreading !== null) clearTimeout(this.spreading);
     if (this.polling !== null) clearInterval(this.polling);
-    const listening = await this.listening;
-    await listening?.unlisten().catch(() => {});
+    // The connection that listens ends with the others; to say goodbye first could wait for ever.
   }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Budget, BudgetId, Path } from "../../core/budget.js";
 import type { JsonObject } from "../../core/chain/canonical.js";
 import type { Head } from "../../core/chain/link.js";
+import { checkOperation } from "../../core/check.js";
 import { type Dimensions, STANDARD } from "../../core/dimensions.js";
 import type { Document, DocumentKind, Entry } from "../../core/document.js";
 import { InputError, show } from "../../core/errors.js";
@@ -19,6 +20,8 @@ import { explain, isAway } from "./faults.js";
 import { Lanes } from "./lanes.js";
 import { Mirror } from "./mirror.js";
 import { News } from "./news.js";
+import { Planner } from "./planner.js";
+import { Line, Pool, Silent } from "./pool.js";
 import { serverClock } from "./server-clock.js";
 import { Solos } from "./solos.js";
 
@@ -61,10 +64,10 @@ const PATH = `
  */
 export class PostgresStore implements Store {
   readonly dimensions: Dimensions;
-  private readonly server: Server;
+  private readonly server: Pool;
   private readonly solos: Solos;
   private readonly name: string;
-  private readonly clock: Clock;
+  readonly clock: Clock;
   private readonly clock_id = randomUUID();
   private readonly lanes: Lanes;
   private readonly listeners = new Listeners();
@@ -79,6 +82,8 @@ export class PostgresStore implements Store {
     if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
       throw new InputError("schema", `is ${show(schema)}; allowed: lower-case letters, digits and _, at most 63`);
     }
+    checkCount(connections, "connections");
+    checkCount(options.batch ?? 1, "batch");
     const server = connect({ url, schema }, connections + 2, patience_ms);
     try {
       const time = clock ?? (await serverClock(server));
@@ -94,27 +99,30 @@ export class PostgresStore implements Store {
     const { url, schema = "bursar", dimensions = STANDARD } = options;
     const { connections = 4, batch = 128, patience_ms = PATIENCE_MS } = options;
     this.dimensions = dimensions;
-    this.server = server;
+    const line = (count: number) => new Line(connect({ url, schema }, count, patience_ms), patience_ms);
+    this.server = new Pool(() => line(connections + 2), new Line(server, patience_ms));
     this.clock = clock;
     this.name = serverName(url);
     const mirror = new Mirror();
-    this.solos = new Solos(() => connect({ url, schema }, 1, patience_ms));
+    this.solos = new Solos(() => line(1));
     const { name, solos } = this;
-    const batches = new Batches({ server, solos, name, dimensions, mirror, patience_ms });
+    const planner = new Planner(dimensions);
+    const batches = new Batches({ server: this.server, solos, name, planner, mirror, patience_ms });
     this.lanes = new Lanes(batches, mirror, connections, batch);
-    this.news = new News(server, () => this.listeners.tell());
+    this.news = new News(this.server, () => this.listeners.tell());
   }
 
   async apply<const Ops extends readonly Operation[]>(operations: Ops): Promise<Outcomes<Ops>> {
-    if (this.closed) throw new StoreError("store_closed", `the store at ${this.name} is closed; open it again`);
+    this.checkOpen();
     if (!Array.isArray(operations) || operations.some((each) => typeof each !== "object" || each === null)) {
       throw new InputError("operations", `are ${show(operations)}; allowed: a list of operations`);
     }
     this.underWay++;
     try {
       const reading = this.reading();
+      const sound = soundOf(operations, this.dimensions);
       const outcomes = await new Promise<readonly Outcome[]>((resolve, reject) => {
-        this.lanes.take({ operations, reading, resolve, reject });
+        this.lanes.take({ operations, sound, reading, resolve, reject });
       });
       if (outcomes.some(frees)) {
         this.listeners.tell();
@@ -192,21 +200,25 @@ export class PostgresStore implements Store {
     this.listeners.clear();
     while (this.underWay > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     await this.news[Symbol.asyncDispose]();
-    await this.solos[Symbol.asyncDispose]();
-    await this.server.end({ timeout: 5 });
+    await Promise.all([this.solos[Symbol.asyncDispose](), this.server[Symbol.asyncDispose]()]);
   }
 
   /** Looking changes nothing, so it is tried again when the server was away for a moment. */
   private async rows<Row>(sql: string, values: (string | number)[]): Promise<readonly Row[]> {
-    const ask = () => this.server.unsafe(sql, values, { prepare: true }) as unknown as Promise<readonly Row[]>;
+    this.checkOpen();
+    const ask = () => this.server.ask(sql, values) as Promise<readonly unknown[]> as Promise<readonly Row[]>;
     try {
       return await ask().catch((error: unknown) => {
-        if (!isAway(error)) throw error;
+        if (!isAway(error) || error instanceof Silent) throw error;
         return ask();
       });
     } catch (error) {
       throw explain(error, this.name);
     }
+  }
+
+  private checkOpen(): void {
+    if (this.closed) throw new StoreError("store_closed", `the store at ${this.name} is closed; open it again`);
   }
 
   private reading(): Reading {
@@ -217,6 +229,24 @@ export class PostgresStore implements Store {
 
 function isBusy(outcome: Outcome): boolean {
   return outcome.op === "reserve" && outcome.decision.kind === "busy";
+}
+
+/** The operations up to the first that cannot be used, which ends its list when its turn comes. */
+function soundOf(operations: readonly Operation[], dimensions: Dimensions): readonly Operation[] {
+  for (let at = 0; at < operations.length; at++) {
+    try {
+      checkOperation(operations[at] as Operation, dimensions);
+    } catch {
+      return operations.slice(0, at);
+    }
+  }
+  return operations;
+}
+
+function checkCount(value: unknown, field: string): void {
+  if (!Number.isSafeInteger(value) || (value as number) < 1) {
+    throw new InputError(field, `is ${show(value)}; allowed: a whole number from 1 on`);
+  }
 }
 
 function checkUrl(url: unknown): asserts url is string {

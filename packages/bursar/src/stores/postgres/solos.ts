@@ -1,4 +1,4 @@
-import type { Server } from "./connect.js";
+import { type Line, Silent } from "./pool.js";
 
 /**
  * Connections for transactions of several statements, each for one transaction at a time. The driver has transactions of its
@@ -6,30 +6,41 @@ import type { Server } from "./connect.js";
  * of the transaction, so what is sent through here must do no harm there.
  */
 export class Solos implements AsyncDisposable {
-  private readonly make: () => Server;
-  private readonly all: Server[] = [];
-  private readonly free: Server[] = [];
+  private readonly make: () => Line;
+  private readonly all = new Set<Line>();
+  private readonly free: Line[] = [];
 
-  constructor(make: () => Server) {
+  constructor(make: () => Line) {
     this.make = make;
   }
 
-  async use<Value>(work: (solo: Server) => Promise<Value>): Promise<Value> {
+  async use<Value>(work: (solo: Line) => Promise<Value>): Promise<Value> {
     const solo = this.free.pop() ?? this.another();
+    let silent = false;
     try {
       return await work(solo);
+    } catch (error) {
+      silent = error instanceof Silent;
+      throw error;
     } finally {
-      this.free.push(solo);
+      // Whoever came next would wait on the same dead wire.
+      if (silent) this.drop(solo);
+      else this.free.push(solo);
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.all.map((solo) => solo.end({ timeout: 5 })));
+    await Promise.all([...this.all].map((solo) => solo[Symbol.asyncDispose]()));
   }
 
-  private another(): Server {
+  private another(): Line {
     const solo = this.make();
-    this.all.push(solo);
+    this.all.add(solo);
     return solo;
+  }
+
+  private drop(solo: Line): void {
+    this.all.delete(solo);
+    solo[Symbol.asyncDispose]().catch(() => {});
   }
 }

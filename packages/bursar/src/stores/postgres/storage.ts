@@ -9,3 +9,9 @@ export const STORAGE: readonly string[] = [
   "ALTER TABLE budgets SET (toast_tuple_target = 768, fillfactor = 50)",
   "ALTER TABLE heads SET (fillfactor = 50)",
 ];
+
+/** Who has written documents and entries, for a while: whoever lost the answer finds out here whether it was he. */
+export const PLANS: readonly string[] = [
+  "CREATE TABLE plans (token UUID PRIMARY KEY, at TIMESTAMPTZ NOT NULL DEFAULT now())",
+  "CREATE INDEX plans_at ON plans (at)",
+];

@@ -4,7 +4,8 @@ import type { JsonObject } from "../../core/chain/canonical.js";
 import type { Changes, Growth } from "../../core/draft.js";
 import { toStretches } from "../durable/lines.js";
 import { bodyOf, type Reading, stateOf, writeState, writeTerms } from "../durable/rows.js";
-import type { Mirror, Seen } from "./mirror.js";
+import { type Mirror, type Seen, SMALL } from "./mirror.js";
+import type { Plan } from "./planner.js";
 import type { View } from "./view.js";
 
 /** What is to be written, each with the version it replaces, and what else must still hold. */
@@ -17,7 +18,7 @@ export interface Work {
   readonly rest: object | null;
 }
 
-export function workOf(view: View, changes: Changes, reading: Reading): Work {
+export function workOf({ view, changes, reading, token }: Plan): Work {
   const often: Lists = { budgets: [], calls: [], heads: [], links: [], entries: [] };
   const rare: Lists = { newBudgets: [], newHeads: [], anchored: [] };
   putBudgets(often, rare, view, changes, reading);
@@ -27,8 +28,8 @@ export function workOf(view: View, changes: Changes, reading: Reading): Work {
   const changing = count(often.budgets) + count(often.calls) + count(often.heads);
   const isRare = Object.values(rare).some((list) => list.length > 0);
   const holding = holdingOf(view, changes);
-  const rest = isRare || holding !== null ? { ...(isRare ? { rare } : {}), ...(holding && { holding }) } : null;
-  return { changing, often, rest };
+  const rest = { ...(isRare && { rare }), ...(holding && { holding }), ...(token !== null && { plan: token }) };
+  return { changing, often, rest: Object.keys(rest).length === 0 ? null : rest };
 }
 
 const OFTEN = ["budgets", "calls", "heads", "links", "entries"];
@@ -140,9 +141,9 @@ function entryName(name: string): JsonObject {
   return { run: name.slice(0, at), key: name.slice(at + 1) };
 }
 
-/** The mirror after the work was done. */
+/** The mirror after the work was done. An entry is hardly ever asked for again, and a large document costs too much room. */
 export function mirrored(mirror: Mirror, view: View, changes: Changes): void {
-  const { accounts, calls, chains, documents, entries } = changes;
+  const { accounts, calls, chains, documents } = changes;
   for (const [id, account] of accounts) {
     mirror.accounts.set(id, { value: account, version: (view.accounts.get(id)?.version ?? 0) + 1 });
   }
@@ -150,6 +151,8 @@ export function mirrored(mirror: Mirror, view: View, changes: Changes): void {
     mirror.calls.set(id, { value: call, version: (view.calls.get(id)?.version ?? 0) + 1 });
   }
   for (const [chain, { head }] of chains) mirror.heads.set(chain, { value: head, version: head.seq });
-  for (const [name, document] of documents) mirror.documents.set(name, { value: document, version: document.version });
-  for (const [name, entry] of entries) mirror.entries.set(name, { value: entry, version: 1 });
+  for (const [name, document] of documents) {
+    if (JSON.stringify(document.body).length > SMALL) mirror.documents.delete(name);
+    else mirror.documents.set(name, { value: document, version: document.version });
+  }
 }

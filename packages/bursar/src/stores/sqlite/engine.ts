@@ -1,9 +1,10 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { StoreError } from "../durable/errors.js";
+import { StoreError, unseen } from "../durable/errors.js";
 import type { Engine, Sql, SqlRow, SqlValue } from "../durable/housekeeping/port.js";
 import { type Database, openDatabase, type Statement } from "./driver.js";
 import { explain, isDamage } from "./faults.js";
+import { refuseForeign, versionOf } from "./open.js";
 
 /** So many rows are read before others in this process get a turn. */
 const ROWS_A_TURN = 500;
@@ -51,9 +52,8 @@ class SqliteEngine implements Engine {
 
   async version(): Promise<number> {
     return this.explained(() => {
-      const named = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'migrations'";
-      if (this.database.prepare(named).get() === undefined) return 0;
-      return Number(this.database.prepare("SELECT max(version) AS version FROM migrations").get()?.version ?? 0);
+      refuseForeign(this.database, this.where);
+      return versionOf(this.database);
     });
   }
 
@@ -139,5 +139,9 @@ class SqliteEngine implements Engine {
 }
 
 function sizeOf(file: string): number | null {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? null;
+  try {
+    return statSync(file, { throwIfNoEntry: false })?.size ?? null;
+  } catch (cause) {
+    throw unseen(file, cause);
+  }
 }

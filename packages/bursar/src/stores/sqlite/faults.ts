@@ -33,6 +33,14 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED;
 }
 
+/** Codes for which nothing that one caller has asked for is to blame: memory, locks, the disk, the file. */
+const OF_ALL = new Set([3, BUSY, LOCKED, 7, 8, 10, DAMAGED, 13, 14, 15, 26]);
+
+/** Whether everybody would fail the same way, one by one. */
+export function concernsAll(error: unknown): boolean {
+  return OF_ALL.has(sqliteCode(error) ?? 0);
+}
+
 /** What went wrong with the file, and what its owner can do. */
 export function explain(error: unknown, path: string): Error {
   if (error instanceof BursarError) return error;

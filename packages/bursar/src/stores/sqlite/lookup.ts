@@ -4,7 +4,7 @@ import { refuseArchived } from "../durable/errors.js";
 import { type Stretch, stretchesFrom } from "../durable/lines.js";
 import { type BudgetRow, type DocumentRow, readAccount, readDocument, TABLES } from "../durable/rows.js";
 import type { Database, SqlValue, Statement } from "./driver.js";
-import { type LookupRequest, type Lookups, PAGE } from "./messages.js";
+import { type LookupRequest, type Lookups, PAGE, PAGE_LENGTH } from "./messages.js";
 
 const PATH = `
   WITH RECURSIVE path (id, depth) AS (
@@ -30,6 +30,19 @@ export function lookups(
     prepared.set(sql, statement);
     return statement.all(...values) as unknown as readonly Row[];
   };
+  const page = <Row>(sql: string, size: (row: Row) => number, ...values: SqlValue[]): readonly Row[] => {
+    const statement = prepared.get(sql) ?? database.prepare(sql);
+    prepared.set(sql, statement);
+    const rows: Row[] = [];
+    let room = PAGE_LENGTH;
+    for (const each of statement.iterate(...values)) {
+      const row = each as unknown as Row;
+      rows.push(row);
+      room -= size(row);
+      if (room <= 0 || rows.length === PAGE) break;
+    }
+    return rows;
+  };
   const readers: Readers = {
     path: ({ asked, time }) => {
       const reading = { instant: time.instant, monotonic: time.monotonic, clock };
@@ -47,15 +60,17 @@ export function lookups(
       return row === undefined ? null : readDocument(kind, row);
     },
     documents: ({ asked: { kind, status, after } }) =>
-      all<DocumentRow>(
-        `SELECT * FROM ${TABLES[kind]} WHERE id > ? AND (? IS NULL OR status = ?) ORDER BY id LIMIT ${PAGE}`,
+      page<DocumentRow>(
+        `SELECT * FROM ${TABLES[kind]} WHERE id > ? AND (? IS NULL OR status = ?) ORDER BY id`,
+        ({ body }) => body.length,
         after,
         status,
         status,
       ).map((row) => readDocument(kind, row)),
     journal: ({ asked: { run, after } }) =>
-      all<{ seq: number; key: string; entry: string }>(
-        `SELECT seq, key, entry FROM journal WHERE run = ? AND seq > ? ORDER BY seq LIMIT ${PAGE}`,
+      page<{ seq: number; key: string; entry: string }>(
+        "SELECT seq, key, entry FROM journal WHERE run = ? AND seq > ? ORDER BY seq",
+        ({ entry }) => entry.length,
         run,
         after,
       ).map(({ seq, key, entry }) => ({ seq, entry: { run, key, entry: JSON.parse(entry) as JsonObject } })),

@@ -35,8 +35,10 @@ interface Numbered {
   readonly entry: Entry;
 }
 
-/** How many lines, documents or entries one page holds. */
+/** How many documents or entries one page holds at most. Only an empty page is the last: they may also be too long. */
 export const PAGE = 500;
+/** A page ends with the document or entry that makes it longer than so many characters. */
+export const PAGE_LENGTH: number = 4 * 1024 * 1024;
 
 export interface ApplyRequest {
   readonly id: number;

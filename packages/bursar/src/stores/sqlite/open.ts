@@ -1,5 +1,9 @@
+import { StoreError } from "../durable/errors.js";
 import { MIGRATIONS_TABLE, pending } from "../durable/schema.js";
 import { type Database, openDatabase } from "./driver.js";
+
+/** "BURS": by it a file says whose it is, to us and to tools like `file`. Files of our first days say nothing. */
+const APPLICATION_ID = 0x42555253;
 
 const DIALECT = { serial: "INTEGER PRIMARY KEY", name: "TEXT" };
 
@@ -11,6 +15,8 @@ export function openTables(path: string, instant: number): Database {
   const database = openDatabase(path);
   try {
     database.exec("PRAGMA busy_timeout = 5000");
+    // Before anything is changed, the mode included.
+    refuseForeign(database, path);
     database.exec("PRAGMA journal_mode = WAL");
     database.exec("PRAGMA synchronous = FULL");
     database.exec("PRAGMA cache_size = -65536");
@@ -29,6 +35,7 @@ function migrate(database: Database, instant: number): void {
   if (versionOf(database) === (pending(0, DIALECT).at(-1)?.version ?? 0)) return;
   database.exec("BEGIN IMMEDIATE");
   try {
+    if (versionOf(database) === 0) database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
     database.exec(MIGRATIONS_TABLE);
     for (const { version, name, statements } of pending(versionOf(database), DIALECT)) {
       for (const statement of statements) database.exec(statement);
@@ -40,8 +47,28 @@ function migrate(database: Database, instant: number): void {
   }
 }
 
+/** Throws when the file is another program's: our tables among its own would help nobody. */
+export function refuseForeign(database: Database, path: string): void {
+  const id = Number(database.prepare("PRAGMA application_id").get()?.application_id ?? 0);
+  if (id === APPLICATION_ID || (id === 0 && (isEmpty(database) || hasOurMigrations(database)))) return;
+  throw new StoreError(
+    "store_schema",
+    `${path} is a SQLite database that belongs to another program: name a file of its own for the store; nothing was changed`,
+  );
+}
+
+function isEmpty(database: Database): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'").get() === undefined;
+}
+
+/** Others have a table of that name too. */
+function hasOurMigrations(database: Database): boolean {
+  const columns = database.prepare("PRAGMA table_info(migrations)").all();
+  return columns.map(({ name }) => name).join() === "version,name,at";
+}
+
 /** The version of the tables, 0 when there are none yet. */
-function versionOf(database: Database): number {
+export function versionOf(database: Database): number {
   const table = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'migrations'").get();
   if (table === undefined) return 0;
   const { version } = database.prepare("SELECT max(version) AS version FROM migrations").get() ?? {};

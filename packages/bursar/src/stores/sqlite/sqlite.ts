@@ -14,15 +14,19 @@ import { StoreError } from "../durable/errors.js";
 import { streamLines } from "../durable/lines.js";
 import { frees } from "../freeing.js";
 import { Listeners } from "../listeners.js";
-import { type Lookups, PAGE } from "./messages.js";
+import type { Lookups } from "./messages.js";
 import { Thread } from "./thread.js";
+
+export { StoreError, type StoreFault } from "../durable/errors.js";
 
 export interface SqliteStoreOptions {
   /** The file. It is made when it is not there, with the folders above it. */
   readonly path: string;
+  /** The dimensions the store counts; `STANDARD` unless others are given. */
   readonly dimensions?: Dimensions;
+  /** The system's clock unless another is given. */
   readonly clock?: Clock;
-  /** How long a transaction waits for other processes that use the same file. */
+  /** How long a transaction waits for other processes that use the same file, before it fails: 30,000 unless it is named. */
   readonly patience_ms?: number;
 }
 
@@ -42,7 +46,7 @@ const WAITING_MS = 60_000;
 export class SqliteStore implements Store {
   readonly dimensions: Dimensions;
   readonly file: string;
-  private readonly clock: Clock;
+  readonly clock: Clock;
   private readonly listeners = new Listeners();
   private readonly thread: Thread;
   private resting: NodeJS.Timeout | null = null;
@@ -103,7 +107,7 @@ export class SqliteStore implements Store {
       const page = await this.find("documents", { kind, status: status ?? null, after });
       yield* page;
       const last = page.at(-1);
-      if (last === undefined || page.length < PAGE) return;
+      if (last === undefined) return;
       after = last.id;
     }
   }
@@ -113,7 +117,7 @@ export class SqliteStore implements Store {
       const page = await this.find("journal", { run, after });
       for (const { entry } of page) yield entry;
       const last = page.at(-1);
-      if (last === undefined || page.length < PAGE) return;
+      if (last === undefined) return;
       after = last.seq;
     }
   }

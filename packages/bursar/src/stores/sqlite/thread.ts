@@ -30,8 +30,7 @@ export class Thread {
   constructor(options: WriterOptions, changed: () => void) {
     this.path = options.path;
     this.changed = changed;
-    // A flag that says what kind of program stands on the command line would be applied to the thread's file.
-    const execArgv = process.execArgv.filter((flag) => !flag.startsWith("--input-type"));
+    const execArgv = preloads(process.execArgv);
     this.worker = new Worker(new URL("./worker.js", import.meta.url), { workerData: options, execArgv });
     this.opened = new Promise((resolve, reject) => {
       this.worker.on("message", (message: FromWriter) => {
@@ -145,4 +144,18 @@ export class Thread {
     for (const { reject } of this.waiting.values()) reject(error);
     this.waiting.clear();
   }
+}
+
+/**
+ * What the process was told to load first, which the thread loads too. Threads take none of the flags that are for the whole
+ * process, and one that says what stands on the command line would be applied to the thread's file.
+ */
+function preloads(flags: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < flags.length; at++) {
+    const flag = flags[at] as string;
+    if (/^(?:--import|--require)=/.test(flag)) kept.push(flag);
+    else if (flag === "--import" || flag === "--require" || flag === "-r") kept.push(flag, flags[++at] ?? "");
+  }
+  return kept;
 }

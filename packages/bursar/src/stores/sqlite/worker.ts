@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { FromWriter, ToWriter, WriterOptions } from "./messages.js";
+import { StoreError } from "../durable/errors.js";
+import type { FromWriter, Reply, ToWriter, WriterOptions } from "./messages.js";
 import { pack } from "./packed.js";
 import { Writer } from "./writer.js";
 
@@ -11,8 +12,27 @@ if (port === null) throw new Error("this file is started by the SQLite store, as
 
 const send = (message: FromWriter): void => port.postMessage(message);
 
+/** Replies that are too long for one text together go one by one, and one that is too long by itself says so. */
+function answer(replies: readonly Reply[]): void {
+  let text: string;
+  try {
+    text = JSON.stringify(replies);
+  } catch (cause) {
+    const [first] = replies;
+    if (replies.length > 1) for (const reply of replies) answer([reply]);
+    else if (first !== undefined) answer([{ id: first.id, error: pack(tooLong(cause)) }]);
+    return;
+  }
+  send({ replies: text });
+}
+
+function tooLong(cause: unknown): StoreError {
+  const problem = "the answer is too long to be handed over; what was asked for was done: ask for less at a time";
+  return new StoreError("store_failed", problem, { cause });
+}
+
 try {
-  const writer = new Writer(workerData as WriterOptions, (replies) => send({ replies: JSON.stringify(replies) }));
+  const writer = new Writer(workerData as WriterOptions, answer);
   let looking: NodeJS.Timeout | null = null;
   const look = () => {
     if (writer.changed()) send({ changed: true });

@@ -6,7 +6,7 @@ import type { Operation, Outcome } from "../../core/operation.js";
 import { sha256Hex } from "../../runtime/crypto.js";
 import { reach } from "../durable/points.js";
 import type { Database, Statement } from "./driver.js";
-import { explain, isBusy } from "./faults.js";
+import { concernsAll, explain, isBusy } from "./faults.js";
 import { lookups } from "./lookup.js";
 import type { ApplyRequest, LookupRequest, Reply, Request, WriterOptions } from "./messages.js";
 import { openTables } from "./open.js";
@@ -64,7 +64,7 @@ export class Writer {
       else found.push(this.find(request));
     }
     if (found.length > 0) this.reply(found);
-    if (this.queue.length > 0) this.working ??= this.work().finally(() => (this.working = null));
+    if (this.queue.length > 0) this.working ??= this.work();
   }
 
   /** Whether another process has written since the last time. */
@@ -90,11 +90,28 @@ export class Writer {
       const failed = await this.begin();
       const group = this.queue.slice(0, GROUP);
       this.queue = this.queue.slice(GROUP);
-      this.reply(failed === null ? this.transact(group) : group.map(({ id }) => ({ id, error: pack(failed) })));
+      this.reply(await this.serve(group, failed));
       reach("answered");
       // Others get their turn, and those who were just answered their next word, before the next transaction begins.
       if (performance.now() < this.companyUntil) await sleep(1);
       else await new Promise((resolve) => setImmediate(resolve));
+    }
+    // Here and not later, so that no request can come in between and find nobody at work.
+    this.working = null;
+  }
+
+  /** Serves a group in the transaction that has begun, unless that failed. */
+  private async serve(group: readonly ApplyRequest[], failed: Error | null): Promise<readonly Reply[]> {
+    if (failed !== null) return group.map(({ id }) => ({ id, error: pack(failed) }));
+    try {
+      return this.transact(group);
+    } catch (error) {
+      this.undo();
+      // One list that cannot be written must not fail the others.
+      if (group.length === 1 || concernsAll(error)) return this.serve(group, explain(error, this.path));
+      const replies: Reply[] = [];
+      for (const request of group) replies.push(...(await this.serve([request], await this.begin())));
+      return replies;
     }
   }
 
@@ -115,24 +132,18 @@ export class Writer {
   }
 
   private transact(group: readonly ApplyRequest[]): readonly Reply[] {
-    try {
-      const { instant, monotonic } = (group.at(-1) as ApplyRequest).time;
-      const reading = { instant, monotonic, clock: this.clock };
-      if (this.tables.look(reading)) this.companyUntil = performance.now() + COMPANY_MS;
-      const draft = new Draft(this.tables, sha256Hex, reading.instant);
-      const replies = group.map((request) => this.decide(draft, request));
-      reach("decided");
-      this.tables.write(draft.changes);
-      reach("written");
-      this.committing.run();
-      reach("committed");
-      this.tables.remember(draft.changes);
-      return replies;
-    } catch (error) {
-      this.undo();
-      const packed = pack(explain(error, this.path));
-      return group.map(({ id }) => ({ id, error: packed }));
-    }
+    const { instant, monotonic } = (group.at(-1) as ApplyRequest).time;
+    const reading = { instant, monotonic, clock: this.clock };
+    if (this.tables.look(reading)) this.companyUntil = performance.now() + COMPANY_MS;
+    const draft = new Draft(this.tables, sha256Hex, reading.instant);
+    const replies = group.map((request) => this.decide(draft, request));
+    reach("decided");
+    this.tables.write(draft.changes);
+    reach("written");
+    this.committing.run();
+    reach("committed");
+    this.tables.remember(draft.changes);
+    return replies;
   }
 
   /** One caller's list, in a draft of its own: when it fails, the others do not notice. */

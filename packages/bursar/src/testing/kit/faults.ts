@@ -154,6 +154,39 @@ export const FAULTS: readonly Case[] = [
     },
   },
   {
+    name: "a charge is not settled as if it had been reserved, which would give it back",
+    async run(scene) {
+      await scene.open("run", scene.limits({ steps: 5 }));
+      const used = scene.amounts({ steps: 3 });
+      await scene.store.apply([{ op: "charge", budget: "run", call: "direct", used }]);
+      await assert.rejects(scene.commit("direct", { steps: 0, cost_usd: 0 }), /made before/);
+      await assert.rejects(scene.store.apply([{ op: "release", call: "direct" }]), /made before/);
+      await scene.expectUsed("run", { steps: 3 });
+    },
+  },
+  {
+    name: "names that one store would cut off and another would not take are refused by all of them, and harm nobody else",
+    async run(scene) {
+      await scene.open("run", scene.limits({ steps: 5 }));
+      const asked = scene.amounts({ steps: 1 });
+      const reserve = { op: "reserve", budget: "run", call: "a", kind: "tool", asked } as const;
+      const journal = { op: "journal", run: "r", key: "k", entry: {} } as const;
+      const document = { op: "put", kind: "run", id: "r", status: "Running", body: {}, version: 0 };
+      const odd = [
+        { ...reserve, call: "a\0b" },
+        { ...reserve, call: "\ud800" },
+        { ...reserve, call: "x".repeat(9000) },
+        { ...reserve, budget: undefined },
+        { ...journal, run: "a\nb" },
+        { op: "open", parent: null },
+        document,
+      ] as unknown as readonly Operation[];
+      const [good, ...refused] = await Promise.allSettled([reserve, ...odd].map((each) => scene.store.apply([each])));
+      assert.equal(good?.status, "fulfilled");
+      for (const each of refused) assert.equal(each.status === "rejected" && each.reason.name, "InputError");
+    },
+  },
+  {
     name: "what is refused to a child or an extension is on record too",
     async run(scene) {
       await scene.open("run", scene.limits({ steps: 1 }));

@@ -15,6 +15,8 @@ export interface ChainCounts {
   chains: number;
   links: number;
   archived: number;
+  /** Of archived chains, and sound; null when they are not looked at. */
+  files: number | null;
 }
 
 export interface ChainOptions extends WorkOptions {
@@ -37,7 +39,7 @@ const CHAINS = `
 
 /** Verifies every chain against its head, in one pass and with the memory of a few lines. */
 export async function checkChains(sql: Sql, defects: Defects, options: ChainOptions = {}): Promise<ChainCounts> {
-  const counts = { chains: 0, links: 0, archived: 0 };
+  const counts: ChainCounts = { chains: 0, links: 0, archived: 0, files: options.archive === undefined ? null : 0 };
   const total = await countOf(sql, "links");
   let rows = 0;
   await eachGroup(
@@ -51,7 +53,8 @@ export async function checkChains(sql: Sql, defects: Defects, options: ChainOpti
       else if (head.archived === null) await checkChain(read, head, defects);
       else {
         counts.archived++;
-        await checkArchived(read, head, head.archived, defects, options.archive);
+        if (await checkArchived(read, head, head.archived, defects, options.archive))
+          counts.files = (counts.files ?? 0) + 1;
       }
       await read.drain();
       counts.links += read.links;
@@ -119,30 +122,38 @@ function isSound({ seq, hash }: Head): boolean {
   return Number.isSafeInteger(seq) && seq >= 0 && /^[0-9a-f]{64}$/.test(hash);
 }
 
-/** What is left in the store of an archived chain is usually nothing. With the folder, the file is verified too. */
+/**
+ * What is left in the store of an archived chain is usually nothing. With the folder, the file is verified too; gives back
+ * whether it was, and is sound.
+ */
 async function checkArchived(
   read: Reading,
   head: StoredHead,
   file: string,
   defects: Defects,
   folder?: string,
-): Promise<void> {
+): Promise<boolean> {
   const where = `chain ${head.chain}`;
   const { first, problem } = await restOf(read, head);
-  if (problem !== null) return defects.add("error", where, problem);
+  if (problem !== null) {
+    defects.add("error", where, problem);
+    return false;
+  }
   if (first !== null) {
     const advice = "nothing: both parts are kept, and the newer one can be read from there on";
     defects.add("warning", where, `has grown by ${read.links} links since it was archived to ${file}`, advice);
   }
-  if (folder === undefined) return;
+  if (folder === undefined) return false;
   const path = join(folder, file);
   if (!(await exists(path))) {
-    return defects.add("error", where, `was archived to ${file}, which is not in ${folder}`, "bring the file back");
+    defects.add("error", where, `was archived to ${file}, which is not in ${folder}`, "bring the file back");
+    return false;
   }
   const known =
     first === null ? { chain: head.chain, seq: head.seq, hash: head.hash } : { ...first, chain: head.chain };
   const verification = await verifyJsonl(createReadStream(path), { hash: sha256Hex, head: known });
   if (!verification.ok) defects.add("error", where, `its file ${file}: ${verification.message}`, "bring the file back");
+  return verification.ok;
 }
 
 interface Rest {

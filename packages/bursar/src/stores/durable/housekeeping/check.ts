@@ -24,6 +24,8 @@ export interface CheckReport {
   readonly links: number;
   /** How many of the chains have their lines in files. */
   readonly archived: number;
+  /** How many of those files were verified and are sound; null when no folder was named, and so none was looked at. */
+  readonly files: number | null;
   /** How many heads the tenant's chain vouches for. */
   readonly anchors: number;
   readonly budgets: number;
@@ -57,9 +59,9 @@ export async function check(engine: Engine, dimensions: Dimensions, options: Che
   return { ok: errors === 0, where, engine: kind, schema, integrity, ...contents, errors, warnings, defects: listed };
 }
 
-type Contents = Pick<CheckReport, "chains" | "links" | "archived" | "anchors" | "budgets" | "calls">;
+type Contents = Pick<CheckReport, "chains" | "links" | "archived" | "files" | "anchors" | "budgets" | "calls">;
 
-const NOTHING: Contents = { chains: 0, links: 0, archived: 0, anchors: 0, budgets: 0, calls: 0 };
+const NOTHING: Contents = { chains: 0, links: 0, archived: 0, files: null, anchors: 0, budgets: 0, calls: 0 };
 
 /** The part of a check that any tables can be put to, also those that are about to be kept. */
 export async function checkContents(

@@ -19,16 +19,21 @@ export interface ExportTrailer {
   readonly sha256: string;
 }
 
+/** What was exported or imported: the last line, and how many links its rows of links hold. */
+export interface ExportReport extends ExportTrailer {
+  readonly links: number;
+}
+
 /** So much text is handed out at a time; a piece for each row would cost more than the row. */
 const PIECE = 64 * 1024;
 
-/** All rows of all tables, of one moment, as JSON lines. Gives back what the last line says. */
+/** All rows of all tables, of one moment, as JSON lines. Gives back what the last line says, and the number of links. */
 export async function exportTo(
   engine: Engine,
   instant: number,
   write: (piece: string) => Promise<void>,
   options: WorkOptions,
-): Promise<ExportTrailer> {
+): Promise<ExportReport> {
   return engine.reading(async (sql) => {
     const hash = createHash("sha256");
     let piece = "";
@@ -42,6 +47,7 @@ export async function exportTo(
     const total = await rowsIn(sql);
     const counts: Record<string, number> = {};
     let done = 0;
+    let links = 0;
     for (const { name, columns, order } of ALL_TABLES) {
       counts[name] = 0;
       const names = Object.keys(columns).join(", ");
@@ -49,6 +55,7 @@ export async function exportTo(
         piece += `${JSON.stringify({ table: name, row })}\n`;
         counts[name]++;
         done++;
+        if (name === "links") links += String(row.lines).split("\n").length;
         if (piece.length < PIECE) continue;
         await flush();
         options.progress?.({ what: "rows", done, total });
@@ -58,7 +65,7 @@ export async function exportTo(
     options.progress?.({ what: "rows", done, total });
     const trailer: ExportTrailer = { end: true, counts, sha256: hash.digest("hex") };
     await write(`${JSON.stringify(trailer)}\n`);
-    return trailer;
+    return { ...trailer, links };
   });
 }
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { StoreError } from "../errors.js";
+import { StoreError, unseen } from "../errors.js";
 
 /**
  * Makes a file that is there as a whole or not at all: it is written under a temporary name beside its place, brought to
@@ -72,7 +72,10 @@ export async function makeFolder(path: string): Promise<void> {
 export async function isThere(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
-    () => false,
+    (error: { code?: unknown }) => {
+      if (error.code === "ENOENT" || error.code === "ENOTDIR") return false;
+      throw unseen(path, error);
+    },
   );
 }
 

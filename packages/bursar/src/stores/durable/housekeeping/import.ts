@@ -4,7 +4,7 @@ import type { Dimensions } from "../../../core/dimensions.js";
 import { StoreError } from "../errors.js";
 import { checkContents, KNOWN_SCHEMA } from "./check.js";
 import { Defects } from "./defect.js";
-import type { ExportHeader, ExportTrailer } from "./export.js";
+import type { ExportHeader, ExportReport, ExportTrailer } from "./export.js";
 import { countOf, type Engine, type Sql, type SqlValue, type WorkOptions } from "./port.js";
 import { ALL_TABLES, type Table } from "./tables.js";
 
@@ -20,7 +20,7 @@ export async function importFrom(
   dimensions: Dimensions,
   chunks: Chunks,
   options: WorkOptions,
-): Promise<ExportTrailer> {
+): Promise<ExportReport> {
   return engine.writing(true, async (sql) => {
     await refuseFilled(engine, sql);
     const reader = new ExportReader(sql);
@@ -35,12 +35,12 @@ export async function importFrom(
     if (unended !== undefined) await reader.take(unended);
     const trailer = await reader.end();
     const defects = new Defects();
-    await checkContents(sql, dimensions, defects, options);
+    const { links } = await checkContents(sql, dimensions, defects, options);
     const [first] = defects.listed.filter(({ severity }) => severity === "error");
     if (first !== undefined) {
       throw refused(`its contents are not sound (${defects.errors} errors): ${first.where}: ${first.problem}`);
     }
-    return trailer;
+    return { ...trailer, links };
   });
 }
 
