@@ -48,7 +48,8 @@ export function readArguments<const O extends Options>(
   }
   const url = words.find(isStoreUrl);
   const unexpected = url ?? words[most];
-  if (unexpected !== undefined) throw new UsageError(`"${shown(unexpected)}" is not expected here${forgotten(url, options)}`);
+  if (unexpected !== undefined)
+    throw new UsageError(`"${shown(unexpected)}" is not expected here${forgotten(url, options)}`);
   return { flags: values as Values<O>, words };
 }
 

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { closeSync, existsSync, openSync } from "node:fs";
+import { devNull } from "node:os";
 import { describe, expect, test } from "vitest";
 import { bursar, MAIN } from "./run.js";
 
@@ -98,10 +99,11 @@ describe("the command line", () => {
     expect(bursar(["help", "dmeo"])).toMatchObject({ status: 2, stderr: expect.stringContaining("mean demo?") });
   });
 
-  test.skipIf(!existsSync("/dev/full"))("says in one line that there is no room for its output", () => {
+  test("says in one line that its output cannot be written", () => {
     for (const args of [["--help"], ["demo", "--fast"]]) {
-      const { status, stderr } = intoFull(args);
-      expect([status, stderr]).toEqual([1, "bursar: the output cannot be written: there is no room left (ENOSPC)\n"]);
+      const { status, stderr } = intoNowhere(args);
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/^bursar: the output cannot be written: .+ \((?:ENOSPC|EBADF)\)\n$/);
     }
   });
 
@@ -123,11 +125,12 @@ describe("the command line", () => {
   });
 });
 
-function intoFull(args: readonly string[]) {
-  const full = openSync("/dev/full", "w");
+/** With an output that takes nothing: a full disk where the system has one to try, else a file that is open for reading. */
+function intoNowhere(args: readonly string[]) {
+  const output = existsSync("/dev/full") ? openSync("/dev/full", "w") : openSync(devNull, "r");
   try {
-    return spawnSync(process.execPath, [MAIN, ...args], { stdio: ["ignore", full, "pipe"], encoding: "utf8" });
+    return spawnSync(process.execPath, [MAIN, ...args], { stdio: ["ignore", output, "pipe"], encoding: "utf8" });
   } finally {
-    closeSync(full);
+    closeSync(output);
   }
 }

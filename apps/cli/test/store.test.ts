@@ -107,7 +107,7 @@ describe("bursar store", () => {
     expect(JSON.parse(all.stdout)).toMatchObject({ ok: true, archived: [{ chain: "run-1", file: "run-1.jsonl" }] });
     expect(readdirSync(at("archive"))).toEqual(["run-1.jsonl"]);
     expect(bursar(["store", "check", "--archive", at("archive"), "--store", copy]).stdout).toMatch(
-      /1 archived: 1 file verified[^]*✓ sound/,
+      /1 archived: 1 file verified[\s\S]*✓ sound/,
     );
     expect(bursar(["store", "check", "--store", copy]).stdout).toContain("1 archived: not checked without --archive");
     expect(bursar(["store", "vacuum", "--store", copy])).toMatchObject({ status: 0 });

@@ -32,7 +32,7 @@ export interface GateOptions {
   /** The store's own unless another is given. */
   readonly clock?: Clock;
   readonly timer?: Timer;
-  /** How long a call waits for holds in flight unless it says otherwise. */
+  /** How long a call waits for holds in flight unless it says otherwise: 30,000. */
   readonly wait_ms?: number;
 }
 

@@ -1,5 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
 import { realpathSync, statSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

@@ -198,8 +198,8 @@ export class Holder {
     return `${this.budget}/${this.name}`;
   }
 
-  private alone<Result>(task: () => Promise<Result>): Promise<Result> {
-    const result = this.work.then(task);
+  private alone<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.work.then(work);
     this.work = result.catch(() => {});
     return result;
   }

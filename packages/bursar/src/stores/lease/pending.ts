@@ -3,7 +3,7 @@ import type { Operation } from "../../core/operation.js";
 import { RefusedError } from "../../core/refused.js";
 import type { Store } from "../../ports/store.js";
 
-interface Task {
+interface List {
   readonly operations: readonly Operation[];
   readonly done: () => void;
   readonly refused: () => void;
@@ -15,7 +15,7 @@ interface Task {
  */
 export class Pending {
   private readonly store: Store;
-  private tasks: readonly Task[] = [];
+  private lists: readonly List[] = [];
 
   constructor(store: Store) {
     this.store = store;
@@ -27,20 +27,20 @@ export class Pending {
     done: () => void = () => {},
     refused: () => void = () => {},
   ): Promise<void> {
-    this.tasks = [...this.tasks, { operations, done, refused }];
+    this.lists = [...this.lists, { operations, done, refused }];
     await this.flush();
   }
 
   /** Throws when the store is away; what it has not heard is kept. */
   async flush(): Promise<void> {
-    for (const task of this.tasks) {
-      const end = await this.attempt(task);
-      this.tasks = this.tasks.filter((each) => each !== task);
+    for (const list of this.lists) {
+      const end = await this.attempt(list);
+      this.lists = this.lists.filter((each) => each !== list);
       end();
     }
   }
 
-  private async attempt({ operations, done, refused }: Task): Promise<() => void> {
+  private async attempt({ operations, done, refused }: List): Promise<() => void> {
     try {
       await this.store.apply(operations);
       return done;

@@ -33,11 +33,11 @@ export interface PostgresStoreOptions {
   readonly dimensions?: Dimensions;
   /** The server's own clock unless another is given. */
   readonly clock?: Clock;
-  /** How many transactions of this process may be under way at once. */
+  /** How many transactions of this process may be under way at once: 4 unless it says otherwise. */
   readonly connections?: number;
-  /** How many callers share one transaction at most; 1 switches batching off. */
+  /** How many callers share one transaction at most: 128 unless it says otherwise; 1 switches batching off. */
   readonly batch?: number;
-  /** How long to wait for a server that does not answer. */
+  /** How long to wait for a server that does not answer: 15,000 unless it says otherwise. */
   readonly patience_ms?: number;
 }
 

@@ -43,6 +43,8 @@ export class Thread {
         reject(error);
         this.fail(error);
       });
+      // It may end without a word, and nobody must wait for it then.
+      this.worker.on("exit", () => reject(new StoreError("store_failed", `the thread of ${this.path} did not start`)));
     });
     this.exited = new Promise((resolve) => {
       this.worker.on("exit", () => {

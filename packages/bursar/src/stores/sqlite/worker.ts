@@ -27,7 +27,8 @@ function answer(replies: readonly Reply[]): void {
 }
 
 function tooLong(cause: unknown): StoreError {
-  const problem = "the answer is too long to be handed over; what was asked for was done: ask for less at a time";
+  const problem =
+    "the answer is too long to be handed over; what was to be written was written: ask for less at a time";
   return new StoreError("store_failed", problem, { cause });
 }
 
