@@ -3,8 +3,8 @@ import type { Plan } from "./planner.js";
 import type { Asking } from "./pool.js";
 
 /**
- * Whether a plan whose answer was lost was carried out. A plan that keeps documents or entries has left its token, because
- * somebody else may have written the very same ones. All others have written links, whose lines stand there to the byte, in
+ * Whether a plan whose answer was lost was carried out. A plan that keeps documents, or entries alone, has left its token,
+ * because somebody else may have written the very same ones. All others have written links, whose lines stand there to the byte, in
  * every chain: a link names the one before it, the instant and the call.
  */
 export async function hasLanded({ token, changes }: Plan, server: Asking): Promise<boolean> {

@@ -94,7 +94,8 @@ export class Planner {
       }
     });
     const { changes } = group;
-    const token = changes.documents.size + changes.entries.size > 0 ? randomUUID() : null;
+    const bare = changes.entries.size > 0 && changes.chains.size === 0;
+    const token = changes.documents.size > 0 || bare ? randomUUID() : null;
     return { view, changes, reading, answers, token };
   }
 
