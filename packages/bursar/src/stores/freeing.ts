@@ -8,3 +8,8 @@ export function frees(outcome: Outcome): boolean {
   if (outcome.op === "put") return outcome.document.kind === "lease";
   return outcome.op === "expire" ? outcome.calls.length > 0 : FREEING.has(outcome.op);
 }
+
+/** Whether somebody was told to wait for what others hold. */
+export function waits(outcome: Outcome): boolean {
+  return outcome.op === "reserve" && outcome.decision.kind === "busy";
+}

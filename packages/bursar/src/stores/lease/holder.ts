@@ -1,4 +1,4 @@
-import type { Amount, Amounts } from "../../core/amount.js";
+import type { Amounts } from "../../core/amount.js";
 import type { BudgetId } from "../../core/budget.js";
 import type { Decision } from "../../core/decision.js";
 import type { Dimensions } from "../../core/dimensions.js";
@@ -9,7 +9,7 @@ import type { Clock } from "../../ports/clock.js";
 import type { Store } from "../../ports/store.js";
 import type { LeaseLog } from "./log.js";
 import { Pending } from "./pending.js";
-import { sliceOf } from "./share.js";
+import { sliceOf, zeros } from "./share.js";
 import { Slice, type SlicedCall } from "./slice.js";
 import { Wants } from "./wants.js";
 
@@ -300,11 +300,6 @@ export class Holder {
 
 function settlement(slice: Slice): CommitOperation {
   return { op: "commit", call: slice.call, used: slice.usage() };
-}
-
-/** Names every dimension, because what is not named would be charged as reserved. */
-function zeros(amounts: Amounts): Amounts {
-  return Object.fromEntries(Object.keys(amounts).map((id) => [id, 0 as Amount]));
 }
 
 function ignore(error: unknown, type: new (...args: never[]) => Error): void {

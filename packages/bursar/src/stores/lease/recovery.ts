@@ -12,6 +12,7 @@ import type { Operation } from "../../core/operation.js";
 import type { Clock } from "../../ports/clock.js";
 import type { Store } from "../../ports/store.js";
 import { sha256Hex } from "../../runtime/crypto.js";
+import { zeros } from "./share.js";
 
 /** No first line is longer. */
 const FIRST_LINE = 4096;
@@ -146,11 +147,6 @@ function counted(before: Amounts, more: Amounts, dimensions: Dimensions): Amount
     after[id] = (peak ? Math.max(known, amount) : known + amount) as Amount;
   }
   return after;
-}
-
-/** Names every dimension, because what is not named would be charged as reserved. */
-function zeros(amounts: Amounts): Amounts {
-  return Object.fromEntries(Object.keys(amounts).map((id) => [id, 0 as Amount]));
 }
 
 function isRunning({ pid, host }: Owner): boolean {

@@ -43,3 +43,8 @@ export function times(amounts: Amounts, factor: number): Amounts {
   for (const id in amounts) product[id] = Math.floor((amounts[id] as number) * factor) as Amount;
   return product;
 }
+
+/** Names every dimension, because what is not named would be charged as reserved. */
+export function zeros(amounts: Amounts): Amounts {
+  return times(amounts, 0);
+}

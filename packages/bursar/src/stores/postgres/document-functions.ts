@@ -1,4 +1,4 @@
-const TABLES = { run: "runs", approval: "approvals", session: "sessions", lease: "leases" };
+import { TABLES } from "../durable/rows.js";
 
 /** The same statements for every table of documents. */
 function each(statement: (kind: string, table: string) => string): string {

@@ -12,7 +12,7 @@ import type { Outcomes, Store } from "../../ports/store.js";
 import { refuseArchived, StoreError } from "../durable/errors.js";
 import { type Stretch, streamLines, stretchesFrom } from "../durable/lines.js";
 import { type BudgetRow, type DocumentRow, type Reading, readAccount, readDocument, TABLES } from "../durable/rows.js";
-import { frees } from "../freeing.js";
+import { frees, waits } from "../freeing.js";
 import { Listeners } from "../listeners.js";
 import { Batches } from "./batch.js";
 import { connect, migrate, type Server, serverName } from "./connect.js";
@@ -128,7 +128,7 @@ export class PostgresStore implements Store {
         this.listeners.tell();
         this.news.spread();
       }
-      if (outcomes.some(isBusy)) this.news.await();
+      if (outcomes.some(waits)) this.news.await();
       return outcomes as unknown as Outcomes<Ops>;
     } finally {
       this.underWay--;
@@ -225,10 +225,6 @@ export class PostgresStore implements Store {
     const { instant, monotonic } = this.clock.now();
     return { instant, monotonic, clock: this.clock_id };
   }
-}
-
-function isBusy(outcome: Outcome): boolean {
-  return outcome.op === "reserve" && outcome.decision.kind === "busy";
 }
 
 /** The operations up to the first that cannot be used, which ends its list when its turn comes. */

@@ -3,7 +3,7 @@ import type { BudgetId } from "../../core/budget.js";
 import type { Call, CallId } from "../../core/call.js";
 import type { Head } from "../../core/chain/link.js";
 import type { Document, DocumentKind, Entry } from "../../core/document.js";
-import { keyOf } from "../../core/draft.js";
+import { isDue, keyOf } from "../../core/draft.js";
 import type { Operation } from "../../core/operation.js";
 import type { Bounded } from "../durable/bounded.js";
 import type { Mirror, Seen, Wanted } from "./mirror.js";
@@ -79,7 +79,7 @@ export class View implements Shelf {
     const due: Call[] = [];
     for (const id of this.expiring.slice(0, most)) {
       const call = this.call(id);
-      if (call?.status === "reserved" && call.expires !== null && call.expires <= instant) due.push(call);
+      if (call !== undefined && isDue(call, instant)) due.push(call);
     }
     return due;
   }

@@ -6,13 +6,13 @@ import type { Head } from "../../core/chain/link.js";
 import { type Dimensions, STANDARD } from "../../core/dimensions.js";
 import type { Document, DocumentKind, Entry } from "../../core/document.js";
 import { InputError, show } from "../../core/errors.js";
-import type { Operation, Outcome } from "../../core/operation.js";
+import type { Operation } from "../../core/operation.js";
 import type { Clock } from "../../ports/clock.js";
 import type { Outcomes, Store } from "../../ports/store.js";
 import { systemClock } from "../../runtime/system-clock.js";
 import { StoreError } from "../durable/errors.js";
 import { streamLines } from "../durable/lines.js";
-import { frees } from "../freeing.js";
+import { frees, waits } from "../freeing.js";
 import { Listeners } from "../listeners.js";
 import type { Lookups } from "./messages.js";
 import { Thread } from "./thread.js";
@@ -78,7 +78,7 @@ export class SqliteStore implements Store {
     }
     const outcomes = await this.thread.apply(operations, this.clock.now());
     if (outcomes.some(frees)) this.listeners.tell();
-    if (outcomes.some(isBusy)) this.expectChange();
+    if (outcomes.some(waits)) this.expectChange();
     return outcomes as unknown as Outcomes<Ops>;
   }
 
@@ -145,10 +145,6 @@ export class SqliteStore implements Store {
       this.thread.send("rest");
     }, WAITING_MS).unref();
   }
-}
-
-function isBusy(outcome: Outcome): boolean {
-  return outcome.op === "reserve" && outcome.decision.kind === "busy";
 }
 
 function makeFolder(path: string): void {
