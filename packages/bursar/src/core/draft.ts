@@ -114,8 +114,15 @@ export class Draft implements Books {
     return link.id;
   }
 
-  /** Takes over what was written to a draft on top of this one. */
-  absorb({ accounts, calls, chains, documents, entries, anchored }: Changes): void {
+  /** Lets one caller write in a draft of its own, and takes over what it wrote; when it throws, nothing was written. */
+  within<Result>(instant: number, work: (books: Books) => Result): Result {
+    const draft = new Draft(this, this.hash, instant);
+    const result = work(draft);
+    this.absorb(draft.changes);
+    return result;
+  }
+
+  private absorb({ accounts, calls, chains, documents, entries, anchored }: Changes): void {
     for (const [id, account] of accounts) this.changes.accounts.set(id, account);
     for (const [id, call] of calls) this.changes.calls.set(id, call);
     for (const [id, { head, lines }] of chains) this.grow(id, head, lines);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Operations } from "../../core/apply.js";
+import type { Books } from "../../core/books.js";
 import type { CallId } from "../../core/call.js";
 import type { Head } from "../../core/chain/link.js";
 import type { Dimensions } from "../../core/dimensions.js";
@@ -83,11 +84,10 @@ export class Planner {
     const group = new Draft(view, sha256Hex, reading.instant);
     for (const { sound } of batch) view.expect(sound);
     const answers = batch.map((request): Answer => {
-      const draft = new Draft(group, sha256Hex, request.reading.instant);
+      const { operations, reading: time } = request;
       try {
-        const outcomes = request.operations.map((each) => this.operations.apply(draft, each, request.reading));
-        group.absorb(draft.changes);
-        return { outcomes };
+        const apply = (books: Books) => operations.map((each) => this.operations.apply(books, each, time));
+        return { outcomes: group.within(time.instant, apply) };
       } catch (error) {
         if (error instanceof Unread) throw error;
         return { error };

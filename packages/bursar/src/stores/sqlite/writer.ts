@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Operations } from "../../core/apply.js";
+import type { Books } from "../../core/books.js";
 import { Dimensions } from "../../core/dimensions.js";
 import { Draft } from "../../core/draft.js";
-import type { Operation, Outcome } from "../../core/operation.js";
 import { sha256Hex } from "../../runtime/crypto.js";
 import { reach } from "../durable/points.js";
 import type { Database, Statement } from "./driver.js";
@@ -148,11 +148,9 @@ export class Writer {
 
   /** One caller's list, in a draft of its own: when it fails, the others do not notice. */
   private decide(group: Draft, { id, operations, time }: ApplyRequest): Reply {
-    const draft = new Draft(group, sha256Hex, time.instant);
     try {
-      const outcomes = operations.map((each: Operation): Outcome => this.operations.apply(draft, each, time));
-      group.absorb(draft.changes);
-      return { id, outcomes };
+      const apply = (books: Books) => operations.map((each) => this.operations.apply(books, each, time));
+      return { id, outcomes: group.within(time.instant, apply) };
     } catch (error) {
       return { id, error: pack(explain(error, this.path)) };
     }
