@@ -167,10 +167,11 @@ async function fill(path: string, size: number): Promise<void> {
     );
   copy(
     "budgets",
-    "id, parent, chain, origin, terms, state, ended, version",
-    "'full-' || n, NULL, 'full-' || n, 'full-' || n || '#0', terms, state, ended, version",
+    "id, parent, chain, origin, terms",
+    "'full-' || n, NULL, 'full-' || n, 'full-' || n || '#0', terms",
     "id = 'seed-tenant'",
   );
+  copy("balances", "id, state, ended, version", "'full-' || n, state, ended, version", "id = 'seed-tenant'");
   copy("heads", "chain, seq, hash, grown", "'full-' || n, seq, hash, 0", "chain = 'seed-tenant'");
   copy("links", "chain, seq, lines", "'full-' || n, seq, lines", "chain = 'seed-tenant' AND seq = 0");
   copy(

@@ -1,7 +1,11 @@
+import { type AddressInfo, connect, createServer } from "node:net";
+import { networkInterfaces } from "node:os";
 import { StoreError } from "bursar";
 import { PostgresStore, type PostgresStoreOptions } from "bursar/postgres";
 import postgres from "postgres";
 import { afterAll, describe, expect, test } from "vitest";
+import type { Sql } from "../../src/stores/durable/housekeeping/port.js";
+import { postgresEngine } from "../../src/stores/postgres/engine.js";
 import { startServer } from "./server.js";
 
 const server = await startServer();
@@ -11,6 +15,8 @@ afterAll(async () => {
   await sql.end({ timeout: 1 });
   await server[Symbol.asyncDispose]();
 });
+
+const HAS_IPV6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
 
 async function charge(store: PostgresStore, call: string): Promise<void> {
   await store.apply([{ op: "charge", budget: "all", call, used: { steps: 1 } as never }]);
@@ -54,6 +60,17 @@ function url(change: Partial<Pick<URL, "username" | "password" | "pathname" | "p
 }
 
 describe("opening a PostgreSQL store", () => {
+  test.runIf(HAS_IPV6)("by an IPv6 address reaches the machine that has it", async () => {
+    // Passed on to where the tests' server listens, which may be IPv4 only.
+    const { hostname, port } = new URL(server.url);
+    const bridge = createServer((client) => client.pipe(connect(Number(port), hostname)).pipe(client));
+    await new Promise<void>((resolve) => bridge.listen(0, "::1", resolve));
+    const address = `[::1]:${(bridge.address() as AddressInfo).port}`;
+    await using store = await PostgresStore.open({ url: server.url.replace(/[^@/]+(?=\/[^/]*$)/, address) });
+    expect(await store.budget("none")).toBe(null);
+    bridge.close();
+  });
+
   test("with a wrong password says what to check", async () => {
     const fault = await faultOf(PostgresStore.open({ url: url({ password: "secret" }) }));
     expect(fault).toEqual(["store_denied", expect.stringContaining("check both in the URL")]);
@@ -90,6 +107,15 @@ describe("opening a PostgreSQL store", () => {
     const fault = await faultOf(PostgresStore.open({ url: server.url, schema }));
     expect(fault).toEqual(["store_schema", expect.stringMatching(/version 999.*install/)]);
   });
+});
+
+test("opening a PostgreSQL store at a server that says nothing does not wait for ever", async () => {
+  const mute = createServer(() => {});
+  await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
+  const port = String((mute.address() as AddressInfo).port);
+  const fault = await faultOf(PostgresStore.open({ url: url({ port }), patience_ms: 50 }));
+  expect(fault).toEqual(["store_down", expect.stringContaining("is the server running")]);
+  mute.close();
 });
 
 /** Something that keeps a store from writing, and how to take it away again. */
@@ -143,7 +169,7 @@ const TROUBLES: readonly Trouble[] = [
     async begin(schema) {
       const other = postgres(server.url, { max: 1, onnotice: () => {} });
       await other.unsafe("BEGIN");
-      await other.unsafe(`SELECT 1 FROM ${schema}.budgets FOR UPDATE`);
+      await other.unsafe(`SELECT 1 FROM ${schema}.balances FOR UPDATE`);
       return () => other.end();
     },
   },
@@ -189,5 +215,33 @@ describe("a PostgreSQL store", () => {
     const { store } = await filled();
     await store[Symbol.asyncDispose]();
     expect((await faultOf(charge(store, "late")))[0]).toBe("store_closed");
+  });
+});
+
+describe("housekeeping on PostgreSQL, cut off in the middle", () => {
+  const INSERT = "INSERT INTO sessions (id, status, body, version) VALUES ($1, 'open', '{}', 1)";
+
+  /** Ends the connection of whoever asks, and waits until he can know. */
+  async function cut(inside: Sql): Promise<void> {
+    const [row] = await inside.all("SELECT pg_backend_pid() AS pid");
+    await sql`SELECT pg_terminate_backend(${Number(row?.pid)}::int)`;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+
+  test("says so, keeps nothing, and works again", async () => {
+    await using made = await filled();
+    const { schema } = made;
+    await using engine = await postgresEngine({ url: server.url, schema });
+    const half = engine.writing(true, async (inside) => {
+      await inside.run(INSERT, ["before"]);
+      await cut(inside);
+      await inside.run(INSERT, ["after"]);
+    });
+    await expect(half).rejects.toMatchObject({ code: "store_down" });
+    const lost = engine.reading(async (inside) => {
+      for await (const _ of inside.rows("SELECT generate_series(1, 1000) AS n")) await cut(inside);
+    });
+    await expect(lost).rejects.toMatchObject({ code: "store_down" });
+    expect(await engine.reading((inside) => inside.all("SELECT id FROM sessions"))).toEqual([]);
   });
 });

@@ -7,8 +7,8 @@ export interface Proxy extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Stands in every link, inside of JSON, and so in every request that records something. */
-const WORK = '\\"prev\\":';
+/** Stands in every link, and so in every request that records something. */
+const WORK = '"prev":';
 
 /** Stands in those that have locked what they write before. */
 const LOCKED = "; COMMIT";

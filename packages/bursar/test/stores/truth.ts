@@ -31,7 +31,7 @@ export async function checkTruth(store: Store, query: Query, witness: Witness): 
 
 async function readBooks(query: Query): Promise<Books> {
   const reading = { instant: 0, monotonic: 0, clock: "" };
-  const budgets = await query("SELECT * FROM budgets");
+  const budgets = await query("SELECT * FROM accounts");
   const calls = await query("SELECT * FROM calls");
   const byId = <Item extends { readonly id: string }>(items: readonly Item[]) =>
     new Map(items.map((item) => [item.id, item]));

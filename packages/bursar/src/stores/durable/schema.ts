@@ -35,9 +35,15 @@ function migrations({ serial, name }: Dialect): readonly Migration[] {
       name: "budgets, calls, chains, journal and documents",
       statements: [
         `CREATE TABLE budgets (
-          id ${name} PRIMARY KEY, parent ${name}, chain ${name} NOT NULL, origin TEXT NOT NULL,
-          terms TEXT NOT NULL, state TEXT NOT NULL, ended INTEGER NOT NULL, version BIGINT NOT NULL
+          id ${name} PRIMARY KEY, parent ${name}, chain ${name} NOT NULL, origin TEXT NOT NULL, terms TEXT NOT NULL
         )`,
+        // Apart from what never changes, which would have to be copied with every call.
+        `CREATE TABLE balances (
+          id ${name} PRIMARY KEY, state TEXT NOT NULL, ended INTEGER NOT NULL, version BIGINT NOT NULL
+        )`,
+        `CREATE VIEW accounts AS
+          SELECT budgets.id, parent, chain, origin, terms, state, ended, version
+          FROM budgets JOIN balances ON balances.id = budgets.id`,
         "CREATE INDEX budgets_parent ON budgets (parent)",
         `CREATE TABLE calls (
           id ${name} PRIMARY KEY, budget ${name} NOT NULL, kind TEXT NOT NULL, status ${name} NOT NULL,

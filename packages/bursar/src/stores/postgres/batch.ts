@@ -9,7 +9,7 @@ import { learn, type Plan, type Planner, type Request } from "./planner.js";
 import type { Asking, Line } from "./pool.js";
 import type { Solos } from "./solos.js";
 import type { View } from "./view.js";
-import { askedOf, mirrored, parametersOf, workOf } from "./work.js";
+import { askedOf, mirrored, parametersOf } from "./work.js";
 
 export interface BatchOptions {
   readonly server: Asking;
@@ -23,9 +23,8 @@ export interface BatchOptions {
 /** After so many decisions in vain the rows are locked first: slower, but then nobody else is faster. */
 const OPTIMISTIC = 2;
 const RETRY_MS = 100;
-/** Texts, because the driver would write values of the type json once more. */
-const APPLY = `SELECT bursar_apply($1::text::json, $2::text::json, $3::text::json, $4::text::json, $5::text::json,
-  $6::text::bigint, $7::text::jsonb)`;
+/** A text, because the driver would write a value of the type jsonb once more. */
+const APPLY = "SELECT bursar_apply($1, $2::text::jsonb)";
 
 /** Decides a batch of lists on the mirror, and has the server write all of it, in one transaction and one round trip. */
 export class Batches {
@@ -90,7 +89,7 @@ export class Batches {
    * the plan is sent again as it is, which does nothing if it had been carried out, and then its own links tell.
    */
   private async send(plan: Plan, mirror: Mirror, until: number, lost = false): Promise<boolean> {
-    const parameters = parametersOf(workOf(plan));
+    const parameters = parametersOf(plan);
     let doubtful = lost;
     const attempt = async () => {
       try {
@@ -147,7 +146,7 @@ export class Batches {
     await undone(solo, async () => {
       await solo.ask("BEGIN");
       await solo.ask(
-        `SELECT 1 FROM budgets WHERE id IN (SELECT jsonb_array_elements_text($1::text::jsonb->'budgets'))
+        `SELECT 1 FROM balances WHERE id IN (SELECT jsonb_array_elements_text($1::text::jsonb->'budgets'))
          ORDER BY id FOR UPDATE`,
         [JSON.stringify(asked)],
       );
@@ -158,7 +157,7 @@ export class Batches {
   private async alone(solo: Line, batch: readonly Request[], mirror: Mirror, sent: Plan[]): Promise<void> {
     await undone(solo, async () => {
       const plan = await this.planner.plan(batch, mirror, solo);
-      const parameters = parametersOf(workOf(plan));
+      const parameters = parametersOf(plan);
       sent.push(plan);
       reach("written");
       // In one message: if the transaction was lost with its connection, there is nothing that could be committed alone.

@@ -5,6 +5,7 @@ import { MIGRATIONS_TABLE, type Migration, pending } from "../durable/schema.js"
 import { DOCUMENT_FUNCTIONS } from "./document-functions.js";
 import { isClash } from "./faults.js";
 import { FUNCTIONS } from "./functions.js";
+import type { Asking, Line } from "./pool.js";
 import { PLANS, STORAGE } from "./storage.js";
 
 export type Server = Sql<{ bigint: number }>;
@@ -22,24 +23,32 @@ export interface Address {
   readonly schema: string;
 }
 
-/** `lock_ms` is how long a statement waits for somebody else's lock before it fails; without it, for good. */
-export function connect(address: Address, connections: number, lock_ms = 0): Server {
+export interface ConnectOptions {
+  /** How long a statement waits for somebody else's lock before it fails; without it, for good. */
+  readonly lock_ms?: number;
+  /** Told when the connection was lost. With it the connection is never given up by itself, however long it rests. */
+  readonly onclose?: () => void;
+}
+
+/** One connection, made when it is first needed, and again after it was lost. */
+export function connect(address: Address, options: ConnectOptions = {}): Server {
   checkServer(address.url);
   try {
-    return driven(address, connections, lock_ms);
+    return driven(address, options);
   } catch {
     // Without the cause: an error about a URL carries the whole URL with it.
     throw new StoreError("store_url", "the URL of the store cannot be used: check its host and its parameters");
   }
 }
 
-function driven({ url, schema }: Address, connections: number, lock_ms: number): Server {
+function driven({ url, schema }: Address, { lock_ms = 0, onclose }: ConnectOptions): Server {
   return postgres(url, {
-    max: connections,
+    ...numbered(url),
+    max: 1,
     connect_timeout: 5,
     // A server that comes back is found again at once.
     backoff: () => 0.1,
-    idle_timeout: 60,
+    ...(onclose === undefined ? { idle_timeout: 60 } : { idle_timeout: 0, max_lifetime: null, onclose }),
     onnotice: () => {},
     // The driver looks for types of arrays on each new connection; if that is cut just then, the process goes down with it.
     fetch_types: false,
@@ -50,23 +59,30 @@ function driven({ url, schema }: Address, connections: number, lock_ms: number):
       standard_conforming_strings: true,
       // Rows are always looked up by name. A planner that has seen the tables small would go through all of them instead,
       // and keep to it for a while after they have grown.
-      enable_seqscan: false,
-      enable_hashjoin: false,
-      enable_mergejoin: false,
+      enable_seqscan: "off",
+      enable_hashjoin: "off",
+      enable_mergejoin: "off",
     },
     // Versions, positions and counts are all far below 2^53.
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
   });
 }
 
+/** The driver takes the first colon of an IPv6 address for the one before the port, unless both are given as lists, which its types leave out. */
+function numbered(url: string): { host: string; port: number } | undefined {
+  const [, host, port = 5432] = /^[^:]*:\/\/(?:[^/@]*@)?\[([0-9a-f:.]+)\](?::(\d+))?(?:[/?]|$)/i.exec(url) ?? [];
+  if (host === undefined) return undefined;
+  return { host: [host], port: [Number(port)] } as unknown as { host: string; port: number };
+}
+
 /** Makes the tables and functions, or brings them up to date; several processes may do so at the same time. */
-export async function migrate(server: Server, schema: string, instant: number): Promise<void> {
+export async function migrate(server: Line, schema: string, instant: number): Promise<void> {
   for (;;) {
     const version = await versionOf(server, schema);
     const [next] = pending(version, DIALECT);
     if (next === undefined) return;
     try {
-      await server.unsafe(script(next, version, schema, instant)).simple();
+      await server.script(script(next, version, schema, instant));
     } catch (error) {
       // Somebody else was first.
       if (!isClash(error)) throw error;
@@ -75,10 +91,10 @@ export async function migrate(server: Server, schema: string, instant: number): 
 }
 
 /** The version of the tables, 0 when there are none. Who may only use them needs no right to make them. */
-async function versionOf(server: Server, schema: string): Promise<number> {
-  const [found] = await server.unsafe("SELECT to_regclass($1) IS NOT NULL AS there", [`"${schema}".migrations`]);
+export async function versionOf(server: Asking, schema: string): Promise<number> {
+  const [found] = await server.ask("SELECT to_regclass($1) IS NOT NULL AS there", [`"${schema}".migrations`]);
   if (found?.there !== true) return 0;
-  const [row] = await server.unsafe("SELECT coalesce(max(version), 0) AS version FROM migrations");
+  const [row] = await server.ask("SELECT coalesce(max(version), 0) AS version FROM migrations");
   return Number(row?.version ?? 0);
 }
 

@@ -1,3 +1,6 @@
+/** Stands between the fields of a work. No name and no JSON has it in it. */
+export const BETWEEN = "\u001f";
+
 /**
  * The functions through which decisions go. They hold no rule of Bursar's: decisions are made by the core, on rows that were
  * read before. `bursar_apply` writes them only if none of those rows has changed since: every update names the version it
@@ -18,7 +21,7 @@ export const FUNCTIONS: readonly string[] = [
       UNION
       SELECT budgets.parent FROM budgets JOIN wanted ON budgets.id = wanted.id WHERE budgets.parent IS NOT NULL
     ),
-    found AS (SELECT budgets.* FROM budgets JOIN wanted ON budgets.id = wanted.id),
+    found AS (SELECT accounts.* FROM accounts JOIN wanted ON accounts.id = wanted.id),
     chains (chain) AS (
       SELECT value FROM jsonb_array_elements_text(asked->'heads')
       UNION
@@ -46,44 +49,53 @@ export const FUNCTIONS: readonly string[] = [
                   JOIN journal ON journal.run = entry.run AND journal.key = entry.key)
     )
   $$`,
-  `CREATE FUNCTION bursar_apply(
-    put_budgets json, put_calls json, put_heads json, put_links json, put_entries json, changing bigint, rest jsonb
-  ) RETURNS void LANGUAGE plpgsql AS $$
+  `CREATE FUNCTION bursar_apply(work text, rest jsonb) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
-    changed bigint := 0;
-    rows bigint;
+    f text[] := string_to_array(work, '${BETWEEN}');
+    at integer := 6;
   BEGIN
     IF rest ? 'holding' THEN
       PERFORM bursar_hold(rest->'holding');
     END IF;
-    UPDATE budgets SET state = put.state::text, ended = put.ended, version = budgets.version + 1
-      FROM json_to_recordset(put_budgets) AS put (id text, state json, ended integer, version bigint)
-      WHERE budgets.id = put.id AND budgets.version = put.version;
-    GET DIAGNOSTICS rows = ROW_COUNT;
-    changed := changed + rows;
-    INSERT INTO calls (id, budget, kind, status, expires, body, version)
-      SELECT put.id, put.budget, put.kind, put.status, put.expires, put.body::text, put.version
-      FROM json_to_recordset(put_calls)
-        AS put (id text, budget text, kind text, status text, expires double precision, body json, version bigint)
-      ON CONFLICT (id) DO UPDATE SET status = excluded.status, body = excluded.body, version = excluded.version
-        WHERE calls.version = excluded.version - 1;
-    GET DIAGNOSTICS rows = ROW_COUNT;
-    changed := changed + rows;
-    UPDATE heads SET seq = put.seq, hash = put.hash, grown = 1
-      FROM json_to_recordset(put_heads) AS put (chain text, seq bigint, hash text, before bigint)
-      WHERE heads.chain = put.chain AND heads.seq = put.before;
-    GET DIAGNOSTICS rows = ROW_COUNT;
-    changed := changed + rows;
-    IF changed <> changing THEN
-      RAISE EXCEPTION 'somebody else was faster' USING ERRCODE = 'serialization_failure';
-    END IF;
-    INSERT INTO links (chain, seq, lines)
-      SELECT put.chain, put.seq, put.lines
-      FROM json_to_recordset(put_links) AS put (chain text, seq bigint, lines text);
-    IF put_entries IS NOT NULL THEN
-      INSERT INTO journal (run, key, entry)
-        SELECT put.run, put.key, put.entry::text
-        FROM json_to_recordset(put_entries) AS put (run text, key text, entry json);
+    FOR row IN 1..f[1]::integer LOOP
+      UPDATE balances SET state = f[at + 2], ended = f[at + 3]::integer, version = version + 1
+        WHERE id = f[at] AND version = f[at + 1]::bigint;
+      IF NOT FOUND THEN
+        PERFORM bursar_stale();
+      END IF;
+      at := at + 4;
+    END LOOP;
+    FOR row IN 1..f[2]::integer LOOP
+      IF f[at + 1] = '0' THEN
+        INSERT INTO calls (id, status, body, budget, kind, expires, version)
+          VALUES (f[at], f[at + 2], f[at + 3], f[at + 4], f[at + 5], nullif(f[at + 6], '')::double precision, 1);
+      ELSE
+        UPDATE calls SET status = f[at + 2], body = f[at + 3], version = version + 1
+          WHERE id = f[at] AND version = f[at + 1]::bigint;
+        IF NOT FOUND THEN
+          PERFORM bursar_stale();
+        END IF;
+      END IF;
+      at := at + 7;
+    END LOOP;
+    FOR row IN 1..f[3]::integer LOOP
+      UPDATE heads SET seq = f[at + 2]::bigint, hash = f[at + 3], grown = 1
+        WHERE chain = f[at] AND seq = f[at + 1]::bigint;
+      IF NOT FOUND THEN
+        PERFORM bursar_stale();
+      END IF;
+      at := at + 4;
+    END LOOP;
+    FOR row IN 1..f[4]::integer LOOP
+      INSERT INTO links (chain, seq, lines) VALUES (f[at], f[at + 1]::bigint, f[at + 2]);
+      at := at + 3;
+    END LOOP;
+    FOR row IN 1..f[5]::integer LOOP
+      INSERT INTO journal (run, key, entry) VALUES (f[at], f[at + 1], f[at + 2]);
+      at := at + 3;
+    END LOOP;
+    IF rest IS NULL THEN
+      RETURN;
     END IF;
     IF rest ? 'plan' THEN
       INSERT INTO plans (token) VALUES ((rest->>'plan')::uuid);
@@ -93,15 +105,20 @@ export const FUNCTIONS: readonly string[] = [
     END IF;
   END
   $$`,
+  `CREATE FUNCTION bursar_stale() RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    RAISE EXCEPTION 'somebody else was faster' USING ERRCODE = 'serialization_failure';
+  END
+  $$`,
   `CREATE FUNCTION bursar_hold(holding jsonb) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
     found bigint;
   BEGIN
     SELECT count(*) INTO found FROM (
-      SELECT budgets.version, seen.version AS expected
+      SELECT balances.version, seen.version AS expected
       FROM jsonb_to_recordset(holding->'budgets') AS seen (id text, version bigint)
-      JOIN budgets ON budgets.id = seen.id
-      ORDER BY budgets.id FOR NO KEY UPDATE OF budgets
+      JOIN balances ON balances.id = seen.id
+      ORDER BY balances.id FOR NO KEY UPDATE OF balances
     ) AS held WHERE held.version = held.expected;
     found := found + (SELECT count(*) FROM (
       SELECT calls.version, seen.version AS expected
@@ -114,16 +131,18 @@ export const FUNCTIONS: readonly string[] = [
     ) OR EXISTS (
       SELECT 1 FROM calls JOIN jsonb_array_elements_text(holding->'absentCalls') AS absent (id) ON calls.id = absent.id
     ) OR (holding ? 'documents' AND NOT bursar_documents_match(holding->'documents')) THEN
-      RAISE EXCEPTION 'somebody else was faster' USING ERRCODE = 'serialization_failure';
+      PERFORM bursar_stale();
     END IF;
   END
   $$`,
   `CREATE FUNCTION bursar_put(rare jsonb) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
-    INSERT INTO budgets (id, parent, chain, origin, terms, state, ended, version)
-      SELECT put.id, put.parent, put.chain, put.origin, put.terms, put.state, put.ended, 1
-      FROM jsonb_to_recordset(rare->'newBudgets')
-        AS put (id text, parent text, chain text, origin text, terms text, state text, ended integer);
+    INSERT INTO budgets (id, parent, chain, origin, terms)
+      SELECT put.id, put.parent, put.chain, put.origin, put.terms
+      FROM jsonb_to_recordset(rare->'newBudgets') AS put (id text, parent text, chain text, origin text, terms text);
+    INSERT INTO balances (id, state, ended, version)
+      SELECT put.id, put.state, put.ended, 1
+      FROM jsonb_to_recordset(rare->'newBudgets') AS put (id text, state text, ended integer);
     INSERT INTO heads (chain, seq, hash)
       SELECT put.chain, put.seq, put.hash
       FROM jsonb_to_recordset(rare->'newHeads') AS put (chain text, seq bigint, hash text);

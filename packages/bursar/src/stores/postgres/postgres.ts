@@ -15,7 +15,7 @@ import { type BudgetRow, type DocumentRow, type Reading, readAccount, readDocume
 import { frees, waits } from "../freeing.js";
 import { Listeners } from "../listeners.js";
 import { Batches } from "./batch.js";
-import { connect, migrate, type Server, serverName } from "./connect.js";
+import { connect, migrate, serverName } from "./connect.js";
 import { explain, isAway } from "./faults.js";
 import { Lanes } from "./lanes.js";
 import { Mirror } from "./mirror.js";
@@ -46,9 +46,9 @@ const PATIENCE_MS = 15_000;
 
 const PATH = `
   WITH RECURSIVE path AS (
-    SELECT budgets.*, 0 AS depth FROM budgets WHERE id = $1
+    SELECT accounts.*, 0 AS depth FROM accounts WHERE id = $1
     UNION ALL
-    SELECT budgets.*, path.depth + 1 FROM budgets JOIN path ON budgets.id = path.parent
+    SELECT accounts.*, path.depth + 1 FROM accounts JOIN path ON accounts.id = path.parent
   )
   SELECT * FROM path ORDER BY depth`;
 
@@ -84,27 +84,26 @@ export class PostgresStore implements Store {
     }
     checkCount(connections, "connections");
     checkCount(options.batch ?? 1, "batch");
-    const server = connect({ url, schema }, connections + 2, patience_ms);
     try {
-      const time = clock ?? (await serverClock(server));
-      await migrate(server, schema, time.now().instant);
-      return new PostgresStore(options, server, time);
+      await using line = new Line(connect({ url, schema }, { lock_ms: patience_ms }), patience_ms);
+      const time = clock ?? (await serverClock(line));
+      await migrate(line, schema, time.now().instant);
+      return new PostgresStore(options, time);
     } catch (error) {
-      await server.end({ timeout: 1 });
       throw explain(error, serverName(url));
     }
   }
 
-  private constructor(options: PostgresStoreOptions, server: Server, clock: Clock) {
+  private constructor(options: PostgresStoreOptions, clock: Clock) {
     const { url, schema = "bursar", dimensions = STANDARD } = options;
     const { connections = 4, batch = 128, patience_ms = PATIENCE_MS } = options;
     this.dimensions = dimensions;
-    const line = (count: number) => new Line(connect({ url, schema }, count, patience_ms), patience_ms);
-    this.server = new Pool(() => line(connections + 2), new Line(server, patience_ms));
+    const line = () => new Line(connect({ url, schema }, { lock_ms: patience_ms }), patience_ms);
+    this.server = new Pool(line, connections + 2);
     this.clock = clock;
     this.name = serverName(url);
     const mirror = new Mirror();
-    this.solos = new Solos(() => line(1));
+    this.solos = new Solos(line);
     const { name, solos } = this;
     const planner = new Planner(dimensions);
     const batches = new Batches({ server: this.server, solos, name, planner, mirror, patience_ms });

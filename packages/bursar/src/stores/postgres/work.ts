@@ -3,93 +3,95 @@ import type { Call } from "../../core/call.js";
 import type { JsonObject } from "../../core/chain/canonical.js";
 import type { Changes, Growth } from "../../core/draft.js";
 import { toStretches } from "../durable/lines.js";
-import { bodyOf, type Reading, stateOf, writeState, writeTerms } from "../durable/rows.js";
+import { type Reading, writeCall, writeState, writeTerms } from "../durable/rows.js";
+import { BETWEEN } from "./functions.js";
 import { type Mirror, type Seen, SMALL } from "./mirror.js";
 import type { Plan } from "./planner.js";
 import type { View } from "./view.js";
 
-/** What is to be written, each with the version it replaces, and what else must still hold. */
-export interface Work {
-  /** How many rows have to be found at the version they are said to have. */
-  readonly changing: number;
-  /** What most decisions write. States and bodies are JSON inside of JSON and reach their column as they are. */
-  readonly often: Lists;
-  /** What most decisions do not need; null when there is nothing. */
-  readonly rest: object | null;
+type Field = string | number;
+
+/** Rows, each a few fields of a list. */
+class Rows {
+  readonly fields: Field[] = [];
+  count = 0;
+
+  add(...fields: readonly Field[]): void {
+    this.count++;
+    for (const field of fields) this.fields.push(field);
+  }
 }
 
-export function workOf({ view, changes, reading, token }: Plan): Work {
-  const often: Lists = { budgets: [], calls: [], heads: [], links: [], entries: [] };
-  const rare: Lists = { newBudgets: [], newHeads: [], anchored: [] };
-  putBudgets(often, rare, view, changes, reading);
-  putCalls(often, view, changes);
-  putChains(often, rare, view, changes);
-  putDocuments(often, rare, view, changes);
-  const changing = count(often.budgets) + count(often.calls) + count(often.heads);
+/** What most decisions do not write. */
+type Rare = Record<"newBudgets" | "newHeads" | "anchored" | "documents", object[]>;
+
+/**
+ * The parameters of `bursar_apply`: what most decisions write, as one list of fields, and what they do not need, as JSON; null
+ * when there is no such thing. Rows name the version they replace. Fields cost the server half as much as JSON would.
+ */
+export function parametersOf({ view, changes, reading, token }: Plan): readonly [string, string | null] {
+  const rare: Rare = { newBudgets: [], newHeads: [], anchored: [], documents: [] };
+  const budgets = budgetsOf(rare, view, changes, reading);
+  const calls = callsOf(view, changes);
+  const [heads, links] = chainsOf(rare, view, changes);
+  putDocuments(rare, view, changes);
+  const tables = [budgets, calls, heads, links, entriesOf(changes)];
+  const work = [...tables.map(({ count }) => count), ...tables.flatMap(({ fields }) => fields)].join(BETWEEN);
   const isRare = Object.values(rare).some((list) => list.length > 0);
   const holding = holdingOf(view, changes);
+  if (!isRare && holding === null && token === null) return [work, null];
   const rest = { ...(isRare && { rare }), ...(holding && { holding }), ...(token !== null && { plan: token }) };
-  return { changing, often, rest: Object.keys(rest).length === 0 ? null : rest };
-}
-
-const OFTEN = ["budgets", "calls", "heads", "links", "entries"];
-
-/** The parameters of `bursar_apply`, as texts. */
-export function parametersOf({ changing, often, rest }: Work): readonly (string | null)[] {
-  const lists = OFTEN.map((name) => (count(often[name]) === 0 ? null : JSON.stringify(often[name])));
-  return [...lists, String(changing), rest === null ? null : JSON.stringify(rest)];
-}
-
-type Lists = Record<string, object[]>;
-
-function count(list: readonly object[] | undefined): number {
-  return list?.length ?? 0;
+  return [work, JSON.stringify(rest)];
 }
 
 /** Sorted by name, so that all transactions lock in the same order. */
-function putBudgets(often: Lists, rare: Lists, view: View, { accounts }: Changes, reading: Reading): void {
+function budgetsOf(rare: Rare, view: View, { accounts }: Changes, reading: Reading): Rows {
+  const rows = new Rows();
   for (const id of [...accounts.keys()].sort()) {
     const { budget, chain, origin } = accounts.get(id) as Account;
     const version = view.accounts.get(id)?.version ?? 0;
     const ended = budget.ended ? 1 : 0;
-    if (version > 0) {
-      often.budgets?.push({ id, state: stateOf(budget, reading), ended, version });
-      continue;
-    }
-    const [state, terms] = [writeState(budget, reading), writeTerms(budget)];
-    rare.newBudgets?.push({ id, parent: budget.parent, chain, origin, terms, state, ended });
+    const state = writeState(budget, reading);
+    if (version > 0) rows.add(id, version, state, ended);
+    else rare.newBudgets.push({ id, parent: budget.parent, chain, origin, terms: writeTerms(budget), state, ended });
   }
+  return rows;
 }
 
-function putCalls(often: Lists, view: View, { calls }: Changes): void {
+function callsOf(view: View, { calls }: Changes): Rows {
+  const rows = new Rows();
   for (const id of [...calls.keys()].sort()) {
     const call = calls.get(id) as Call;
     const { budget, kind, status, expires } = call;
-    const version = (view.calls.get(id)?.version ?? 0) + 1;
-    often.calls?.push({ id, budget, kind, status, expires, body: bodyOf(call), version });
+    rows.add(id, view.calls.get(id)?.version ?? 0, status, writeCall(call), budget, kind, expires ?? "");
   }
+  return rows;
 }
 
-function putChains(often: Lists, rare: Lists, view: View, { chains, anchored }: Changes): void {
+function chainsOf(rare: Rare, view: View, { chains, anchored }: Changes): [heads: Rows, links: Rows] {
+  const [heads, links] = [new Rows(), new Rows()];
   for (const chain of [...chains.keys()].sort()) {
     const { head, lines } = chains.get(chain) as Growth;
     const { seq, hash } = head;
     const before = view.heads.get(chain)?.value ?? null;
-    if (before === null) rare.newHeads?.push({ chain, seq, hash });
-    else often.heads?.push({ chain, seq, hash, before: before.seq });
-    for (const stretch of toStretches(seq, lines)) often.links?.push({ chain, seq: stretch.seq, lines: stretch.lines });
+    if (before === null) rare.newHeads.push({ chain, seq, hash });
+    else heads.add(chain, before.seq, seq, hash);
+    for (const stretch of toStretches(seq, lines)) links.add(chain, stretch.seq, stretch.lines);
   }
-  for (const [chain, seq] of anchored) rare.anchored?.push({ chain, seq });
+  for (const [chain, seq] of anchored) rare.anchored.push({ chain, seq });
+  return [heads, links];
 }
 
-function putDocuments(often: Lists, rare: Lists, view: View, { documents, entries }: Changes): void {
+function entriesOf({ entries }: Changes): Rows {
+  const rows = new Rows();
+  for (const { run, key, entry } of entries.values()) rows.add(run, key, JSON.stringify(entry));
+  return rows;
+}
+
+function putDocuments(rare: Rare, view: View, { documents }: Changes): void {
   for (const [name, { kind, id, budget, status, body, version }] of documents) {
     const fresh = (view.documents.get(name)?.version ?? 0) === 0;
-    rare.documents ??= [];
     rare.documents.push({ kind, id, budget, status, body: JSON.stringify(body), version, fresh });
-  }
-  for (const { run, key, entry } of entries.values()) {
-    often.entries?.push({ run, key, entry });
   }
 }
 

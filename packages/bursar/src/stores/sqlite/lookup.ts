@@ -12,7 +12,7 @@ const PATH = `
     UNION ALL
     SELECT budgets.parent, path.depth + 1 FROM budgets JOIN path ON budgets.id = path.id WHERE budgets.parent IS NOT NULL
   )
-  SELECT budgets.* FROM path JOIN budgets ON budgets.id = path.id ORDER BY path.depth`;
+  SELECT accounts.* FROM path JOIN accounts ON accounts.id = path.id ORDER BY path.depth`;
 
 const ARCHIVED = "SELECT seq, archived FROM heads WHERE chain = ?";
 type ArchivedHead = Pick<Head, "seq"> & { readonly archived: string | null };

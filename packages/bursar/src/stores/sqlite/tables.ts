@@ -116,8 +116,11 @@ export class Tables implements Shelf {
     for (const { budget, chain, origin } of accounts.values()) {
       const state = writeState(budget, reading);
       const ended = budget.ended ? 1 : 0;
-      if (this.account(budget.id) !== undefined) statements.changeAccount.run(state, ended, budget.id);
-      else statements.addAccount.run(budget.id, budget.parent, chain, origin, writeTerms(budget), state, ended);
+      if (this.account(budget.id) !== undefined) statements.changeBalance.run(state, ended, budget.id);
+      else {
+        statements.addBudget.run(budget.id, budget.parent, chain, origin, writeTerms(budget));
+        statements.addBalance.run(budget.id, state, ended);
+      }
     }
     for (const call of calls.values()) {
       const { id, budget, kind, status, expires } = call;
@@ -175,11 +178,10 @@ function prepare(database: Database) {
   return {
     documents,
     dataVersion: sql("PRAGMA data_version"),
-    account: sql("SELECT * FROM budgets WHERE id = ?"),
-    addAccount: sql(
-      `INSERT INTO budgets (id, parent, chain, origin, terms, state, ended, version) VALUES (?, ?, ?, ?, ?, ?, ?, 1)`,
-    ),
-    changeAccount: sql("UPDATE budgets SET state = ?, ended = ?, version = version + 1 WHERE id = ?"),
+    account: sql("SELECT * FROM accounts WHERE id = ?"),
+    addBudget: sql("INSERT INTO budgets (id, parent, chain, origin, terms) VALUES (?, ?, ?, ?, ?)"),
+    addBalance: sql("INSERT INTO balances (id, state, ended, version) VALUES (?, ?, ?, 1)"),
+    changeBalance: sql("UPDATE balances SET state = ?, ended = ?, version = version + 1 WHERE id = ?"),
     call: sql("SELECT * FROM calls WHERE id = ?"),
     changeCall: sql("UPDATE calls SET status = ?, body = ?, version = version + 1 WHERE id = ?"),
     putCall: sql(

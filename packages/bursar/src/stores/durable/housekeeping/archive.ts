@@ -94,9 +94,9 @@ async function anchorAll(store: Store): Promise<void> {
 async function oldChains(sql: Sql, before: number): Promise<readonly Ended[]> {
   const ended: Ended[] = [];
   const rows = sql.rows(
-    `SELECT budgets.chain AS chain, budgets.id AS id, budgets.ended AS ended, heads.seq AS seq, heads.hash AS hash
-     FROM budgets JOIN heads ON heads.chain = budgets.chain
-     WHERE heads.archived IS NULL ORDER BY budgets.chain, budgets.id`,
+    `SELECT accounts.chain AS chain, accounts.id AS id, accounts.ended AS ended, heads.seq AS seq, heads.hash AS hash
+     FROM accounts JOIN heads ON heads.chain = accounts.chain
+     WHERE heads.archived IS NULL ORDER BY accounts.chain, accounts.id`,
   );
   await eachGroup(
     rows,
@@ -170,7 +170,7 @@ async function takeOut<Chain extends Ended & { readonly file: string }>(
   await inLists(
     batch.flatMap((chain) => chain.budgets),
     async (list, some) => {
-      await sql.all(`SELECT id FROM budgets WHERE id IN (${list}) ORDER BY id ${sql.forUpdate}`, some);
+      await sql.all(`SELECT id FROM balances WHERE id IN (${list}) ORDER BY id ${sql.forUpdate}`, some);
     },
   );
   for (const chain of batch) {

@@ -10,11 +10,11 @@ import { countOf, type Sql, type SqlRow, type WorkOptions } from "./port.js";
 
 /** Each budget with everything that counts in it: itself first, then its children, then its own calls. */
 const BOOKS = `
-  SELECT budgets.id AS owner, 0 AS part, budgets.id AS id, budgets.ended AS ended, terms AS text, state AS more,
+  SELECT accounts.id AS owner, 0 AS part, accounts.id AS id, accounts.ended AS ended, terms AS text, state AS more,
     heads.chain AS chain, heads.archived AS archived
-  FROM budgets LEFT JOIN heads ON heads.chain = budgets.chain
+  FROM accounts LEFT JOIN heads ON heads.chain = accounts.chain
   UNION ALL
-  SELECT parent, 1, id, ended, terms, state, NULL, NULL FROM budgets WHERE parent IS NOT NULL
+  SELECT parent, 1, id, ended, terms, state, NULL, NULL FROM accounts WHERE parent IS NOT NULL
   UNION ALL
   SELECT budget, 2, id, 0, status, body, NULL, NULL FROM calls
   ORDER BY owner, part`;

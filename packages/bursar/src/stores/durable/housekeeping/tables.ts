@@ -14,18 +14,10 @@ const document = {
 export const ALL_TABLES: readonly Table[] = [
   {
     name: "budgets",
-    columns: {
-      id: "text",
-      parent: "text?",
-      chain: "text",
-      origin: "text",
-      terms: "text",
-      state: "text",
-      ended: "number",
-      version: "number",
-    },
+    columns: { id: "text", parent: "text?", chain: "text", origin: "text", terms: "text" },
     order: "id",
   },
+  { name: "balances", columns: { id: "text", state: "text", ended: "number", version: "number" }, order: "id" },
   {
     name: "calls",
     columns: {
