@@ -68,15 +68,11 @@ export function writeTerms({ scope, funding, limits, policies, thresholds, deadl
 
 /** What changes with every call. */
 export function writeState(budget: Budget, reading: Reading): string {
-  return JSON.stringify(stateOf(budget, reading));
-}
-
-export function stateOf(budget: Budget, reading: Reading): object {
   const { used, reserved, open, watch } = budget;
   const since = watch.since === null ? null : startOf(watch.since, reading);
   const state: State & Record<string, unknown> = { used, reserved, open, elapsed: watch.elapsed, since };
   addFilled(state, budget, NO_STATE);
-  return state;
+  return JSON.stringify(state);
 }
 
 export function readAccount(row: BudgetRow, reading: Reading): Account {
@@ -98,16 +94,12 @@ function sinceOn(start: Reading, { instant, monotonic, clock }: Reading): number
 }
 
 export function writeCall(call: Call): string {
-  return JSON.stringify(bodyOf(call));
-}
-
-export function bodyOf(call: Call): object {
   const { id, step_id, capability_id, asked, link } = call;
   const body: Record<string, unknown> = { capability_id, asked, link };
   // Most calls are steps of their own.
   if (step_id !== id) body.step_id = step_id;
   addFilled(body, call, NO_REPORT);
-  return body;
+  return JSON.stringify(body);
 }
 
 /** Adds those members that are neither an empty object nor an empty list. */
