@@ -164,7 +164,7 @@ async function fill(url: string, schema: string, size: number): Promise<void> {
     "'full-' || n, NULL, 'full-' || n, 'full-' || n || '#0', terms",
     "id = 'tenant'",
   );
-  await copy("balances", "id, state, ended, version", "'full-' || n, state, ended, version", "id = 'tenant'");
+  await copy("states", "id, state, ended, version", "'full-' || n, state, ended, version", "id = 'tenant'");
   await copy("heads", "chain, seq, hash, grown", "'full-' || n, seq, hash, 0", "chain = 'tenant'");
   await copy("links", "chain, seq, lines", "'full-' || n, seq, lines", "chain = 'tenant' AND seq = 0");
   await copy(

@@ -171,7 +171,7 @@ async function fill(path: string, size: number): Promise<void> {
     "'full-' || n, NULL, 'full-' || n, 'full-' || n || '#0', terms",
     "id = 'seed-tenant'",
   );
-  copy("balances", "id, state, ended, version", "'full-' || n, state, ended, version", "id = 'seed-tenant'");
+  copy("states", "id, state, ended, version", "'full-' || n, state, ended, version", "id = 'seed-tenant'");
   copy("heads", "chain, seq, hash, grown", "'full-' || n, seq, hash, 0", "chain = 'seed-tenant'");
   copy("links", "chain, seq, lines", "'full-' || n, seq, lines", "chain = 'seed-tenant' AND seq = 0");
   copy(

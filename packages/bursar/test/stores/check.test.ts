@@ -35,7 +35,7 @@ describe.for(ENGINES)("a check of a %s store", ([name, engine]) => {
     ["a lost head", `DELETE FROM heads WHERE chain = '${ENDED_RUN}'`, "has links but no head"],
     [
       "usage taken back",
-      `UPDATE balances SET state = replace(state, '"cost_usd"', '"fuel"') WHERE id = '${SESSION}'`,
+      `UPDATE states SET state = replace(state, '"cost_usd"', '"fuel"') WHERE id = '${SESSION}'`,
       "add up to",
     ],
     [
@@ -48,7 +48,7 @@ describe.for(ENGINES)("a check of a %s store", ([name, engine]) => {
     ["a lost budget", "DELETE FROM budgets WHERE id = 'part'", "is not there, but"],
     [
       "an extension nobody granted",
-      `UPDATE balances SET state = replace(state, '"extended":{"cost_usd":250000000', '"extended":{"cost_usd":950000000') WHERE id = '${OPEN_RUN}'`,
+      `UPDATE states SET state = replace(state, '"extended":{"cost_usd":250000000', '"extended":{"cost_usd":950000000') WHERE id = '${OPEN_RUN}'`,
       "its chain records $0.25",
     ],
     [
@@ -56,7 +56,7 @@ describe.for(ENGINES)("a check of a %s store", ([name, engine]) => {
       `UPDATE budgets SET terms = replace(terms, '10000000000', '90000000000') WHERE id = '${SESSION}'`,
       "says a limit of 10 for cost_usd, not 90",
     ],
-    ["a row that is no JSON", "UPDATE balances SET state = '{' WHERE id = 'part'", "cannot be read"],
+    ["a row that is no JSON", "UPDATE states SET state = '{' WHERE id = 'part'", "cannot be read"],
   ] as const)("finds %s", async ([, sql, problem]) => {
     const url = await filled(engine);
     await engine.tamper(url, sql);

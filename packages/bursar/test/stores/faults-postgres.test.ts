@@ -160,7 +160,7 @@ const TROUBLES: readonly Trouble[] = [
     async begin(schema) {
       const other = postgres(server.url, { max: 1, onnotice: () => {} });
       await other.unsafe("BEGIN");
-      await other.unsafe(`SELECT 1 FROM ${schema}.balances FOR UPDATE`);
+      await other.unsafe(`SELECT 1 FROM ${schema}.states FOR UPDATE`);
       return () => other.end();
     },
   },

@@ -38,12 +38,12 @@ function migrations({ serial, name }: Dialect): readonly Migration[] {
           id ${name} PRIMARY KEY, parent ${name}, chain ${name} NOT NULL, origin TEXT NOT NULL, terms TEXT NOT NULL
         )`,
         // Apart from what never changes, which would have to be copied with every call.
-        `CREATE TABLE balances (
+        `CREATE TABLE states (
           id ${name} PRIMARY KEY, state TEXT NOT NULL, ended INTEGER NOT NULL, version BIGINT NOT NULL
         )`,
         `CREATE VIEW accounts AS
           SELECT budgets.id, parent, chain, origin, terms, state, ended, version
-          FROM budgets JOIN balances ON balances.id = budgets.id`,
+          FROM budgets JOIN states ON states.id = budgets.id`,
         "CREATE INDEX budgets_parent ON budgets (parent)",
         `CREATE TABLE calls (
           id ${name} PRIMARY KEY, budget ${name} NOT NULL, kind TEXT NOT NULL, status ${name} NOT NULL,

@@ -146,7 +146,7 @@ export class Batches {
     await undone(solo, async () => {
       await solo.ask("BEGIN");
       await solo.ask(
-        `SELECT 1 FROM balances WHERE id IN (SELECT jsonb_array_elements_text($1::text::jsonb->'budgets'))
+        `SELECT 1 FROM states WHERE id IN (SELECT jsonb_array_elements_text($1::text::jsonb->'budgets'))
          ORDER BY id FOR UPDATE`,
         [JSON.stringify(asked)],
       );

@@ -26,8 +26,10 @@ export interface Address {
 export interface ConnectOptions {
   /** How long a statement waits for somebody else's lock before it fails; without it, for good. */
   readonly lock_ms?: number;
-  /** Told when the connection was lost. With it the connection is never given up by itself, however long it rests. */
+  /** Told when the connection was lost. */
   readonly onclose?: () => void;
+  /** Whether the connection is kept however long it rests. */
+  readonly lasting?: boolean;
 }
 
 /** One connection, made when it is first needed, and again after it was lost. */
@@ -41,14 +43,18 @@ export function connect(address: Address, options: ConnectOptions = {}): Server 
   }
 }
 
-function driven({ url, schema }: Address, { lock_ms = 0, onclose }: ConnectOptions): Server {
+function driven(
+  { url, schema }: Address,
+  { lock_ms = 0, onclose = () => {}, lasting = false }: ConnectOptions,
+): Server {
   return postgres(url, {
     ...numbered(url),
     max: 1,
     connect_timeout: 5,
     // A server that comes back is found again at once.
     backoff: () => 0.1,
-    ...(onclose === undefined ? { idle_timeout: 60 } : { idle_timeout: 0, max_lifetime: null, onclose }),
+    onclose,
+    ...(lasting ? { idle_timeout: 0, max_lifetime: null } : { idle_timeout: 60 }),
     onnotice: () => {},
     // The driver looks for types of arrays on each new connection; if that is cut just then, the process goes down with it.
     fetch_types: false,

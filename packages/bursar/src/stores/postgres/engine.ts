@@ -38,6 +38,7 @@ class PostgresEngine implements Engine, Asking {
     const { url, schema } = address;
     this.where = `${serverName(url)}, schema ${schema}`;
     this.server = connect(address, {
+      lasting: true,
       onclose: () => {
         this.cuts++;
       },

@@ -58,7 +58,7 @@ export const FUNCTIONS: readonly string[] = [
       PERFORM bursar_hold(rest->'holding');
     END IF;
     FOR row IN 1..f[1]::integer LOOP
-      UPDATE balances SET state = f[at + 2], ended = f[at + 3]::integer, version = version + 1
+      UPDATE states SET state = f[at + 2], ended = f[at + 3]::integer, version = version + 1
         WHERE id = f[at] AND version = f[at + 1]::bigint;
       IF NOT FOUND THEN
         PERFORM bursar_stale();
@@ -115,10 +115,10 @@ export const FUNCTIONS: readonly string[] = [
     found bigint;
   BEGIN
     SELECT count(*) INTO found FROM (
-      SELECT balances.version, seen.version AS expected
+      SELECT states.version, seen.version AS expected
       FROM jsonb_to_recordset(holding->'budgets') AS seen (id text, version bigint)
-      JOIN balances ON balances.id = seen.id
-      ORDER BY balances.id FOR NO KEY UPDATE OF balances
+      JOIN states ON states.id = seen.id
+      ORDER BY states.id FOR NO KEY UPDATE OF states
     ) AS held WHERE held.version = held.expected;
     found := found + (SELECT count(*) FROM (
       SELECT calls.version, seen.version AS expected
@@ -140,7 +140,7 @@ export const FUNCTIONS: readonly string[] = [
     INSERT INTO budgets (id, parent, chain, origin, terms)
       SELECT put.id, put.parent, put.chain, put.origin, put.terms
       FROM jsonb_to_recordset(rare->'newBudgets') AS put (id text, parent text, chain text, origin text, terms text);
-    INSERT INTO balances (id, state, ended, version)
+    INSERT INTO states (id, state, ended, version)
       SELECT put.id, put.state, put.ended, 1
       FROM jsonb_to_recordset(rare->'newBudgets') AS put (id text, state text, ended integer);
     INSERT INTO heads (chain, seq, hash)

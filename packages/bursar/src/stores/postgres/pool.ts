@@ -18,6 +18,8 @@ export class Silent extends Error {
   }
 }
 
+/** The driver forgets a query now and then when its connection is cut: whoever was not told by then never will be. */
+const FORGOTTEN_MS = 500;
 /** So long beyond the longest wait for a lock, so that the server can still say itself what was wrong. */
 const GRACE_MS = 1000;
 const GOODBYE_S = 1;
@@ -29,9 +31,11 @@ const GOODBYE_S = 1;
 export class Line implements Asking, AsyncDisposable {
   readonly server: Server;
   private readonly limit_ms: number;
+  private readonly waiting = new Set<() => void>();
 
-  constructor(server: Server, patience_ms: number) {
-    this.server = server;
+  /** `make` makes a server that says when its connection was lost. */
+  constructor(make: (onclose: () => void) => Server, patience_ms: number) {
+    this.server = make(() => this.cut());
     this.limit_ms = patience_ms + GRACE_MS;
   }
 
@@ -49,15 +53,26 @@ export class Line implements Asking, AsyncDisposable {
   }
 
   private async heard<Answer>(answer: PromiseLike<Answer>): Promise<Answer> {
-    let timer: NodeJS.Timeout | undefined;
+    let giveUp = () => {};
     const silence = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Silent()), this.limit_ms);
+      giveUp = () => reject(new Silent());
     });
+    const timer = setTimeout(giveUp, this.limit_ms);
+    this.waiting.add(giveUp);
     try {
       return await Promise.race([answer, silence]);
     } finally {
       clearTimeout(timer);
+      this.waiting.delete(giveUp);
     }
+  }
+
+  private cut(): void {
+    const waiting = [...this.waiting];
+    if (waiting.length === 0) return;
+    setTimeout(() => {
+      for (const giveUp of waiting) if (this.waiting.has(giveUp)) giveUp();
+    }, FORGOTTEN_MS);
   }
 }
 

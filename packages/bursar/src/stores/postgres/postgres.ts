@@ -15,7 +15,7 @@ import { type BudgetRow, type DocumentRow, type Reading, readAccount, readDocume
 import { frees, waits } from "../freeing.js";
 import { Listeners } from "../listeners.js";
 import { Batches } from "./batch.js";
-import { connect, migrate, serverName } from "./connect.js";
+import { type Address, connect, migrate, serverName } from "./connect.js";
 import { explain, isAway } from "./faults.js";
 import { Lanes } from "./lanes.js";
 import { Mirror } from "./mirror.js";
@@ -85,7 +85,7 @@ export class PostgresStore implements Store {
     checkCount(connections, "connections");
     checkCount(options.batch ?? 1, "batch");
     try {
-      await using line = new Line(connect({ url, schema }, { lock_ms: patience_ms }), patience_ms);
+      await using line = lineTo({ url, schema }, patience_ms);
       const time = clock ?? (await serverClock(line));
       await migrate(line, schema, time.now().instant);
       return new PostgresStore(options, time);
@@ -98,7 +98,7 @@ export class PostgresStore implements Store {
     const { url, schema = "bursar", dimensions = STANDARD } = options;
     const { connections = 4, batch = 128, patience_ms = PATIENCE_MS } = options;
     this.dimensions = dimensions;
-    const line = () => new Line(connect({ url, schema }, { lock_ms: patience_ms }), patience_ms);
+    const line = () => lineTo({ url, schema }, patience_ms);
     this.server = new Pool(line, connections + 2);
     this.clock = clock;
     this.name = serverName(url);
@@ -224,6 +224,10 @@ export class PostgresStore implements Store {
     const { instant, monotonic } = this.clock.now();
     return { instant, monotonic, clock: this.clock_id };
   }
+}
+
+function lineTo(address: Address, patience_ms: number): Line {
+  return new Line((onclose) => connect(address, { lock_ms: patience_ms, onclose }), patience_ms);
 }
 
 /** The operations up to the first that cannot be used, which ends its list when its turn comes. */

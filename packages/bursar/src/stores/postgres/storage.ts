@@ -3,7 +3,7 @@
  * to be touched. Nothing depends on these: a server that does not know them can do without.
  */
 export const STORAGE: readonly string[] = [
-  "ALTER TABLE balances SET (fillfactor = 50)",
+  "ALTER TABLE states SET (fillfactor = 50)",
   "ALTER TABLE heads SET (fillfactor = 50)",
 ];
 

@@ -116,10 +116,10 @@ export class Tables implements Shelf {
     for (const { budget, chain, origin } of accounts.values()) {
       const state = writeState(budget, reading);
       const ended = budget.ended ? 1 : 0;
-      if (this.account(budget.id) !== undefined) statements.changeBalance.run(state, ended, budget.id);
+      if (this.account(budget.id) !== undefined) statements.changeState.run(state, ended, budget.id);
       else {
         statements.addBudget.run(budget.id, budget.parent, chain, origin, writeTerms(budget));
-        statements.addBalance.run(budget.id, state, ended);
+        statements.addState.run(budget.id, state, ended);
       }
     }
     for (const call of calls.values()) {
@@ -180,8 +180,8 @@ function prepare(database: Database) {
     dataVersion: sql("PRAGMA data_version"),
     account: sql("SELECT * FROM accounts WHERE id = ?"),
     addBudget: sql("INSERT INTO budgets (id, parent, chain, origin, terms) VALUES (?, ?, ?, ?, ?)"),
-    addBalance: sql("INSERT INTO balances (id, state, ended, version) VALUES (?, ?, ?, 1)"),
-    changeBalance: sql("UPDATE balances SET state = ?, ended = ?, version = version + 1 WHERE id = ?"),
+    addState: sql("INSERT INTO states (id, state, ended, version) VALUES (?, ?, ?, 1)"),
+    changeState: sql("UPDATE states SET state = ?, ended = ?, version = version + 1 WHERE id = ?"),
     call: sql("SELECT * FROM calls WHERE id = ?"),
     changeCall: sql("UPDATE calls SET status = ?, body = ?, version = version + 1 WHERE id = ?"),
     putCall: sql(

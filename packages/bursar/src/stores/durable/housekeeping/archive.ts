@@ -170,7 +170,7 @@ async function takeOut<Chain extends Ended & { readonly file: string }>(
   await inLists(
     batch.flatMap((chain) => chain.budgets),
     async (list, some) => {
-      await sql.all(`SELECT id FROM balances WHERE id IN (${list}) ORDER BY id ${sql.forUpdate}`, some);
+      await sql.all(`SELECT id FROM states WHERE id IN (${list}) ORDER BY id ${sql.forUpdate}`, some);
     },
   );
   for (const chain of batch) {

@@ -36,8 +36,8 @@ export async function info(engine: Engine): Promise<StoreInfo> {
     schema,
     bytes,
     budgets: {
-      open: await countOf(sql, "balances", "WHERE ended = 0"),
-      ended: await countOf(sql, "balances", "WHERE ended <> 0"),
+      open: await countOf(sql, "states", "WHERE ended = 0"),
+      ended: await countOf(sql, "states", "WHERE ended <> 0"),
     },
     calls: { all: await countOf(sql, "calls"), reserved: await countOf(sql, "calls", "WHERE status = 'reserved'") },
     chains: { all: await countOf(sql, "heads"), archived: await countOf(sql, "heads", "WHERE archived IS NOT NULL") },

@@ -17,7 +17,7 @@ export const ALL_TABLES: readonly Table[] = [
     columns: { id: "text", parent: "text?", chain: "text", origin: "text", terms: "text" },
     order: "id",
   },
-  { name: "balances", columns: { id: "text", state: "text", ended: "number", version: "number" }, order: "id" },
+  { name: "states", columns: { id: "text", state: "text", ended: "number", version: "number" }, order: "id" },
   {
     name: "calls",
     columns: {
