@@ -33,6 +33,12 @@ async function begun(through = server.url): Promise<History> {
   return history;
 }
 
+/** What a process that was killed had sent is still carried out, and must not happen between two looks at the tables. */
+async function settled(): Promise<void> {
+  const busy = () => sql`SELECT 1 FROM pg_stat_activity WHERE application_name = 'bursar' AND state <> 'idle'`;
+  while ((await busy()).length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
 function seedsFrom(first: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, at) => SEED + first + at);
 }
@@ -58,6 +64,7 @@ describe("a PostgreSQL store whose process is killed", () => {
         const ended = await startChild("load.mjs", { stores, callers: CALLERS, lists: 100_000, death }, trap).over;
         expect(ended.signal, `it should have been killed: ${ended.stderr}`).toBe("SIGKILL");
         for (const [place, history] of all.entries()) history.witness.hear(ended.lines, place);
+        await settled();
         await all[seed % STORES]?.check();
         report({ kills: 1, "PostgreSQL stores crashed": STORES });
       });
