@@ -5,37 +5,6 @@ import type { RequirementId } from "./manifest.js";
  * cites one of these ids, `test/specs.test.ts` demands that it leaves.
  */
 export const pending = {
-  /** Guest code under a fuel budget, the analysis of what it burned and the guidance for its errors. */
-  sandbox: [
-    "000/efficient-fuel-usage",
-    "000/moderate-fuel-usage",
-    "000/warning-fuel-usage",
-    "000/critical-fuel-usage",
-    "000/fuel-exhaustion",
-    "000/heavy-package-import-detection",
-    "000/large-dataset-processing-detection",
-    "000/multiple-package-imports-detection",
-    "000/first-import-in-session",
-    "000/cached-import-in-existing-session",
-    "000/session-recommendation",
-    "000/incremental-budget-increase",
-    "000/safety-margin-recommendations",
-    "000/package-specific-recommendations",
-    "000/existing-clients-ignore-fuel-analysis",
-    "000/new-clients-consume-fuel-analysis",
-    "000/analysis-computation-overhead",
-    "001/outoffuel-error-guidance",
-    "001/path-restriction-error-guidance",
-    "001/quickjs-tuple-destructuring-error-guidance",
-    "001/missing-vendored-package-import-error-guidance",
-    "001/trap-based-classification",
-    "001/stderr-based-classification",
-    "001/no-error-detected",
-    "001/existing-clients-ignore-new-fields",
-    "001/new-clients-consume-error-guidance",
-    "001/valid-documentation-references",
-  ],
-
   /** Runs that pause, ask, are decided upon and resume from a checkpoint, and the configuration that starts them. */
   runs: [
     "004/escalation-paused",

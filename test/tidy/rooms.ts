@@ -36,9 +36,10 @@ export const ROOMS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
     analysis: { imports: [], world: "nothing" },
     wasm: { imports: [], world: "packages" },
     wasi: { imports: ["wasm"], world: "packages" },
+    packages: { imports: [], world: "packages" },
     python: { imports: ["wasi", "wasm"], world: "packages" },
     javascript: { imports: ["wasi", "wasm"], world: "packages" },
-    sessions: { imports: ["python", "javascript", "wasi", "wasm", "analysis"], world: "packages" },
+    sessions: { imports: ["python", "javascript", "packages", "wasi", "wasm", "analysis"], world: "packages" },
   },
 };
 

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { BursarError, StoreError } from "bursar";
 import { CommandError, readFlags, UsageError, unknownCommand } from "./args.js";
 import { demo } from "./commands/demo.js";
+import { exec } from "./commands/exec.js";
 import { isStoreCommand, store } from "./commands/store.js";
 import { verify } from "./commands/verify.js";
 import { openTerminal, type Terminal } from "./terminal.js";
@@ -14,6 +15,7 @@ made.
 
 Commands:
   demo          watch a simulated run meet a real budget
+  exec          run Python or JavaScript in the sandbox
   store         look after a store: info, check, migrate, export, import,
                 vacuum, backup, archive
   verify        verify the file of a chain
@@ -32,6 +34,7 @@ Exit codes:
 
 Examples:
   bursar demo
+  bursar exec -c 'print(6 * 7)'
   bursar store check --store sqlite:bursar.db
   bursar verify run-7.jsonl
 `;
@@ -40,6 +43,7 @@ type Command = (args: readonly string[], terminal: Terminal) => Promise<number>;
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ["demo", demo],
+  ["exec", exec],
   ["store", store],
   ["verify", verify],
 ]);

@@ -83,6 +83,11 @@ export function wrap(text: string, columns: number): readonly string[] {
   return lines;
 }
 
+/** The output of a program that is not trusted: its lines as they are, but nothing that a terminal would obey. */
+export function printable(text: string): string {
+  return text.replace(/[^\P{Cc}\n\t]/gu, "�");
+}
+
 /** A text from outside, without what a terminal would obey. */
 export function harmless(text: string): string {
   return text.replace(/\p{Cc}/gu, "�");

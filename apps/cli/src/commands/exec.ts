@@ -1,0 +1,190 @@
+import { readFile } from "node:fs/promises";
+import { basename, extname } from "node:path";
+import { type Language, openSandbox, type SandboxResult, type SandboxSession } from "@bursar/sandbox";
+import { CommandError, readArguments, UsageError } from "../args.js";
+import { executionText } from "../render/execution.js";
+import { readSpan } from "../render/quantities.js";
+import { printable, styleFor, wantsColour } from "../render/style.js";
+import type { Terminal } from "../terminal.js";
+import { converse } from "./exec-dialogue.js";
+
+const HELP = `Usage: bursar exec [script] [flags] [-- arguments of the program]
+
+Runs untrusted Python or JavaScript in a sandbox: no network, no files but its
+own, a fixed amount of fuel. Without a script and without -c it reads the
+program from standard input, or starts a dialogue when that is a keyboard.
+
+Flags:
+  -c <code>          the program itself
+  --language <name>  python or javascript; else by the script's name, else python
+  --fuel <amount>    what it may burn: 10B unless said otherwise; 500M, 2B, …
+  --timeout <time>   how long it may take: 60s unless said otherwise
+  --memory <MiB>     how large its memory may grow: 256 unless said otherwise
+  --file <path>      a file the program finds in /app; may be given again
+  --package <name>   a vendored package it may import; may be given again
+  --deterministic    the same clock and randomness every time
+  --json             the result as one JSON object
+  --quiet            nothing but the program's own output
+  --help             this text
+
+Exit codes:
+  the program's own, or
+  2    the command line was not understood
+  124  it took too long
+  134  it crashed
+  137  it ran out of fuel or memory
+
+Examples:
+  bursar exec -c 'print(6 * 7)'
+  bursar exec report.py --file sales.csv --fuel 2B
+  echo 'console.log(1)' | bursar exec --language javascript --json
+`;
+
+const FLAGS = {
+  code: { type: "string", short: "c" },
+  language: { type: "string" },
+  fuel: { type: "string" },
+  timeout: { type: "string" },
+  memory: { type: "string" },
+  file: { type: "string", multiple: true },
+  package: { type: "string", multiple: true },
+  deterministic: { type: "boolean" },
+  json: { type: "boolean" },
+  quiet: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+interface Wanted {
+  readonly code: string | null;
+  readonly name: string;
+  readonly language: Language;
+  readonly argv: readonly string[];
+}
+
+export async function exec(args: readonly string[], terminal: Terminal): Promise<number> {
+  const end = args.indexOf("--");
+  const [own, rest] = end < 0 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
+  const { flags, words } = readArguments(own, FLAGS, 1);
+  if (flags.help) return terminal.finish(0, HELP);
+  if (flags.code !== undefined && words.length > 0) throw new UsageError("give either a script or -c, not both");
+  const wanted = await wantedBy(flags.code ?? null, words[0] ?? null, flags.language, rest, terminal);
+  const options = {
+    language: wanted.language,
+    fuelBudget: readFuel(flags.fuel ?? "10B"),
+    timeout: readTime(flags.timeout ?? "60s"),
+    memoryLimit: readMemory(flags.memory ?? "256"),
+    files: await readFiles(listOf(flags.file)),
+    packages: listOf(flags.package),
+    autoPath: listOf(flags.package).length > 0,
+    deterministic: flags.deterministic === true,
+  };
+  await using sandbox = await openSandbox({ workers: 1 });
+  if (wanted.code === null) {
+    const session = await sandbox.createSession({ ...options, autoPersistGlobals: true });
+    return await converse(session, wanted.language, terminal);
+  }
+  const session = await sandbox.createSession(options);
+  const result = await run(session, wanted.code, wanted.argv, terminal, flags.quiet !== true);
+  return flags.json ? terminal.finish(result.exit_code, `${JSON.stringify(result)}\n`) : show(result, terminal, flags);
+}
+
+async function run(
+  session: SandboxSession,
+  code: string,
+  argv: readonly string[],
+  { aside, signal }: Terminal,
+  told: boolean,
+): Promise<SandboxResult> {
+  // The first time ever, the interpreter is prepared, which takes a few seconds.
+  const note = "preparing the interpreter (once) …";
+  const timer = aside === null || !told ? null : setTimeout(() => aside.write(`${note}\r`), 1500);
+  try {
+    return await session.execute(code, { argv, signal });
+  } finally {
+    if (timer !== null) clearTimeout(timer);
+    if (timer !== null) aside?.write(`${" ".repeat(note.length)}\r`);
+  }
+}
+
+function show(result: SandboxResult, terminal: Terminal, { quiet }: { readonly quiet?: true }): number {
+  const { env, isTerminal, finish } = terminal;
+  const style = styleFor(wantsColour(env, process.stderr.isTTY === true));
+  const end = quiet ? "" : executionText(result, style);
+  process.stderr.write(`${process.stderr.isTTY ? printable(result.stderr) : result.stderr}${end}`);
+  return finish(result.exit_code, isTerminal ? printable(result.stdout) : result.stdout);
+}
+
+async function wantedBy(
+  code: string | null,
+  script: string | null,
+  language: string | undefined,
+  rest: readonly string[],
+  { input }: Terminal,
+): Promise<Wanted> {
+  const name = script === null || script === "-" ? "<program>" : basename(script);
+  const known = readLanguage(language, script);
+  if (code !== null) return { code, name, language: known, argv: ["-c", ...rest] };
+  if (script !== null && script !== "-") {
+    const text = await readFile(script, "utf8").catch((error: NodeJS.ErrnoException) => {
+      throw new CommandError(`${script} cannot be read (${error.code}); check its name`);
+    });
+    return { code: text, name, language: known, argv: [name, ...rest] };
+  }
+  if (input === null) return { code: null, name, language: known, argv: [] };
+  const pieces: Uint8Array[] = [];
+  for await (const piece of input) pieces.push(piece);
+  return { code: Buffer.concat(pieces).toString("utf8"), name, language: known, argv: ["-", ...rest] };
+}
+
+const LANGUAGES: Readonly<Record<string, Language>> = {
+  python: "python",
+  py: "python",
+  javascript: "javascript",
+  js: "javascript",
+  mjs: "javascript",
+};
+
+function readLanguage(given: string | undefined, script: string | null): Language {
+  const language = LANGUAGES[given ?? (extname(script ?? "").slice(1) || "python")];
+  if (language !== undefined) return language;
+  if (given === undefined) return "python";
+  throw new UsageError(`--language is ${given}; allowed: python, javascript`);
+}
+
+const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6, b: 1e9, t: 1e12 };
+
+function readFuel(text: string): number {
+  const [, number = "", unit = ""] = /^(\d{1,15}(?:\.\d{1,9})?)([kmbt]?)$/i.exec(text) ?? [];
+  const fuel = Math.round(Number(number) * (UNITS[unit.toLowerCase()] ?? 1));
+  if (number !== "" && fuel > 0) return fuel;
+  throw new UsageError(`--fuel is ${text}; allowed: an amount such as 500M, 2B or 10000000`);
+}
+
+function readTime(text: string): number {
+  const ms = /^\d{1,9}ms$/.test(text) ? Number(text.slice(0, -2)) : readSpan(text);
+  if (ms !== null && ms > 0) return ms;
+  throw new UsageError(`--timeout is ${text}; allowed: a time such as 500ms, 5s or 2m`);
+}
+
+function readMemory(text: string): number {
+  const mib = Number(text);
+  if (Number.isSafeInteger(mib) && mib >= 32 && mib <= 4096) return mib * 1024 * 1024;
+  throw new UsageError(`--memory is ${text}; allowed: 32 to 4096, in MiB`);
+}
+
+async function readFiles(paths: readonly string[]): Promise<Record<string, Uint8Array>> {
+  const files: Record<string, Uint8Array> = {};
+  for (const path of paths) {
+    const name = basename(path);
+    if (Object.hasOwn(files, name)) throw new UsageError(`two files are called ${name}; rename one of them`);
+    files[name] = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+      throw new CommandError(`${path} cannot be read (${error.code}); check its name`);
+    });
+  }
+  return files;
+}
+
+/** A flag that may be given again is a list. */
+function listOf(given: unknown): readonly string[] {
+  return Array.isArray(given) ? (given as string[]) : [];
+}

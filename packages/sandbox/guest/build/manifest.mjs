@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { SCRIPTS_HASH } from "./fingerprint.mjs";
+import {
+  ABSENT_MODULES,
+  COMPILER,
+  EXPORTS,
+  HOME,
+  HOST_STACK_MEGABYTES,
+  LICENCES,
+  OPTIMIZATION,
+  PROMISED_MODULES,
+  PYTHON_FLAGS,
+  PYTHON_OPTIONS,
+  SQLITE_FLAGS,
+  STACK_BYTES,
+  STDLIB_FOLDER,
+} from "./settings.mjs";
+import { SOURCES, sha256 } from "./sources.mjs";
+
+const FORMAT = 1;
+
+/** The texts of all licences, each under the name that the manifest gives to it. */
+export function licenceFiles(workspace) {
+  return LICENCES.map(({ component, spdx, source, path }) => {
+    const version = SOURCES.find(({ name }) => name === source)?.version ?? null;
+    const file = `licences/${component.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}.txt`;
+    const text = readFileSync(source === null ? path : join(workspace.treeOf(source), path));
+    // Where a licence stands in a header, the comment that begins the file is all of it.
+    const end = path.endsWith(".h") ? text.indexOf("*/") + 3 : text.length;
+    return { component, version, spdx, file, text: text.subarray(0, end) };
+  });
+}
+
+/** All that a host has to know about a guest. No date and no path is in it: the same build gives the same bytes. */
+export function describeGuest({ wasm, stdlib, facts, licences, hash, compiler }) {
+  return {
+    format: FORMAT,
+    name: "cpython",
+    language: "python",
+    version: facts.version,
+    wasm: { file: "python.wasm", sha256: sha256(wasm), bytes: wasm.length },
+    stdlib: {
+      kind: "zip",
+      file: "python311.zip",
+      sha256: sha256(stdlib),
+      bytes: stdlib.length,
+      mount: STDLIB_FOLDER,
+    },
+    home: HOME,
+    exports: EXPORTS,
+    entry: { kind: "export", name: "bursar_run", module: "_bursar" },
+    stackPointer: facts.stackPointer,
+    memory: {
+      initialBytes: facts.initialMemoryBytes,
+      stackBytes: STACK_BYTES,
+      hostStackBytes: HOST_STACK_MEGABYTES * 1024 * 1024,
+    },
+    features: { modules: PROMISED_MODULES, builtins: facts.builtins, absent: ABSENT_MODULES },
+    build: {
+      hash,
+      scripts: SCRIPTS_HASH,
+      sources: SOURCES,
+      compiler,
+      flags: {
+        compiler: COMPILER,
+        optimization: OPTIMIZATION,
+        python: PYTHON_FLAGS,
+        options: PYTHON_OPTIONS,
+        sqlite: SQLITE_FLAGS,
+      },
+    },
+    licences: licences.map(({ component, version, spdx, file }) => ({ component, version, spdx, file })),
+  };
+}

@@ -1,0 +1,151 @@
+import type { RestoreOptions } from "../wasi/host-options.js";
+import { ProcExit } from "../wasi/proc-exit.js";
+import type { SavedHost } from "../wasi/saved-host.js";
+import type { Mounts } from "../wasi/vfs.js";
+import { WasiHost } from "../wasi/wasi-host.js";
+import type { ZipTree } from "../wasi/zip-tree.js";
+import { engine, type WasmGlobal, type WasmInstance, type WasmMemory, type WasmModule } from "../wasm/engine.js";
+import { Fuel } from "../wasm/fuel.js";
+import type { Allotted, Answer, Execution, Outcome } from "../wasm/outcome.js";
+import { checkPages, differing, lay, type Pages } from "../wasm/pages.js";
+import { trapOf } from "../wasm/trap.js";
+import { Control } from "./control.js";
+import { entryOf, type PythonImage, stdlibPath } from "./python-image.js";
+import type { PythonManifest } from "./python-manifest.js";
+import { type Reply, readReply } from "./reply.js";
+
+/** What all guests of one build share. */
+export interface PythonParts {
+  readonly manifest: PythonManifest;
+  /** Metered, and without data: the image brings it. */
+  readonly module: WasmModule;
+  readonly image: PythonImage;
+  /** The image as a whole memory. */
+  readonly base: Uint8Array;
+  readonly stdlib: ZipTree;
+}
+
+/** A guest between two requests, as far as it differs from the image. */
+export interface PythonState {
+  readonly pages: Pages | null;
+  readonly stackPointer: number;
+  readonly host: SavedHost;
+}
+
+export interface PythonOptions extends Omit<RestoreOptions, "devices" | "charge" | "mounts"> {
+  /** Beside the standard library: packages and folders, by their paths. */
+  readonly mounts?: Mounts;
+  readonly memoryPages: number;
+}
+
+export interface Program {
+  readonly code: string;
+  readonly argv?: readonly string[];
+  readonly interactive?: boolean;
+}
+
+const WASM_PAGE = 65_536;
+/** More than a program can need that only sets a path or a seed. */
+const SETTING_FUEL = 1_000_000_000;
+
+/** One interpreter. After a trap it must not be used any more: make another from the image, or from a saved state. */
+export class PythonGuest {
+  readonly host: WasiHost;
+  private readonly parts: PythonParts;
+  private readonly control: Control;
+  private readonly memory: WasmMemory;
+  private readonly stackPointer: WasmGlobal<number>;
+  private readonly fuel: Fuel;
+  private readonly serve: () => unknown;
+
+  /** Makes a guest from the image, or one that goes on from a saved state. */
+  constructor(parts: PythonParts, options: PythonOptions, state?: PythonState) {
+    const { manifest, module, image, stdlib } = parts;
+    this.parts = parts;
+    this.control = new Control(() => this.fuel.consumed);
+    const own: Mounts = { [stdlibPath(manifest)]: { kind: "tree", tree: stdlib } };
+    const mounts: Mounts = { ...own, ...options.mounts };
+    this.host = WasiHost.restore(state?.host ?? image.host, {
+      ...options,
+      mounts,
+      devices: { "/dev/control": this.control },
+      charge: (units) => this.fuel.charge(units),
+    });
+    for (const [path, mount] of Object.entries(mounts)) this.host.vfs.mount(path, mount);
+    const instance: WasmInstance = new engine.Instance(module, { wasi_snapshot_preview1: this.host.imports });
+    this.memory = instance.exports.memory as WasmMemory;
+    this.stackPointer = instance.exports.__stack_pointer as WasmGlobal<number>;
+    this.fill(state ?? null, options.memoryPages);
+    this.host.bind(this.memory);
+    this.fuel = new Fuel(instance);
+    this.serve = entryOf(instance, manifest, image);
+  }
+
+  begin(program: Program, allotted: Allotted): Execution {
+    return this.ask({ op: "begin", ...program }, allotted);
+  }
+
+  resume(answer: Answer, allotted: Allotted): Execution {
+    return this.ask({ op: "resume", ...answer }, allotted);
+  }
+
+  /** Lets the fuel of what is running grow. */
+  extend(fuel: number): void {
+    this.fuel.extend(fuel);
+  }
+
+  /** Other randomness than that of the image, folders to look for modules in, and variables. */
+  prepare(settings: { readonly paths: readonly string[]; readonly env: Readonly<Record<string, string>> }): void {
+    this.ask({ op: "prepare", ...settings }, { fuel: SETTING_FUEL, onSlice: () => {} });
+  }
+
+  /** Everything that another guest of the same build needs in order to go on. */
+  save({ memory }: { readonly memory: boolean }): PythonState {
+    const host = this.host.save();
+    const stackPointer = this.stackPointer.value;
+    if (memory) return { pages: differing(new Uint8Array(this.memory.buffer), this.parts.base), stackPointer, host };
+    // A guest that starts from the image has open what the image has open.
+    const { descriptors, clock } = this.parts.image.host;
+    return { pages: null, stackPointer, host: { ...host, descriptors, clock } };
+  }
+
+  private fill(state: PythonState | null, most: number): void {
+    const { image, base } = this.parts;
+    const size = Math.max(image.pages.size, state?.pages?.size ?? 0);
+    if (state?.pages) checkPages(state.pages, most);
+    const missing = size - this.memory.buffer.byteLength / WASM_PAGE;
+    if (missing > 0) this.memory.grow(missing);
+    const bytes = new Uint8Array(this.memory.buffer);
+    bytes.set(base);
+    if (state?.pages) lay(state.pages, bytes);
+    this.stackPointer.value = state?.pages ? state.stackPointer : image.stackPointer;
+  }
+
+  private ask(request: object, { fuel, onSlice }: Allotted): Execution {
+    this.control.ask(request);
+    this.fuel.begin({ budget: fuel, onSlice });
+    const { outcome, imports } = this.answered();
+    const trapped = outcome.kind === "trapped" && outcome.reason === "out_of_fuel";
+    return {
+      outcome,
+      imports,
+      fuel_consumed: trapped ? this.fuel.limit : Math.min(this.fuel.consumed, this.fuel.limit),
+      memory_bytes: this.memory.buffer.byteLength,
+    };
+  }
+
+  private answered(): Reply {
+    try {
+      this.serve();
+      this.fuel.end();
+    } catch (error) {
+      return { outcome: error instanceof ProcExit ? left(error) : trapOf(error), imports: [] };
+    }
+    return readReply(this.control.reply());
+  }
+}
+
+/** A program that leaves its interpreter without a word has ended as it wished, but nothing of it lives on. */
+function left({ code }: ProcExit): Outcome {
+  return { kind: "ended", exit_code: code & 0xff };
+}

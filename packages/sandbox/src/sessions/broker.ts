@@ -1,0 +1,55 @@
+import { Keeper, type KeeperOptions } from "./keeper.js";
+
+/** A question from the process that uses the sandbox, and the answer to it. */
+export interface Question {
+  readonly id: number;
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+
+export type Replied =
+  | { readonly id: number; readonly value: unknown }
+  | {
+      readonly id: number;
+      readonly error: { readonly name: string; readonly message: string; readonly field?: string };
+    };
+
+const METHODS = new Set([
+  "create",
+  "begin",
+  "resume",
+  "drop",
+  "cancel",
+  "extend",
+  "consumed",
+  "files",
+  "keep",
+  "adopt",
+  "list",
+  "destroy",
+  "warm",
+]);
+
+/** Answers questions in a process of its own, which may do little more than compute. */
+function serve(options: KeeperOptions): void {
+  const keeper = new Keeper(options);
+  process.on("message", async ({ id, method, args }: Question) => {
+    process.send?.(await answer(keeper, id, method, args));
+  });
+  // Whoever has started this process is gone.
+  process.on("disconnect", () => process.exit(0));
+}
+
+async function answer(keeper: Keeper, id: number, method: string, args: readonly unknown[]): Promise<Replied> {
+  try {
+    if (!METHODS.has(method)) throw new Error(`there is no ${method}`);
+    const work = keeper[method as "list"] as (...args: readonly unknown[]) => Promise<unknown>;
+    return { id, value: await work.apply(keeper, [...args]) };
+  } catch (error) {
+    const { name, message, field } = error as Error & { readonly field?: string };
+    return { id, error: { name, message, ...(field !== undefined && { field }) } };
+  }
+}
+
+const [, , options] = process.argv;
+if (options !== undefined && process.send !== undefined) serve(JSON.parse(options) as KeeperOptions);

@@ -1,0 +1,127 @@
+import type { PythonState } from "../python/python-guest.js";
+import type { SavedVfs } from "../wasi/saved-vfs.js";
+import type { Answer, Execution } from "../wasm/outcome.js";
+import type { Setup } from "./options.js";
+import type { GuestParts } from "./parts.js";
+
+/** What is left of a session between two executions, as far as it differs from the image. It fits into a message. */
+export interface Parked {
+  /** Counts executions, so that a worker knows whether what it remembers is the latest. */
+  readonly version: number;
+  /** Null before the first execution. */
+  readonly guest: ParkedGuest | null;
+}
+
+export type ParkedGuest =
+  | { readonly language: "python"; readonly state: PythonState }
+  | { readonly language: "javascript"; readonly state: Uint8Array | null; readonly files: SavedVfs };
+
+export type Request =
+  | {
+      readonly op: "begin";
+      readonly code: string;
+      readonly argv: readonly string[];
+      readonly stdin: Uint8Array | null;
+      readonly interactive: boolean;
+    }
+  | { readonly op: "resume"; readonly answer: Answer }
+  | { readonly op: "files"; readonly work: FileWork };
+
+/** Something to be done with a session's files from outside. */
+export type FileWork =
+  | { readonly kind: "list"; readonly path: string }
+  | { readonly kind: "read"; readonly path: string }
+  | { readonly kind: "write"; readonly path: string; readonly bytes: Uint8Array }
+  | { readonly kind: "remove"; readonly path: string };
+
+export interface FileEntry {
+  /** Below the folder that was asked for, with slashes. */
+  readonly path: string;
+  readonly kind: "file" | "directory" | "symlink" | "device";
+  readonly size: number;
+}
+
+/** One execution, with everything a worker needs for it. */
+export interface Errand {
+  readonly session: string;
+  readonly setup: Setup;
+  /** Null when the worker remembers the session as it is. */
+  readonly parked: Parked | null;
+  readonly version: number;
+  readonly request: Request;
+  readonly fuel: number;
+  readonly timeout_ms: number;
+  readonly controls: SharedArrayBuffer;
+}
+
+export interface Output {
+  readonly bytes: Uint8Array;
+  readonly truncated: boolean;
+}
+
+/** What a worker tells of an execution. */
+export interface Report {
+  readonly execution: Execution;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly duration_ms: number;
+  readonly files_created: readonly string[];
+  readonly files_modified: readonly string[];
+  readonly bytes_written: number;
+  /** Null when the session stays as it was before, because its guest was stopped in the middle. */
+  readonly parked: Parked | null;
+  /** Whether the thread could go on with the guest as it is, without what is parked. */
+  readonly remembered: boolean;
+  /** What was found among the files, if that was asked for. */
+  readonly found?: readonly FileEntry[] | Uint8Array;
+}
+
+export type ToWorker =
+  | { readonly kind: "parts"; readonly key: string; readonly parts: GuestParts }
+  | { readonly kind: "errand"; readonly errand: Errand; readonly parts: string };
+
+export type FromWorker =
+  | { readonly kind: "ready" }
+  | { readonly kind: "started" }
+  | { readonly kind: "report"; readonly report: Report }
+  | { readonly kind: "failed"; readonly message: string };
+
+/** What both sides of a running execution see: whether it shall end, how much more it may burn, how much it has burnt. */
+export class Controls {
+  readonly shared: SharedArrayBuffer;
+  private readonly flags: Int32Array;
+  private readonly figures: Float64Array;
+
+  constructor(shared: SharedArrayBuffer = new SharedArrayBuffer(32)) {
+    this.shared = shared;
+    this.flags = new Int32Array(shared, 0, 2);
+    this.figures = new Float64Array(shared, 8, 2);
+  }
+
+  cancel(): void {
+    Atomics.store(this.flags, 0, 1);
+  }
+
+  get cancelled(): boolean {
+    return Atomics.load(this.flags, 0) === 1;
+  }
+
+  /** Lets the guest burn more. */
+  extend(fuel: number): void {
+    this.figures[0] = (this.figures[0] ?? 0) + fuel;
+    Atomics.store(this.flags, 1, 1);
+  }
+
+  /** By how much more since the start. */
+  get extended(): number {
+    return Atomics.load(this.flags, 1) === 0 ? 0 : (this.figures[0] ?? 0);
+  }
+
+  set consumed(fuel: number) {
+    this.figures[1] = fuel;
+  }
+
+  get consumed(): number {
+    return this.figures[1] ?? 0;
+  }
+}

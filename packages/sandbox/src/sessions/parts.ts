@@ -1,0 +1,77 @@
+import { createImage, type JavaScriptImage } from "../javascript/image.js";
+import {
+  compileQuickjs,
+  LARGE_STACK,
+  meterQuickjs,
+  meterQuickjsVersion,
+  readQuickjs,
+} from "../javascript/metered-quickjs.js";
+import { baseOf, type PythonImage, pythonImage, pythonModule } from "../python/python-image.js";
+import { npmPython, type PythonManifest } from "../python/python-manifest.js";
+import { enableBranchHints } from "../wasm/branch-hints.js";
+import { cached } from "../wasm/cache.js";
+import { engine, type WasmModule } from "../wasm/engine.js";
+import type { Setup } from "./options.js";
+
+/** What guests of one kind share. It is sent to a thread once. */
+export type GuestParts =
+  | {
+      readonly language: "python";
+      readonly manifest: PythonManifest;
+      readonly module: WasmModule;
+      readonly image: PythonImage;
+      readonly base: Uint8Array;
+    }
+  | { readonly language: "javascript"; readonly image: JavaScriptImage };
+
+const WASM_PAGE = 65_536;
+
+/** Makes the parts of guests, each once for the whole process, from the cache where that is possible. */
+export class PartsMaker {
+  private readonly folder: string;
+  private readonly made = new Map<string, Promise<GuestParts>>();
+  private python: Promise<{ readonly image: PythonImage; readonly base: Uint8Array }> | null = null;
+
+  constructor(folder: string) {
+    this.folder = folder;
+    enableBranchHints();
+  }
+
+  keyOf({ language, memoryLimit }: Setup): string {
+    return language === "python" ? `python ${pagesOf(memoryLimit)}` : "javascript";
+  }
+
+  make(setup: Setup): Promise<GuestParts> {
+    const key = this.keyOf(setup);
+    const known = this.made.get(key);
+    if (known !== undefined) return known;
+    const made = setup.language === "python" ? this.makePython(pagesOf(setup.memoryLimit)) : this.makeJavaScript();
+    this.made.set(key, made);
+    // What failed once may work later, after a disk was freed, for example.
+    made.catch(() => this.made.delete(key));
+    return made;
+  }
+
+  private async makePython(pages: number): Promise<GuestParts> {
+    const manifest = npmPython();
+    this.python ??= pythonImage(manifest, this.folder).then((image) => ({ image, base: baseOf(image) }));
+    const [{ image, base }, module] = await Promise.all([
+      this.python,
+      pythonModule(manifest, this.folder, pages).then((bytes) => engine.compile(bytes)),
+    ]);
+    // The base is the image; the pages themselves need not travel.
+    const light = { ...image, pages: { ...image.pages, runs: new Uint32Array(), bytes: new Uint8Array() } };
+    return { language: "python", manifest, module, image: light, base };
+  }
+
+  private async makeJavaScript(): Promise<GuestParts> {
+    const wasm = readQuickjs();
+    const key = { what: "quickjs-module", source: wasm, version: meterQuickjsVersion(LARGE_STACK) };
+    const metered = await cached(this.folder, key, () => meterQuickjs(wasm, LARGE_STACK));
+    return { language: "javascript", image: createImage(compileQuickjs(metered, LARGE_STACK)) };
+  }
+}
+
+export function pagesOf(memoryLimit: number): number {
+  return Math.floor(memoryLimit / WASM_PAGE);
+}

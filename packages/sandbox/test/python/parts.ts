@@ -1,0 +1,32 @@
+import { fileURLToPath } from "node:url";
+import { PythonGuest, type PythonParts, type PythonState } from "../../src/python/python-guest.js";
+import { baseOf, pythonImage, pythonModule } from "../../src/python/python-image.js";
+import { npmPython } from "../../src/python/python-manifest.js";
+import { ZipTree } from "../../src/wasi/zip-tree.js";
+import { enableBranchHints } from "../../src/wasm/branch-hints.js";
+import { engine } from "../../src/wasm/engine.js";
+import type { Execution } from "../../src/wasm/outcome.js";
+
+/** Kept from one run of the tests to the next: making an image takes seconds. */
+export const CACHE = fileURLToPath(new URL("../../../../node_modules/.cache/bursar-sandbox-tests", import.meta.url));
+export const PAGES = 4096;
+
+export async function pythonParts(): Promise<PythonParts> {
+  enableBranchHints();
+  const manifest = npmPython();
+  const image = await pythonImage(manifest, CACHE);
+  const module = new engine.Module(await pythonModule(manifest, CACHE, PAGES));
+  return { manifest, module, image, base: baseOf(image), stdlib: new ZipTree(image.stdlib) };
+}
+
+export function newGuest(parts: PythonParts, state?: PythonState): PythonGuest {
+  return new PythonGuest(parts, { memoryPages: PAGES }, state);
+}
+
+/** Runs a program, and gives back what came of it with what it has written. */
+export function run(guest: PythonGuest, code: string, fuel = 5_000_000_000): Execution & { out: string; err: string } {
+  guest.host.stdout.clear();
+  guest.host.stderr.clear();
+  const execution = guest.begin({ code }, { fuel, onSlice: () => {} });
+  return { ...execution, out: guest.host.stdout.text(), err: guest.host.stderr.text() };
+}

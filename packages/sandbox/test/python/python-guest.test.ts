@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest";
+import { Stopped } from "../../src/wasm/outcome.js";
+import { newGuest, pythonParts, run } from "./parts.js";
+
+const parts = await pythonParts();
+const ENDED = { kind: "ended", exit_code: 0 };
+
+describe("a Python guest", () => {
+  test("runs a program from the image, and burns the same fuel every time", () => {
+    const [first, second] = [newGuest(parts), newGuest(parts)].map((guest) => run(guest, "print(sum(range(1000)))"));
+    expect(first).toMatchObject({ outcome: ENDED, out: "499500\n", err: "" });
+    expect(first?.fuel_consumed).toBeGreaterThan(100_000);
+    expect(second?.fuel_consumed).toBe(first?.fuel_consumed);
+  });
+
+  test("keeps globals, imports and open files from one program to the next", () => {
+    const guest = newGuest(parts);
+    run(guest, "import decimal\nx = decimal.Decimal('0.1')\nf = open('a.txt', 'w+')\nf.write('one two')\nf.seek(4)");
+    expect(run(guest, "print(x * 3, f.read())").out).toBe("0.3 two\n");
+  });
+
+  test("shows a traceback with the program's own lines, and nothing of ours", () => {
+    const { outcome, err } = run(newGuest(parts), "def f():\n    return 1 / 0\n\nf()\n");
+    expect(outcome).toEqual({ kind: "ended", exit_code: 1 });
+    expect(err).toContain('  File "<program>", line 2, in f\n    return 1 / 0\n');
+    expect(err).not.toContain("boot.py");
+    expect(run(newGuest(parts), "import nosuch").err).toBe(
+      `Traceback (most recent call last):
+  File "<program>", line 1, in <module>
+    import nosuch
+ModuleNotFoundError: No module named 'nosuch'
+`,
+    );
+    expect(run(newGuest(parts), "a b").err).toMatch(/^ {2}File "<program>", line 1\n {4}a b\n.*SyntaxError/s);
+  });
+
+  test.each([
+    ["import sys; sys.exit(3)", 3, ""],
+    ["import sys; sys.exit()", 0, ""],
+    ["import sys; sys.exit('no')", 1, "no\n"],
+    ["raise SystemExit(300)", 300 & 0xff, ""],
+    ["import os; os._exit(7)", 7, ""],
+    ["raise KeyboardInterrupt", 1, expect.stringContaining("KeyboardInterrupt")],
+  ])("ends as %s says", (code, exit_code, err) => {
+    expect(run(newGuest(parts), code)).toMatchObject({ outcome: { kind: "ended", exit_code }, err });
+  });
+
+  test("is stopped when its fuel is used up, with and without except", () => {
+    for (const code of [
+      "while True: pass",
+      "while True:\n  try:\n    while True: pass\n  except BaseException: pass",
+    ]) {
+      const { outcome, fuel_consumed } = run(newGuest(parts), code, 50_000_000);
+      expect(outcome).toMatchObject({ kind: "trapped", reason: "out_of_fuel" });
+      expect(fuel_consumed).toBe(50_000_000);
+    }
+  });
+
+  test("is stopped by whoever is asked after a slice", () => {
+    const stop = () => {
+      throw new Stopped("timeout", "enough");
+    };
+    const { outcome } = newGuest(parts).begin({ code: "while True: pass" }, { fuel: 1e9, onSlice: stop });
+    expect(outcome).toEqual({ kind: "trapped", reason: "timeout", message: "enough" });
+  });
+
+  test("may be given more fuel while it runs", () => {
+    const guest = newGuest(parts);
+    const code = "n = 0\nfor i in range(200000): n += i\nprint(n)";
+    const whole = run(newGuest(parts), code).fuel_consumed;
+    let asked = 0;
+    const onSlice = () => {
+      if (asked++ === 0) guest.extend(whole);
+    };
+    const { outcome, fuel_consumed } = guest.begin({ code }, { fuel: Math.round(whole / 2), onSlice });
+    expect(outcome).toEqual(ENDED);
+    expect(fuel_consumed).toBe(whole);
+  });
+
+  test("reports the packages it has loaded, each with its fuel, and no part of the standard library", () => {
+    const guest = newGuest(parts);
+    guest.host.vfs.mkdir("/app/heavy");
+    const text = new TextEncoder();
+    guest.host.vfs.writeFile("/app/heavy/__init__.py", text.encode("import json, heavy.part\nx = sum(range(10000))"));
+    guest.host.vfs.writeFile("/app/heavy/part.py", text.encode("y = 1"));
+    const first = run(guest, "import heavy, csv");
+    expect(first.imports).toEqual([{ name: "heavy", fuel: expect.any(Number), loaded: true }]);
+    expect(first.imports[0]?.fuel).toBeGreaterThan(1_000_000);
+    expect(run(guest, "import heavy").imports).toEqual([]);
+    expect(run(guest, "import nosuch").imports).toEqual([{ name: "nosuch", fuel: expect.any(Number), loaded: false }]);
+  });
+
+  test("says when a statement of a dialogue needs more lines, and shows values", () => {
+    const guest = newGuest(parts);
+    const ask = (code: string) => guest.begin({ code, interactive: true }, { fuel: 1e9, onSlice: () => {} }).outcome;
+    expect(ask("for i in range(2):\n")).toEqual({ kind: "incomplete" });
+    expect(ask("for i in range(2):\n    i\n\n")).toEqual(ENDED);
+    expect(ask("x = 4\n")).toEqual(ENDED);
+    expect(ask("await host.call('a')\n")).toMatchObject({ kind: "pending" });
+    expect(guest.host.stdout.text()).toBe("0\n1\n");
+  });
+});
+
+const MORE = { fuel: 5_000_000_000, onSlice: () => {} };
+
+describe("await host.call()", () => {
+  test("stands still, and goes on in another guest, as often as one likes", () => {
+    const guest = newGuest(parts);
+    const code = `
+notes = []
+for i in range(2):
+    try:
+        notes.append(await host.call("llm", {"prompt": i}))
+    except HostError as error:
+        notes.append(f"failed: {error}")
+print(notes)
+`;
+    expect(run(guest, code).outcome).toEqual({
+      kind: "pending",
+      calls: [{ id: 1, name: "llm", args: { prompt: 0 } }],
+      open: [1],
+    });
+    const saved = guest.save({ memory: true });
+    for (const who of ["one", "two"]) {
+      const copy = newGuest(parts, saved);
+      expect(copy.resume({ id: 1, value: who }, MORE).outcome).toMatchObject({ kind: "pending", open: [2] });
+      expect(copy.resume({ id: 2, error: "rate limit" }, MORE).outcome).toEqual(ENDED);
+      expect(copy.host.stdout.text()).toBe(`['${who}', 'failed: rate limit']\n`);
+    }
+  });
+
+  test("works with asyncio.run, several at once, and timers in between", () => {
+    const guest = newGuest(parts);
+    const code = `
+import asyncio
+
+async def one(i):
+    answer = await host.call("m", i)
+    await asyncio.sleep(0.001)
+    return answer
+
+async def main():
+    print(await asyncio.gather(one(1), one(2)))
+    try:
+        await asyncio.wait_for(asyncio.sleep(5), 0.001)
+    except asyncio.TimeoutError:
+        print("timeout")
+
+asyncio.run(main())
+`;
+    expect(run(guest, code).outcome).toMatchObject({ kind: "pending", open: [1, 2] });
+    expect(guest.resume({ id: 2, value: "b" }, MORE).outcome).toEqual({ kind: "pending", calls: [], open: [1] });
+    expect(guest.resume({ id: 1, value: "a" }, MORE).outcome).toEqual(ENDED);
+    expect(guest.host.stdout.text()).toBe("['a', 'b']\ntimeout\n");
+  });
+
+  test("inside of asyncio.run in a function says what to write instead", () => {
+    const code = "import asyncio\ndef f():\n  async def m(): await host.call('x')\n  asyncio.run(m())\nf()";
+    const { outcome, err } = run(newGuest(parts), code);
+    expect(outcome).toEqual({ kind: "ended", exit_code: 1 });
+    expect(err).toContain("write `await main()` at the top of the program");
+  });
+
+  test("refuses an answer to what was not asked", () => {
+    const guest = newGuest(parts);
+    run(guest, "await host.call('x')");
+    expect(guest.resume({ id: 9, value: 1 }, MORE).outcome).toEqual({ kind: "ended", exit_code: 1 });
+  });
+});
+
+describe("a saved guest", () => {
+  test("goes on with globals, a half consumed generator and open files", () => {
+    const guest = newGuest(parts);
+    run(guest, "g = (i * i for i in range(5)); next(g); next(g)\nf = open('/tmp/x', 'w+'); f.write('abc'); f.seek(1)");
+    const copy = newGuest(parts, guest.save({ memory: true }));
+    expect(run(copy, "print(list(g), f.read())").out).toBe("[4, 9, 16] bc\n");
+  });
+
+  test("without its memory starts from the image, with its files", () => {
+    const guest = newGuest(parts);
+    run(guest, "x = 1\nopen('kept.txt', 'w').write('yes')\nleft_open = open('kept.txt')");
+    const state = guest.save({ memory: false });
+    expect(run(newGuest(parts, state), "print(open('kept.txt').read(), 'x' in globals())").out).toBe("yes False\n");
+  });
+});

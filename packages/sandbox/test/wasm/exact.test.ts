@@ -1,0 +1,60 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { COSTS } from "../../src/wasm/costs.js";
+import { engine, type WasmGlobal } from "../../src/wasm/engine.js";
+import { PRIVATE } from "../../src/wasm/rewriter/layout.js";
+import { generateModule } from "./generator/module.js";
+import { decode } from "./interpreter/decode.js";
+import { Machine } from "./interpreter/machine.js";
+import { Trap, type Value } from "./interpreter/numbers.js";
+import { COMBINATIONS, type Ending, endingOf, hashOf, hostReply, meteredEndingOf } from "./running.js";
+
+const PLENTY = 2 ** 52;
+const DEEP = 1_000_000;
+
+/** What the interpreter makes of a generated module, or null when it traps. */
+function interpreted(wasm: Uint8Array): (Ending & { readonly consumed: number }) | null {
+  const hostCalls: number[] = [];
+  const host = { env: { host: (value: Value) => hostReply(Number(value), hostCalls) } };
+  const machine = new Machine(decode(wasm), host, COSTS);
+  try {
+    const [outcome] = machine.run("main");
+    return { outcome, memory: hashOf(machine.memory.bytes), hostCalls, consumed: machine.consumed };
+  } catch (error) {
+    if (error instanceof Trap) return null;
+    throw error;
+  }
+}
+
+test("generated modules are valid, run to their end, and do something", () => {
+  const modules = Array.from({ length: 200 }, (_, seed) => generateModule(seed));
+
+  for (const [seed, wasm] of modules.entries()) expect(engine.validate(wasm), `seed ${seed}`).toBe(true);
+
+  const totals = modules.map((wasm) => interpreted(wasm)?.consumed ?? 0);
+  expect(totals.filter((total) => total > 500).length).toBeGreaterThan(120);
+});
+
+test("the total is that of the cost table, with every combination of switches, with and without a bound of depth", () => {
+  fc.assert(
+    fc.property(fc.integer(), (seed) => {
+      const wasm = generateModule(seed);
+      const expected = interpreted(wasm);
+      fc.pre(expected !== null);
+      const { consumed, ...ending } = expected;
+      expect(endingOf(wasm)).toEqual(ending);
+
+      for (const optimise of COMBINATIONS) {
+        const plain = meteredEndingOf(wasm, { optimise }, { budget: PLENTY, slice: PLENTY });
+        expect(plain, JSON.stringify(optimise)).toMatchObject(ending);
+        expect(plain.fuel.end(), JSON.stringify(optimise)).toBe(consumed);
+
+        const deep = meteredEndingOf(wasm, { optimise, depth: DEEP }, { budget: PLENTY, slice: 10 });
+        expect(deep, JSON.stringify(optimise)).toMatchObject(ending);
+        expect(deep.fuel.end(), JSON.stringify(optimise)).toBe(consumed);
+        expect((deep.instance.exports[PRIVATE.depth] as WasmGlobal).value).toBe(DEEP);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
