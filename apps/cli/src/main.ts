@@ -4,6 +4,7 @@ import { BursarError, StoreError } from "bursar";
 import { CommandError, readFlags, UsageError, unknownCommand } from "./args.js";
 import { demo } from "./commands/demo.js";
 import { exec } from "./commands/exec.js";
+import { packages } from "./commands/packages.js";
 import { isStoreCommand, store } from "./commands/store.js";
 import { verify } from "./commands/verify.js";
 import { openTerminal, type Terminal } from "./terminal.js";
@@ -16,6 +17,8 @@ made.
 Commands:
   demo          watch a simulated run meet a real budget
   exec          run Python or JavaScript in the sandbox
+  packages      look after what Python can import there: list, add, remove,
+                licences
   store         look after a store: info, check, migrate, export, import,
                 vacuum, backup, archive
   verify        verify the file of a chain
@@ -44,6 +47,7 @@ type Command = (args: readonly string[], terminal: Terminal) => Promise<number>;
 const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ["demo", demo],
   ["exec", exec],
+  ["packages", packages],
   ["store", store],
   ["verify", verify],
 ]);

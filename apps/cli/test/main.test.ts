@@ -4,6 +4,16 @@ import { devNull } from "node:os";
 import { describe, expect, test } from "vitest";
 import { bursar, MAIN } from "./run.js";
 
+describe("bursar demo --sandbox", () => {
+  test("shows a program that is stopped, what its author is told, and a session that lives on", () => {
+    const { status, stdout } = bursar(["demo", "--sandbox"]);
+    expect(status).toBe(0);
+    expect(stdout).toContain("400M of 400M fuel, 100 %");
+    expect(stdout).toContain("OutOfFuel: Execution trapped: OutOfFuel");
+    expect(stdout).toContain("still here, and 'find primes' is what I was asked for");
+  });
+});
+
 describe("bursar demo without a terminal", () => {
   test("runs to its end in plain lines, asks nobody, and says that it is simulated", () => {
     const { status, stdout, stderr } = bursar(["demo", "--fast"]);

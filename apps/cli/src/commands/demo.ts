@@ -3,6 +3,7 @@ import { readFlags, shown, UsageError } from "../args.js";
 import type { Answer } from "../demo/approval.js";
 import { fastPace, watchingPace } from "../demo/pace.js";
 import { positionsOf } from "../demo/position.js";
+import { playSandbox } from "../demo/sandbox-scene.js";
 import { playScenario } from "../demo/scenario.js";
 import { RUN } from "../demo/script.js";
 import { Keyboard } from "../keyboard.js";
@@ -22,13 +23,15 @@ Flags:
   --deny        deny it without asking
   --json        one JSON object a line: what happens, and a summary last
   --seed <n>    other figures, the same story (default 1)
+  --sandbox     another story: a program that never ends, in the sandbox
   --help        this text
 
 Without a terminal, and with --json, nobody is asked: the extension is approved
 as with --yes, and the output says so. NO_COLOR and FORCE_COLOR are heard.
 
 Exit codes:
-  0    the run was completed, or denied, and its chain is verified
+  0    the run was completed, or denied, and its chain is verified; with
+       --sandbox, the program was stopped and the session lives on
   1    the run failed, or its chain is not verified
   2    the command line was not understood
   130  interrupted
@@ -36,6 +39,7 @@ Exit codes:
 Examples:
   bursar demo
   bursar demo --deny
+  bursar demo --sandbox
   bursar demo --fast --json | tail -n 1
 `;
 
@@ -45,6 +49,7 @@ const FLAGS = {
   deny: { type: "boolean" },
   json: { type: "boolean" },
   seed: { type: "string" },
+  sandbox: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
 
@@ -63,6 +68,7 @@ export async function demo(args: readonly string[], terminal: Terminal): Promise
   if (values.help) return terminal.finish(0, HELP);
   if (values.yes && values.deny) throw new UsageError("--yes and --deny exclude each other");
   const { fast = false, json = false } = values;
+  if (values.sandbox) return playSandbox(terminal, json);
   const decision = values.yes ? "approve" : values.deny ? "deny" : null;
   return play({ fast, json, seed: readSeed(values.seed), decision }, terminal);
 }

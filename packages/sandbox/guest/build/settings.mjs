@@ -29,8 +29,11 @@ export const TOOLS = {
 export const HOME = "/python";
 export const STDLIB_FOLDER = `${HOME}/lib/python3.11`;
 
-/** Room for C code that recurses, such as `repr` of a nested list; it costs nothing until it is touched. */
-export const STACK_BYTES = 4 * 1024 * 1024;
+/**
+ * Room for C code that recurses through Python, such as `sorted` with a key that sorts: at the recursion limit, the
+ * worst that we found takes 710 kB. More would be part of every session's memory.
+ */
+export const STACK_BYTES = 1024 * 1024;
 
 /** What the host has to have on its own stack for CPython's recursion limit: what Node gives to a worker anyway. */
 export const HOST_STACK_MEGABYTES = 4;

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/style/useTemplate: the engine makes a call of String.prototype.concat of every template
 import { ErrorOf, host, jsonParse, StringOf, stringStartsWith } from "./primordials.js";
 
-export const HOME = "/app";
+const HOME = "/app";
 const LONGEST_PATH = 4096;
 const ENAMETOOLONG = 36;
 

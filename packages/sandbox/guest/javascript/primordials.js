@@ -1,7 +1,8 @@
 // The language's own functions, taken before any program could replace them. Nothing in this folder may reach for a method
 // by its name at run time, iterate with an iterator, or write a property that a prototype could intercept.
 
-export const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+export const { apply, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+const { defineProperty } = Reflect;
 
 /** Makes `method.call(self, ...)` a plain function. */
 const uncurry = Function.prototype.bind.bind(Function.prototype.call);
@@ -13,11 +14,9 @@ export const objectKeys = Object.keys;
 export const objectSymbols = Object.getOwnPropertySymbols;
 export const arrayIsArray = Array.isArray;
 export const arrayJoin = uncurry(Array.prototype.join);
-export const arraySort = uncurry(Array.prototype.sort);
 export const bigIntToString = uncurry(BigInt.prototype.toString);
 export const bigIntValueOf = uncurry(BigInt.prototype.valueOf);
 export const booleanValueOf = uncurry(Boolean.prototype.valueOf);
-export const dateNow = Date.now;
 export const dateToIso = uncurry(Date.prototype.toISOString);
 export const dateValueOf = uncurry(Date.prototype.valueOf);
 /** The stack of an error; undefined for everything else. */
@@ -41,7 +40,6 @@ export const mathRound = Math.round;
 export const mathSqrt = Math.sqrt;
 export const mathTrunc = Math.trunc;
 export const numberIsFinite = Number.isFinite;
-export const numberIsInteger = Number.isInteger;
 export const numberIsNaN = Number.isNaN;
 export const numberToExponential = uncurry(Number.prototype.toExponential);
 export const numberToFixed = uncurry(Number.prototype.toFixed);
@@ -51,10 +49,9 @@ export const numberValueOf = uncurry(Number.prototype.valueOf);
 export const objectIs = Object.is;
 export const parseDecimal = Number.parseFloat;
 export const parseWhole = Number.parseInt;
-export const promiseThen = uncurry(Promise.prototype.then);
 export const regexpExec = uncurry(RegExp.prototype.exec);
 export const regexpToString = uncurry(RegExp.prototype.toString);
-export const { setPrototypeOf } = Object;
+const { setPrototypeOf } = Object;
 export const setForEach = uncurry(Set.prototype.forEach);
 export const setSize = getter(Set.prototype, "size");
 export const stringCharCodeAt = uncurry(String.prototype.charCodeAt);
@@ -81,7 +78,6 @@ export const typedArrayLength = getter(typedArray, "length");
 export const typedArraySubarray = uncurry(typedArray.subarray);
 export const typedArrayFill = uncurry(typedArray.set);
 export const bufferByteLength = getter(ArrayBuffer.prototype, "byteLength");
-export const bufferSlice = uncurry(ArrayBuffer.prototype.slice);
 export const typedArrayBuffer = getter(typedArray, "buffer");
 export const typedArrayByteOffset = getter(typedArray, "byteOffset");
 

@@ -25,11 +25,12 @@ export function isIdentifier(text) {
   return regexpExec(IDENTIFIER, text) !== null;
 }
 
-const SPECIAL = /['\\\x00-\x1f\x7f-\x9f\ud800-\udfff]/;
+/** Text that needs no escapes in single quotes. */
+const HARMLESS = /^[ -&(-[\]-~\u00a0-\ud7ff\ue000-\uffff]*$/;
 
 /** A string in quotes, those of which it needs the fewest escapes with. */
 export function quote(text) {
-  if (regexpExec(SPECIAL, text) === null) return "'" + text + "'";
+  if (regexpExec(HARMLESS, text) !== null) return "'" + text + "'";
   let mark = "'";
   if (stringIncludes(text, "'")) {
     if (!stringIncludes(text, '"')) mark = '"';

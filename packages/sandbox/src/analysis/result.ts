@@ -23,10 +23,25 @@ export interface SandboxMetadata {
   readonly error_guidance?: ErrorGuidance | null;
   readonly trap_reason: TrapReason | null;
   readonly trap_message: string | null;
+  /** What the fuel was counted by; absent where nothing was executed. */
+  readonly fuel_basis?: FuelBasis;
   /** True when a statement of a dialogue needs more lines; nothing was carried out then. */
   readonly incomplete?: boolean;
   readonly stdout_truncated: boolean;
   readonly stderr_truncated: boolean;
+}
+
+/** Everything that defines how much fuel a program burns: with the same basis, program and input, a figure is the same. */
+export interface FuelBasis {
+  readonly guest: string;
+  readonly guest_sha256: string;
+  /** The version of the cost table and of the rewriter. */
+  readonly meter: string;
+  /** Of the guest's own boot code. */
+  readonly boot_sha256: string;
+  readonly argv: readonly string[];
+  /** Of the interpreter itself, the seed of its hashes among them. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** Why the host ended a guest; `trap` is any other fault of the machine, with its own words in `trap_message`. */

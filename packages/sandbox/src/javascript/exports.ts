@@ -3,8 +3,11 @@ import type { WasmMemory } from "../wasm/engine.js";
 /** Where the engine keeps a value: the address of a box in the guest's memory that holds one reference to it. */
 export type Box = number;
 
+/** Those that take nothing and give a number. */
+type Counting = Record<"qjs_is_job_pending" | "qjs_execute_pending_job", () => number>;
+
 /** The functions of `quickjs.wasm` that we use. Every value goes in and out as a box. */
-export interface QuickjsExports {
+export interface QuickjsExports extends Counting {
   readonly memory: WasmMemory;
   _initialize(): void;
   wasm_malloc(length: number): number;
@@ -19,8 +22,6 @@ export interface QuickjsExports {
   qjs_run_gc(): void;
   qjs_eval(code: number, length: number, name: number, flags: number): Box;
   qjs_call(callee: Box, self: Box, count: number, args: number): Box;
-  qjs_is_job_pending(): number;
-  qjs_execute_pending_job(): number;
   qjs_get_exception(): Box;
   qjs_throw(error: Box): void;
   qjs_new_error(): Box;

@@ -204,10 +204,10 @@ export class JavaScriptGuest {
     }
   }
 
-  /** Goes on with jobs and timers until there is nothing left to do here. */
+  /** Goes on with promises and timers until there is nothing left to do here. */
   private async drive(program: Program, onNap: () => void): Promise<Outcome> {
     for (;;) {
-      const outcome = program.runJobs();
+      const outcome = program.runReactions();
       if (outcome !== null) return outcome;
       const due = program.nextTimer();
       const isOpen = this.host.open.size > 0;

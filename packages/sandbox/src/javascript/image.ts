@@ -37,8 +37,8 @@ export interface JavaScriptImage {
   readonly memory: Uint8Array;
   /** The guest's own functions for the host to call, by the boxes that hold them. */
   readonly functions: Readonly<Record<(typeof FUNCTIONS)[number], Box>>;
-  /** Where the engine keeps what it has no functions for: the state of `Math.random`, and the list of promise jobs. */
-  readonly places: { readonly seed: number; readonly jobs: number };
+  /** Where the engine keeps what it has no functions for: the state of `Math.random`, and the list of reactions to promises. */
+  readonly places: { readonly seed: number; readonly reactions: number };
   /** Names the engine and this image: only snapshots of the same one fit. */
   readonly hash: string;
 }
@@ -53,7 +53,7 @@ export function createImage(engine: MeteredQuickjs): JavaScriptImage {
   quickjs.initialize(engine.stack.engineBytes);
   for (const name of HOST_FUNCTIONS) quickjs.expose(`bursar_${name}`);
   runBootModule(quickjs);
-  const places = { seed: findSeed(quickjs), jobs: findJobs(quickjs) };
+  const places = { seed: findSeed(quickjs), reactions: findReactions(quickjs) };
   // What is set up at the first run of a program is in the image then, and in no snapshot.
   for (const code of ["1 + 1", "await 1"]) run(quickjs, code, EVALUATE.asyncScript);
   quickjs.collectGarbage();
@@ -74,7 +74,7 @@ function runBootModule(quickjs: Quickjs): void {
 
 function run(quickjs: Quickjs, code: string, flags: number): void {
   const promise = quickjs.evaluate(code, "<boot>", flags);
-  while (quickjs.hasJob) quickjs.runJob();
+  while (quickjs.hasReaction) quickjs.runReaction();
   const { state } = quickjs.promise(promise);
   if (state !== "fulfilled") {
     const reason = state === "rejected" ? describe(quickjs, quickjs.promiseResult(promise)) : "it waits for something";
@@ -106,8 +106,8 @@ function findSeed(quickjs: Quickjs): number {
   return context + only(found.length === 2 && found[1] === first + 4 ? [first] : [], "the state of Math.random");
 }
 
-/** A list that is empty points at itself; the one that does so no more when a job waits, and only then, holds the jobs. */
-function findJobs(quickjs: Quickjs): number {
+/** A list that is empty points at itself; the one that does so no more when a reaction waits, and only then, holds the reactions. */
+function findReactions(quickjs: Quickjs): number {
   const { runtime } = quickjs.places;
   const empty = () => {
     const words = new DataView(quickjs.memory.buffer);
@@ -120,18 +120,18 @@ function findJobs(quickjs: Quickjs): number {
   quickjs.free(quickjs.evaluate("Promise.resolve().then(() => {})", "<boot>", EVALUATE.script));
   const waiting = empty();
   const candidates = before.filter((offset) => !waiting.includes(offset));
-  const found = candidates.filter((offset) => isJobList(quickjs, runtime + offset));
-  while (quickjs.hasJob) quickjs.runJob();
-  return runtime + only(found, "the list of promise jobs");
+  const found = candidates.filter((offset) => isReactionList(quickjs, runtime + offset));
+  while (quickjs.hasReaction) quickjs.runReaction();
+  return runtime + only(found, "the list of reactions to promises");
 }
 
-/** Tries whether the engine has no jobs left when this list is made empty, and puts it back. */
-function isJobList(quickjs: Quickjs, at: number): boolean {
+/** Tries whether the engine has none left when this list is made empty, and puts it back. */
+function isReactionList(quickjs: Quickjs, at: number): boolean {
   const words = new DataView(quickjs.memory.buffer);
   const kept = words.getBigUint64(at, true);
   words.setUint32(at, at, true);
   words.setUint32(at + 4, at, true);
-  const isEmpty = !quickjs.hasJob;
+  const isEmpty = !quickjs.hasReaction;
   words.setBigUint64(at, kept, true);
   return isEmpty;
 }

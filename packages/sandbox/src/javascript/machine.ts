@@ -44,9 +44,9 @@ export class Machine {
     new DataView(this.quickjs.memory.buffer).setBigUint64(at, state, true);
   }
 
-  /** Leaves out the promise jobs that are still to be run, as the end of a process would. */
-  dropJobs(): void {
-    const at = this.image.places.jobs;
+  /** Leaves out the reactions to promises that are still to be run, as the end of a process would. */
+  dropReactions(): void {
+    const at = this.image.places.reactions;
     const words = new DataView(this.quickjs.memory.buffer);
     words.setUint32(at, at, true);
     words.setUint32(at + 4, at, true);
@@ -83,7 +83,7 @@ export class Machine {
   /** Tidies up after a program. */
   finish(): void {
     this.onTheHouse(() => {
-      if (this.quickjs.hasJob) this.dropJobs();
+      if (this.quickjs.hasReaction) this.dropReactions();
       this.quickjs.free(this.ask("finish", []));
     });
   }

@@ -3,7 +3,7 @@ import type { GuestFiles } from "./guest-files.js";
 import type { ModuleReply } from "./quickjs.js";
 
 /** Where vendored modules lie, for names that are no paths. */
-export const MODULE_FOLDER = "/data/modules";
+const MODULE_FOLDER = "/data/modules";
 const HOME = "/app";
 const LARGEST_SOURCE = 8 * 1024 * 1024;
 const LONGEST_SPECIFIER = 1024;

@@ -59,10 +59,10 @@ export class Program {
     }
   }
 
-  /** Runs all promise jobs; gives the outcome when the program is over. */
-  runJobs(): Outcome | null {
+  /** Runs all reactions to promises; gives the outcome when the program is over. */
+  runReactions(): Outcome | null {
     const { quickjs } = this.machine;
-    while (this.isGoing && quickjs.hasJob) this.attempt(() => quickjs.runJob());
+    while (this.isGoing && quickjs.hasReaction) this.attempt(() => quickjs.runReaction());
     if (this.host.exitCode !== null) return { kind: "ended", exit_code: this.host.exitCode };
     if (this.incomplete) return { kind: "incomplete" };
     if (this.uncaught !== null) return this.fail("", [this.uncaught]);

@@ -1,5 +1,6 @@
 import { engine, type WasmImports, type WasmInstance, type WasmModule } from "../wasm/engine.js";
 import type { Box, QuickjsExports } from "./exports.js";
+import { kindOfObject } from "./kinds.js";
 
 /** What can go from the host into the guest by itself. */
 export type Plain = undefined | null | boolean | number | string | Uint8Array;
@@ -125,12 +126,12 @@ export class Quickjs {
     return this.checked(result);
   }
 
-  get hasJob(): boolean {
+  get hasReaction(): boolean {
     return this.exports.qjs_is_job_pending() !== 0;
   }
 
-  /** Runs the next promise job; throws `Thrown` when the job was stopped. */
-  runJob(): void {
+  /** Runs the next reaction to a promise; throws `Thrown` when it was stopped. */
+  runReaction(): void {
     if (this.exports.qjs_execute_pending_job() < 0) throw new Thrown();
   }
 
@@ -168,10 +169,7 @@ export class Quickjs {
 
   /** What a value is by the engine's own mark, which no program can forge; runs no code of the guest. */
   kindOf(box: Box): string {
-    const exports = this.exports;
-    if (exports.qjs_is_object(box) === 0) return "primitive";
-    const found = KINDS.find(([, test]) => exports[test](box) !== 0);
-    return found?.[0] ?? "object";
+    return this.exports.qjs_is_object(box) === 0 ? "primitive" : kindOfObject(this.exports, box);
   }
 
   proxyTarget(box: Box): Box {
@@ -378,26 +376,6 @@ export class Quickjs {
     return this.decoder.decode(this.memory.subarray(at, Math.min(end < 0 ? at : end, at + LONGEST_NAME)));
   }
 }
-
-type Test = { [Name in keyof QuickjsExports]: Name extends `qjs_is_${string}` ? Name : never }[keyof QuickjsExports];
-
-/** In the order of asking: a proxy is a proxy, whatever it stands for. */
-const KINDS: readonly (readonly [kind: string, test: Exclude<Test, "qjs_is_job_pending">])[] = [
-  ["proxy", "qjs_is_proxy"],
-  ["function", "qjs_is_function"],
-  ["array", "qjs_is_array"],
-  ["error", "qjs_is_error"],
-  ["promise", "qjs_is_promise"],
-  ["map", "qjs_is_map"],
-  ["set", "qjs_is_set"],
-  ["date", "qjs_is_date"],
-  ["regexp", "qjs_is_regexp"],
-  ["weakref", "qjs_is_weak_ref"],
-  ["weakmap", "qjs_is_weak_map"],
-  ["weakset", "qjs_is_weak_set"],
-  ["dataview", "qjs_is_data_view"],
-  ["arraybuffer", "qjs_is_array_buffer"],
-];
 
 function isBoxed(value: Plain | { readonly box: Box } | undefined): value is { readonly box: Box } {
   return typeof value === "object" && value !== null && "box" in value;

@@ -6,6 +6,7 @@ import { checkPages, type Pages } from "../wasm/pages.js";
 import type { Box } from "./exports.js";
 
 const FORMAT = 1;
+const FASTEST = 1;
 const MOST_CALLS = 1000;
 
 /** Everything about a guest that does not come with its image. */
@@ -45,7 +46,10 @@ export function writeSnapshot({ image, clock, main, open, pages, settled }: Snap
     open,
     sizes: all.map(({ size }) => size),
   };
-  const parts = all.flatMap(({ runs, bytes }) => [new Uint8Array(runs.buffer, 0, runs.byteLength), gzipSync(bytes)]);
+  const parts = all.flatMap(({ runs, bytes }) => [
+    new Uint8Array(runs.buffer, 0, runs.byteLength),
+    gzipSync(bytes, { level: FASTEST }),
+  ]);
   return wrap(data, parts);
 }
 

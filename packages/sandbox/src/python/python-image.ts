@@ -30,8 +30,7 @@ export interface PythonImage {
   readonly fuel: number;
 }
 
-/** Everything that defines how much fuel a program burns, so that a figure can be reproduced. */
-export interface Pinned {
+export interface PythonBasis {
   readonly guest: string;
   readonly guest_sha256: string;
   readonly meter: string;
@@ -41,8 +40,8 @@ export interface Pinned {
 }
 
 /** Deep enough for every sensible program, and for V8's own stack on a thread of ours. */
-export const DEPTH = 2500;
-export const HOME = "/python";
+const DEPTH = 2500;
+const HOME = "/python";
 const BOOT = new URL("../../guest/python/boot.py", import.meta.url);
 const ARGV = ["python", "-X", "frozen_modules=on", "/boot.py"];
 /** The seed of hashes is fixed with the image; it decides the order of sets, and so the fuel. */
@@ -85,7 +84,8 @@ export async function pythonModule(
   });
 }
 
-export async function pinned(manifest: PythonManifest): Promise<Pinned> {
+/** What defines the fuel of this guest's programs. */
+export async function pythonBasis(manifest: PythonManifest): Promise<PythonBasis> {
   const boot_sha256 = sha256(await readFile(BOOT));
   const { name, version, sha256: guest_sha256 } = manifest;
   return { guest: `${name} ${version}`, guest_sha256, meter: METER_VERSION, boot_sha256, argv: ARGV, env: ENV };

@@ -59,8 +59,8 @@ export class Engine {
   }
 
   /** `started` is told when the guest begins, which is when its time does. */
-  async run(errand: Errand, parts: string, started: () => void): Promise<Report> {
-    const ready = await this.ready(errand, parts);
+  async run(errand: Errand, key: string, started: () => void): Promise<Report> {
+    const ready = await this.ready(errand, key);
     this.last = null;
     if (errand.request.op === "files") return this.lookAfter(ready, errand, errand.request.work);
     const { vfs, stdout, stderr } = ready;
@@ -90,6 +90,7 @@ export class Engine {
       bytes_written: vfs.bytesWritten - written,
       parked: guest === null ? null : { version, guest },
       remembered: this.last !== null,
+      basis: (this.parts.get(key) as GuestParts).basis,
     };
   }
 

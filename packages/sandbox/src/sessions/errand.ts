@@ -1,3 +1,4 @@
+import type { FuelBasis } from "../analysis/result.js";
 import type { PythonState } from "../python/python-guest.js";
 import type { SavedVfs } from "../wasi/saved-vfs.js";
 import type { Answer, Execution } from "../wasm/outcome.js";
@@ -70,6 +71,8 @@ export interface Report {
   readonly bytes_written: number;
   /** Null when the session stays as it was before, because its guest was stopped in the middle. */
   readonly parked: Parked | null;
+  /** What the fuel was counted by; absent when nothing was executed. */
+  readonly basis?: FuelBasis;
   /** Whether the thread could go on with the guest as it is, without what is parked. */
   readonly remembered: boolean;
   /** What was found among the files, if that was asked for. */

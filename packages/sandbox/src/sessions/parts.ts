@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import type { FuelBasis } from "../analysis/result.js";
 import { createImage, type JavaScriptImage } from "../javascript/image.js";
 import {
   compileQuickjs,
@@ -6,11 +8,12 @@ import {
   meterQuickjsVersion,
   readQuickjs,
 } from "../javascript/metered-quickjs.js";
-import { baseOf, type PythonImage, pythonImage, pythonModule } from "../python/python-image.js";
+import { baseOf, type PythonImage, pythonBasis, pythonImage, pythonModule } from "../python/python-image.js";
 import { npmPython, type PythonManifest } from "../python/python-manifest.js";
 import { enableBranchHints } from "../wasm/branch-hints.js";
 import { cached } from "../wasm/cache.js";
 import { engine, type WasmModule } from "../wasm/engine.js";
+import { METER_VERSION } from "../wasm/meter.js";
 import type { Setup } from "./options.js";
 
 /** What guests of one kind share. It is sent to a thread once. */
@@ -21,8 +24,9 @@ export type GuestParts =
       readonly module: WasmModule;
       readonly image: PythonImage;
       readonly base: Uint8Array;
+      readonly basis: FuelBasis;
     }
-  | { readonly language: "javascript"; readonly image: JavaScriptImage };
+  | { readonly language: "javascript"; readonly image: JavaScriptImage; readonly basis: FuelBasis };
 
 const WASM_PAGE = 65_536;
 
@@ -55,20 +59,26 @@ export class PartsMaker {
   private async makePython(pages: number): Promise<GuestParts> {
     const manifest = npmPython();
     this.python ??= pythonImage(manifest, this.folder).then((image) => ({ image, base: baseOf(image) }));
-    const [{ image, base }, module] = await Promise.all([
+    const [{ image, base }, basis, module] = await Promise.all([
       this.python,
+      pythonBasis(manifest),
       pythonModule(manifest, this.folder, pages).then((bytes) => engine.compile(bytes)),
     ]);
     // The base is the image; the pages themselves need not travel.
     const light = { ...image, pages: { ...image.pages, runs: new Uint32Array(), bytes: new Uint8Array() } };
-    return { language: "python", manifest, module, image: light, base };
+    return { language: "python", manifest, module, image: light, base, basis };
   }
 
   private async makeJavaScript(): Promise<GuestParts> {
     const wasm = readQuickjs();
     const key = { what: "quickjs-module", source: wasm, version: meterQuickjsVersion(LARGE_STACK) };
     const metered = await cached(this.folder, key, () => meterQuickjs(wasm, LARGE_STACK));
-    return { language: "javascript", image: createImage(compileQuickjs(metered, LARGE_STACK)) };
+    const image = createImage(compileQuickjs(metered, LARGE_STACK));
+    const basis = {
+      ...{ guest: "quickjs-wasi", guest_sha256: createHash("sha256").update(wasm).digest("hex") },
+      ...{ meter: METER_VERSION, boot_sha256: image.hash, argv: [], env: {} },
+    };
+    return { language: "javascript", image, basis };
   }
 }
 

@@ -1,7 +1,7 @@
 import type { EarlierImport, ErrorFacts } from "../analysis/facts.js";
 import { analyzeFuel } from "../analysis/fuel.js";
 import { explainError } from "../analysis/guidance.js";
-import type { SandboxResult, TrapReason } from "../analysis/result.js";
+import type { FuelBasis, SandboxResult, TrapReason } from "../analysis/result.js";
 import type { Import, Outcome, Trap } from "../wasm/outcome.js";
 import type { Setup } from "./options.js";
 
@@ -18,6 +18,7 @@ export interface Ended {
   readonly memory_bytes: number;
   readonly duration_ms: number;
   readonly timeout_ms: number;
+  readonly basis?: FuelBasis;
   readonly stdout: Text;
   readonly stderr: Text;
   readonly files_created: readonly string[];
@@ -60,9 +61,11 @@ export function resultOf(ended: Ended): SandboxResult {
     session_id: ended.session,
     metadata: {
       fuel_analysis: analyzeFuel(facts),
-      error_guidance: success ? null : explainError(facts),
+      // Whoever has ended a program himself needs no advice.
+      error_guidance: success || trapped?.reason === "cancelled" ? null : explainError(facts),
       trap_reason: facts.trap,
       trap_message: trapped?.message ?? null,
+      ...(ended.basis !== undefined && { fuel_basis: ended.basis }),
       ...(outcome.kind === "incomplete" && { incomplete: true }),
       stdout_truncated: stdout.truncated,
       stderr_truncated: stderr.truncated,

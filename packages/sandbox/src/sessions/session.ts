@@ -1,5 +1,5 @@
 import type { EarlierImport } from "../analysis/facts.js";
-import type { SandboxResult } from "../analysis/result.js";
+import type { FuelBasis, SandboxResult } from "../analysis/result.js";
 import type { Answer, HostCall, Import, Outcome } from "../wasm/outcome.js";
 import type { Parked, Report, Request } from "./errand.js";
 import { Controls, type Errand, type FileEntry, type FileWork, type Output } from "./errand.js";
@@ -178,16 +178,21 @@ export class Session {
     const { outcome } = execution;
     if (outcome.kind === "pending") return { kind: "pending", calls: outcome.calls, open: outcome.open };
     this.underway = null;
-    return { kind: "ended", result: this.end(underway, outcome) };
+    return { kind: "ended", result: this.end(underway, outcome, report.basis) };
   }
 
-  private end(underway: Underway, outcome: Exclude<Outcome, { kind: "pending" }>): SandboxResult {
+  private end(
+    underway: Underway,
+    outcome: Exclude<Outcome, { kind: "pending" }>,
+    basis: FuelBasis | undefined,
+  ): SandboxResult {
     const { code, budget, extended, timeout_ms, imports, fuel, memory_bytes, duration_ms } = underway;
     const result = resultOf({
       ...{ session: this.id, setup: this.setup, code, outcome, imports, earlier: this.earlier, memory_bytes },
       ...{ fuel, budget: budget + extended, duration_ms: Math.round(duration_ms), timeout_ms },
       stdout: textOf(underway.stdout, this.setup.limits.stdout_bytes),
       stderr: textOf(underway.stderr, this.setup.limits.stderr_bytes),
+      ...(basis !== undefined && { basis }),
       files_created: [...underway.created].sort(),
       files_modified: [...underway.modified].sort(),
     });

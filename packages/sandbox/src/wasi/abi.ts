@@ -5,7 +5,6 @@ import type { InodeKind } from "./inode.js";
 export const FILE_TYPES: Readonly<Record<InodeKind, number>> = { device: 2, directory: 3, file: 4, symlink: 7 };
 
 export const FD_APPEND = 1;
-export const FD_NONBLOCK = 4;
 export const FD_FLAGS_MASK = 0x1f;
 
 export const OPEN_CREATE = 1;
@@ -23,8 +22,7 @@ export const SET_MODIFIED_NOW = 8;
 export const SET_TIMES_MASK = 0xf;
 
 export const CLOCK_REALTIME = 0;
-export const CLOCK_MONOTONIC = 1;
-/** Process and thread time follow; a guest has one thread, and they read as running time. */
+/** Running time follows, then process and thread time; a guest has one thread, and they read as running time. */
 export const CLOCK_COUNT = 4;
 
 /** As many vectors as a POSIX system takes in one call. */

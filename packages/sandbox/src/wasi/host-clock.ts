@@ -4,7 +4,7 @@ import type { Moment } from "./inode.js";
 const NS_PER_MS = 1_000_000n;
 
 /** A clock that depends on nothing but how often it is read, so that a run can be repeated to the last bit. */
-export interface FixedClock {
+interface FixedClock {
   readonly kind: "fixed";
   /** Nanoseconds since 1970 at the start. */
   readonly startNs: bigint;

@@ -71,7 +71,7 @@ function openFile(inode: FileInode, { asked, truncate, flags }: Terms): Descript
 }
 
 /** What can be done with a device: what it has callbacks for. */
-export function deviceRights(stream: { readonly read?: unknown; readonly write?: unknown }): number {
+function deviceRights(stream: { readonly read?: unknown; readonly write?: unknown }): number {
   const read = stream.read === undefined ? rights.FD_READ : 0;
   const write = stream.write === undefined ? rights.FD_WRITE : 0;
   return rights.DEVICE_RIGHTS & ~(read | write);

@@ -16,7 +16,7 @@ import { TreeDirectory, TreeFile } from "./tree-mount.js";
 import type { Vfs } from "./vfs.js";
 
 /** What a descriptor holds: an inode of the saved files, something on a mount, or one of the three streams. */
-export type SavedTarget =
+type SavedTarget =
   | { readonly kind: "inode"; readonly at: number }
   | { readonly kind: "mounted"; readonly mount: string; readonly path: string }
   | { readonly kind: "stream"; readonly name: string };

@@ -7,7 +7,7 @@ import { type Mounts, Vfs, type VfsOptions } from "./vfs.js";
 
 type Times = readonly [accessed: Moment, modified: Moment, changed: Moment];
 
-export type SavedInode =
+type SavedInode =
   | {
       readonly kind: "file";
       readonly inode: number;
@@ -34,7 +34,7 @@ export type SavedInode =
     };
 
 /** A name, and where its inode stands in the list, or the path of the mount that is there. */
-export type SavedChild = readonly [name: string, at: number | string, cookie: number];
+type SavedChild = readonly [name: string, at: number | string, cookie: number];
 
 /** The files of a session as plain data: numbers, texts and bytes, which `v8.serialize` and messages between threads take. */
 export interface SavedVfs {

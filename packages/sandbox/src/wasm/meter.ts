@@ -45,6 +45,9 @@ export interface MeterOptions {
 
 const ALL_ON: Optimisations = { potentials: true, fold: true, regions: true, cut: true, hints: true };
 
+/** Room for what is not code; more is made when it is needed. */
+const SPARE_BYTES = 2 ** 20;
+
 const MOST_DEPTH = 2 ** 31 - 1;
 
 /**
@@ -72,7 +75,7 @@ export function meter(wasm: Uint8Array, options: MeterOptions = {}): Uint8Array 
   };
   const plan = makePlan(graph, bodies, isRoot, optimisations);
   const { code, hints } = emitCode(wasm, declarations, layout, plan, options.depth !== undefined);
-  const writer = new Writer(wasm.length + code.length);
+  const writer = new Writer(code.length + SPARE_BYTES);
   assemble(
     {
       source: wasm,
@@ -157,7 +160,8 @@ function emitCode(
   plan: Plan,
   countsDepth: boolean,
 ): { readonly code: Uint8Array; readonly hints: ReadonlyMap<number, Hints> } {
-  const writer = new Writer(wasm.length + plan.graph.edges * 4);
+  const last = plan.bodies.at(-1)?.end ?? 0;
+  const writer = new Writer(last - (plan.bodies[0]?.start ?? 0) + plan.graph.edges * 8 + SPARE_BYTES);
   const emitter = new Emitter(wasm, writer, declarations, layout, plan, countsDepth);
   for (let index = 0; index < plan.bodies.length; index += 1) emitter.emit(index);
   for (const name of layout.helpers) {

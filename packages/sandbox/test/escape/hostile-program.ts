@@ -17,8 +17,8 @@ export interface HostileProgram {
   readonly says?: string;
   /** A part of its standard error. */
   readonly complains?: string;
-  /** Whether more came out than is kept. */
-  readonly truncated?: "stdout" | "stderr";
+  /** Where more came out than is kept. */
+  readonly truncated?: readonly ("stdout" | "stderr")[];
 }
 
 /** Small, so that what runs until it is stopped is stopped soon. */

@@ -3,6 +3,7 @@ import { Stopped } from "../../src/wasm/outcome.js";
 import { Bench, type Ran } from "./fixture.js";
 
 const MIB = 1024 * 1024;
+const FUEL = 800_000_000;
 
 type Fate = "out_of_fuel" | "memory_limit" | "stack_overflow" | "ended";
 
@@ -164,10 +165,10 @@ describe("contained:", () => {
     const bench = new Bench({ "/app/loop.js": "for (;;);", "/app/safe.txt": "safe" }, { memoryLimitBytes: 8 * MIB });
     await bench.print(`globalThis.before = "still here"`);
 
-    const ran = await bench.run(code, { fuel: 300_000_000, outputBytes: 50_000 });
+    const ran = await bench.run(code, { fuel: FUEL, outputBytes: 50_000 });
 
     expect(fates).toContain(fateOf(ran));
-    expect(ran.fuel_consumed).toBeLessThanOrEqual(300_000_000);
+    expect(ran.fuel_consumed).toBeLessThanOrEqual(FUEL);
     expect(ran.memory_bytes).toBeLessThanOrEqual(32 * MIB + 65_536);
     expect(ran.out.length).toBeLessThanOrEqual(50_000);
     expect(ran.err.length).toBeLessThanOrEqual(50_000);
@@ -186,7 +187,7 @@ describe("deterministic:", () => {
     async ([, , code]) => {
       const run = async () => {
         const bench = new Bench({}, { memoryLimitBytes: 8 * MIB });
-        return bench.run(code, { fuel: 300_000_000, outputBytes: 1000 });
+        return bench.run(code, { fuel: FUEL, outputBytes: 1000 });
       };
 
       expect(await run()).toEqual(await run());

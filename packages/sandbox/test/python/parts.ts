@@ -9,7 +9,7 @@ import type { Execution } from "../../src/wasm/outcome.js";
 
 /** Kept from one run of the tests to the next: making an image takes seconds. */
 export const CACHE = fileURLToPath(new URL("../../../../node_modules/.cache/bursar-sandbox-tests", import.meta.url));
-export const PAGES = 4096;
+const PAGES = 4096;
 
 export async function pythonParts(): Promise<PythonParts> {
   enableBranchHints();

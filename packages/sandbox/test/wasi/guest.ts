@@ -154,8 +154,8 @@ export class Guest {
     return this.call("path_rename", fd, ...this.text(from), newFd, ...this.text(to, SECOND_TEXT));
   }
 
-  link(from: string, to: string, { fd = ROOT, newFd = fd, lookup = 0 } = {}): Answer {
-    return this.call("path_link", fd, lookup, ...this.text(from), newFd, ...this.text(to, SECOND_TEXT));
+  link(from: string, to: string, { newFd = ROOT, lookup = 0 } = {}): Answer {
+    return this.call("path_link", ROOT, lookup, ...this.text(from), newFd, ...this.text(to, SECOND_TEXT));
   }
 
   symlink(target: string, path: string, fd = ROOT): Answer {
@@ -167,7 +167,10 @@ export class Guest {
     return answer === "ok" ? this.slice(DATA, this.view.getUint32(OUT, true)) : answer;
   }
 
-  stat(target: string | number, { follow = true, fd = ROOT } = {}): GuestStat | ErrnoName {
+  stat(
+    target: string | number,
+    { follow = true, fd = ROOT }: { follow?: boolean; fd?: number } = {},
+  ): GuestStat | ErrnoName {
     const answer =
       typeof target === "number"
         ? this.call("fd_filestat_get", target, OUT)

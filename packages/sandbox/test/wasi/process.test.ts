@@ -140,7 +140,7 @@ describe("poll_oneoff", () => {
     ]);
 
     expect(waited).toEqual([300n]);
-    expect(events.map(({ userdata }) => userdata)).toEqual([2n, 3n]);
+    expect(events).toMatchObject([{ userdata: 2n }, { userdata: 3n }]);
   });
 
   it("does not wait for a moment that is past", () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { describe, expect, it } from "vitest";
+import { NULL_DEVICE } from "../../src/wasi/device.js";
 import type { WasiHostOptions } from "../../src/wasi/host-options.js";
 import { ProcExit } from "../../src/wasi/proc-exit.js";
 import { Vfs } from "../../src/wasi/vfs.js";
@@ -44,7 +45,7 @@ function homeAndTemporary(): Vfs {
 
 describe("CPython on this host", () => {
   it("works with files, directories, links and temporary files", () => {
-    const { stdout, stderr, code, host } = python(`
+    const script = `
 import os, shutil, tempfile
 os.makedirs('/app/a/b/c')
 with open('/app/a/b/x.txt', 'w') as f: f.write('héllo\\n' * 3)
@@ -60,6 +61,7 @@ shutil.copytree('/app/a', '/app/copy', symlinks=True)
 os.link('/app/copy/b/x.txt', '/app/hard'); print(os.stat('/app/hard').st_nlink, os.path.samefile('/app/hard', '/app/copy/b/x.txt'))
 shutil.move('/app/copy', '/app/moved'); shutil.rmtree('/app/moved'); print(sorted(os.listdir('/app')), os.stat('/app/hard').st_nlink)
 os.replace('/app/hard', '/app/replaced'); os.utime('/app/replaced', ns=(1, 1234567890123456789)); print(os.stat('/app/replaced').st_mtime_ns)
+print('nothing', file=open(os.devnull, 'w'), flush=True); print(open(os.devnull).read() == '')
 with tempfile.TemporaryDirectory(dir='/tmp') as d:
     with tempfile.NamedTemporaryFile(dir=d) as t: t.write(b'x' * 100000); t.flush(); print(os.path.getsize(t.name))
 print(os.listdir('/tmp'))
@@ -67,7 +69,8 @@ f = open('/app/gone', 'w+'); f.write('kept'); f.flush(); os.remove('/app/gone');
 for wrong in (lambda: open('/app/none'), lambda: os.mkdir('/app'), lambda: os.rmdir('/app'), lambda: os.listdir('/app/link'), lambda: open('/app', 'w')):
     try: wrong()
     except OSError as e: print(type(e).__name__)
-`);
+`;
+    const { stdout, stderr, code, host } = python(script, { devices: { "/dev/null": NULL_DEVICE } });
 
     expect(stderr).toBe("");
     expect(code).toBe(0);
@@ -79,6 +82,7 @@ for wrong in (lambda: open('/app/none'), lambda: os.mkdir('/app'), lambda: os.rm
       "2 True",
       "['a', 'absolute', 'hard', 'link'] 1",
       "1234567890123456789",
+      "True",
       "100000",
       "[]",
       "kept False",

@@ -53,19 +53,15 @@ export class Graph {
   readonly loopHasCall: Ints;
 
   constructor(codeBytes: number) {
-    const nodes = codeBytes >> 4;
-    const edges = codeBytes >> 3;
+    // The guests have one node for about 45 bytes of code, and one edge for about 30.
+    const [nodes, edges] = [codeBytes >> 5, (codeBytes >> 5) + (codeBytes >> 7)];
     [this.cost, this.frequency] = [new Floats(nodes), new Floats(nodes)];
     [this.loop, this.cold] = [new Ints(nodes), new Ints(nodes)];
     [this.from, this.to, this.kind] = [new Ints(edges), new Ints(edges), new Ints(edges)];
-    [this.weight, this.position, this.resume, this.label] = [
-      new Floats(edges),
-      new Ints(edges),
-      new Ints(edges),
-      new Ints(edges),
-    ];
-    [this.caller, this.callee] = [new Ints(nodes), new Ints(nodes)];
-    [this.loopParent, this.loopHasCall] = [new Ints(64), new Ints(64)];
+    [this.position, this.resume, this.label] = [new Ints(edges), new Ints(edges), new Ints(edges)];
+    this.weight = new Floats(edges);
+    [this.caller, this.callee] = [new Ints(nodes >> 1), new Ints(nodes >> 1)];
+    [this.loopParent, this.loopHasCall] = [new Ints(nodes >> 5), new Ints(nodes >> 5)];
   }
 
   get nodes(): number {

@@ -47,7 +47,7 @@ export function makePlan(
 ): Plan {
   const calls = new Calls(graph, bodies);
   const { order, isRecursive, isCut } = findCircles(calls, bodies);
-  const regions = findRegions(graph, on.regions);
+  const regions = findRegions(graph, bodies, on.regions);
   const [potentials, weights] = [new Potentials(graph), new Weights(graph, regions)];
   const [isFolded, isChecked] = [new Uint8Array(bodies.length), new Uint8Array(bodies.length)];
   const [moved, unchecked] = [new Float64Array(bodies.length), new Float64Array(bodies.length)];

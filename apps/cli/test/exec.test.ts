@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { bursar } from "./run.js";
+
+const folder = mkdtempSync(join(tmpdir(), "bursar-exec-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("bursar exec", () => {
+  test("runs a program, and says on the side what it has burnt", () => {
+    const { status, stdout, stderr } = bursar(["exec", "-c", "import sys; print(6 * 7, sys.argv)", "--", "a", "b"]);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "42 ['-c', 'a', 'b']\n" });
+    expect(stderr).toMatch(/^── [\d.]+[kM] of 10B fuel, [\d.]+ %, \d+ ms\n$/);
+  });
+
+  test("runs scripts in both languages, with files, and ends as they do", () => {
+    const [python, javascript, data] = ["a.py", "b.mjs", "data.txt"].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    writeFileSync(data, "some data");
+    writeFileSync(python, "import sys\nprint(open('data.txt').read())\nsys.exit(3)");
+    writeFileSync(javascript, "import * as std from 'std';\nconsole.log(std.loadFile('/app/data.txt'));");
+    expect(bursar(["exec", python, "--file", data, "--quiet"])).toMatchObject({
+      status: 3,
+      stdout: "some data\n",
+      stderr: "",
+    });
+    expect(bursar(["exec", javascript, "--file", data, "--quiet"])).toMatchObject({ status: 0, stdout: "some data\n" });
+  });
+
+  test("gives the result as JSON, and guidance when the fuel is used up", () => {
+    const { status, stdout } = bursar(["exec", "-c", "while True: pass", "--fuel", "50M", "--json"]);
+    expect(status).toBe(137);
+    expect(JSON.parse(stdout)).toMatchObject({
+      success: false,
+      fuel_consumed: 50_000_000,
+      metadata: { trap_reason: "out_of_fuel", error_guidance: { error_type: "OutOfFuel" } },
+    });
+    const { stderr } = bursar(["exec", "-c", "while True: pass", "--fuel", "50M"]);
+    expect(stderr).toContain("Solution 2: Create session with higher fuel budget");
+  });
+
+  test.each([
+    [["exec", "x.py", "-c", "1"], "give either a script or -c"],
+    [["exec", "-c", "1", "--fuel", "much"], "--fuel is much; allowed: an amount such as 500M"],
+    [["exec", "-c", "1", "--timeout", "soon"], "--timeout is soon; allowed: a time such as 500ms"],
+    [["exec", "-c", "1", "--memory", "1"], "--memory is 1; allowed: 32 to 4096"],
+    [["exec", "-c", "1", "--language", "perl"], "--language is perl; allowed: python, javascript"],
+    [["exec", "-c", "1", "--feul", "1"], "did you mean --fuel?"],
+  ])("%s is refused", (args, message) => {
+    expect(bursar(args)).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
+  });
+
+  test("names a script that is not there", () => {
+    const { status, stderr } = bursar(["exec", join(folder, "none.py")]);
+    expect(status).toBe(1);
+    expect(stderr).toContain("cannot be read (ENOENT); check its name");
+  });
+});
