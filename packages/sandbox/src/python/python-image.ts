@@ -41,11 +41,10 @@ export interface PythonBasis {
 
 /** Deep enough for every sensible program, and for V8's own stack on a thread of ours. */
 const DEPTH = 2500;
-const HOME = "/python";
 const BOOT = new URL("../../guest/python/boot.py", import.meta.url);
 const ARGV = ["python", "-X", "frozen_modules=on", "/boot.py"];
 /** The seed of hashes is fixed with the image; it decides the order of sets, and so the fuel. */
-const ENV = { PYTHONHOME: HOME, PYTHONDONTWRITEBYTECODE: "1", PYTHONHASHSEED: "0", PYTHONNOUSERSITE: "1" };
+const ENV = { PYTHONDONTWRITEBYTECODE: "1", PYTHONHASHSEED: "0", PYTHONNOUSERSITE: "1" };
 const BOOTED = 77;
 const BOOT_FUEL = 20_000_000_000;
 const IMAGE_VERSION = "1";
@@ -79,8 +78,7 @@ export async function pythonModule(
     version: `${METER_VERSION}.${DEPTH}.${maximumPages}`,
   };
   return cached(folder, key, async () => {
-    const wasm = await readFile(manifest.wasm);
-    return meter(wasm, { depth: DEPTH, maximumPages, dropData: true, expose: exposed(manifest) });
+    return meter(await wasmOf(manifest), { depth: DEPTH, maximumPages, dropData: true, expose: exposed(manifest) });
   });
 }
 
@@ -88,12 +86,19 @@ export async function pythonModule(
 export async function pythonBasis(manifest: PythonManifest): Promise<PythonBasis> {
   const boot_sha256 = sha256(await readFile(BOOT));
   const { name, version, sha256: guest_sha256 } = manifest;
-  return { guest: `${name} ${version}`, guest_sha256, meter: METER_VERSION, boot_sha256, argv: ARGV, env: ENV };
+  return {
+    guest: `${name} ${version}`,
+    guest_sha256,
+    meter: METER_VERSION,
+    boot_sha256,
+    argv: ARGV,
+    env: envOf(manifest),
+  };
 }
 
 /** Where the standard library is found in a guest. */
-export function stdlibPath({ version }: PythonManifest): string {
-  return `${HOME}/lib/python${version.split(".").slice(0, 2).join(".")}`;
+export function stdlibPath({ home, version }: PythonManifest): string {
+  return `${home}/lib/python${version.split(".").slice(0, 2).join(".")}`;
 }
 
 /** How the function that serves requests is called. */
@@ -110,11 +115,19 @@ export function entryOf(
   return () => call(image.serve, 0, 0, 0);
 }
 
+function envOf({ home }: PythonManifest): Readonly<Record<string, string>> {
+  return { PYTHONHOME: home, ...ENV };
+}
+
+/** The bytes of a build, if they are what its manifest says. */
+async function wasmOf({ wasm, sha256: expected }: PythonManifest): Promise<Uint8Array> {
+  const bytes = await readFile(wasm);
+  if (sha256(bytes) === expected) return bytes;
+  throw new Error(`${wasm} is not the build that its manifest names; install it again`);
+}
+
 async function makeImage(manifest: PythonManifest, boot: Uint8Array): Promise<PythonImage> {
-  const wasm = await readFile(manifest.wasm);
-  if (sha256(wasm) !== manifest.sha256) {
-    throw new Error(`${manifest.wasm} is not the build that its manifest names; install it again`);
-  }
+  const wasm = await wasmOf(manifest);
   const module = new engine.Module(meter(wasm, { depth: DEPTH, expose: exposed(manifest) }));
   const vfs = new Vfs();
   for (const folder of ["/app", "/tmp", "/data"]) vfs.mkdir(folder);
@@ -122,7 +135,7 @@ async function makeImage(manifest: PythonManifest, boot: Uint8Array): Promise<Py
   let fuel: Fuel | null = null;
   const control = new Control(() => fuel?.consumed ?? 0);
   const host = new WasiHost({
-    ...{ args: ARGV, env: ENV, vfs, preopens: { "/": "/" } },
+    ...{ args: ARGV, env: envOf(manifest), vfs, preopens: { "/": "/" } },
     ...{ clock: FIXED_CLOCK, random: { kind: "seeded", seed: "image" }, devices: { "/dev/control": control } },
     charge: (units) => fuel?.charge(units),
   });

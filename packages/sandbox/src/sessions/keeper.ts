@@ -9,6 +9,8 @@ import { type Kept, Session, type Settings, type Turn } from "./session.js";
 export interface KeeperOptions {
   /** Where derived files are kept: rewritten modules and images. */
   readonly cache: string;
+  /** Where faster builds of the interpreters may be; null when none is wanted. */
+  readonly guests: string | null;
   /** Where vendored packages are. */
   readonly packages: string;
   readonly workers: number;
@@ -61,7 +63,7 @@ export class Keeper implements Keeping, AsyncDisposable {
 
   constructor(options: KeeperOptions) {
     this.options = options;
-    this.parts = new PartsMaker(options.cache);
+    this.parts = new PartsMaker(options.cache, options.guests);
     this.pool = new Pool({ workers: options.workers, packages: options.packages, parts: this.parts });
     this.sweeping = setInterval(() => this.sweep(), Math.min(SWEEP_MS, options.idle_ms)).unref();
   }

@@ -4,6 +4,8 @@ import { join } from "node:path";
 /** Where derived files, vendored packages and the key are, by the conventions of the platform. */
 export interface Places {
   readonly cache: string;
+  /** Guests that were built on this machine. */
+  readonly guests: string;
   readonly packages: string;
   readonly key: string;
 }
@@ -14,6 +16,7 @@ export function defaultPlaces(env: Environment = process.env, platform: string =
   const [cache, data] = rootsOf(env, platform);
   return {
     cache: join(cache, "bursar", "sandbox"),
+    guests: env.BURSAR_GUESTS || join(cache, "bursar", "guests"),
     packages: env.BURSAR_PACKAGES || join(data, "bursar", "packages"),
     key: join(data, "bursar", "sandbox.key"),
   };

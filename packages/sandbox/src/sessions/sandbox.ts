@@ -15,6 +15,8 @@ export interface SandboxOptions {
   /** Where rewritten modules and images are kept: the cache folder of the platform unless it says otherwise. */
   readonly cacheFolder?: string;
   readonly packagesFolder?: string;
+  /** `fast` takes the build of `npm run build:guest` where there is one, `npm` never does; `fast` unless it says otherwise. */
+  readonly guest?: "fast" | "npm";
   /** The file with the key that signs saved sessions; it is made when it is not there. */
   readonly keyFile?: string;
   /** Real folders that sessions may mount, or parts of. */
@@ -57,7 +59,15 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox
   whole(mostSessions, "mostSessions", 1, 1_000_000);
   whole(idleTimeout, "idleTimeout", 1, Number.MAX_SAFE_INTEGER);
   const [cache, packages] = [options.cacheFolder ?? places.cache, options.packagesFolder ?? places.packages].map(made);
-  const keeper = { cache: cache as string, packages: packages as string, workers, mostSessions, idle_ms: idleTimeout };
+  const guests = (options.guest ?? guestFrom(process.env.BURSAR_GUEST)) === "npm" ? null : places.guests;
+  const keeper = {
+    guests,
+    cache: cache as string,
+    packages: packages as string,
+    workers,
+    mostSessions,
+    idle_ms: idleTimeout,
+  };
   const folders = (options.folders ?? []).map(({ path, writable = false }) => ({ path: realpathSync(path), writable }));
   const key = () => keyIn(options.keyFile ?? places.key);
   if (isolation === "thread") {
@@ -66,6 +76,10 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox
   }
   const remote = new Remote(keeper, folders);
   return new Sandbox(remote.keeping, remote, folders, key);
+}
+
+function guestFrom(text: string | undefined): "fast" | "npm" {
+  return text === "npm" ? "npm" : "fast";
 }
 
 /** Real paths, because that is what permissions are about. */

@@ -1,7 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { PythonGuest, type PythonParts, type PythonState } from "../../src/python/python-guest.js";
 import { baseOf, pythonImage, pythonModule } from "../../src/python/python-image.js";
-import { npmPython } from "../../src/python/python-manifest.js";
+import { builtPython, npmPython, type PythonManifest } from "../../src/python/python-manifest.js";
+import { defaultPlaces } from "../../src/sessions/places.js";
 import { ZipTree } from "../../src/wasi/zip-tree.js";
 import { enableBranchHints } from "../../src/wasm/branch-hints.js";
 import { engine } from "../../src/wasm/engine.js";
@@ -13,10 +14,18 @@ const PAGES = 4096;
 
 export async function pythonParts(): Promise<PythonParts> {
   enableBranchHints();
-  const manifest = npmPython();
+  const manifest = await chosen();
   const image = await pythonImage(manifest, CACHE);
   const module = new engine.Module(await pythonModule(manifest, CACHE, PAGES));
   return { manifest, module, image, base: baseOf(image), stdlib: new ZipTree(image.stdlib) };
+}
+
+/** The guest that comes from npm, or the one that was built on this machine. */
+async function chosen(): Promise<PythonManifest> {
+  if (process.env.BURSAR_GUEST === "npm") return npmPython();
+  const built = await builtPython(defaultPlaces().guests);
+  if (built === null) throw new Error("there is no built guest; run `npm run build:guest`, or set BURSAR_GUEST=npm");
+  return built;
 }
 
 export function newGuest(parts: PythonParts, state?: PythonState): PythonGuest {

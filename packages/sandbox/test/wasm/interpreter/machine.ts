@@ -1,5 +1,6 @@
 import type { CostTable } from "../../../src/wasm/costs.js";
 import type { DecodedModule, DefinedFunction, FunctionType, Instruction } from "./decode.js";
+import { loadFrom, type Memory, memoryOf, storeTo, WIDTHS } from "./memory.js";
 import { binary, saturating, Trap, unary, type Value } from "./numbers.js";
 
 export type HostFunction = (...args: Value[]) => Value | undefined;
@@ -27,8 +28,6 @@ interface Label {
   readonly target: number;
   readonly isLoop: boolean;
 }
-
-type Memory = { bytes: Uint8Array; view: DataView };
 
 /** Executes a module one operator after the other, as the specification tells it, and adds up what they cost. */
 export class Machine {
@@ -324,38 +323,12 @@ export class Machine {
   }
 
   private load(code: number, offset: number): void {
-    const { view } = this.memory;
-    const at = this.address(offset, WIDTHS[code] ?? 1);
-    const loads: Record<number, () => number | bigint> = {
-      40: () => view.getInt32(at, true),
-      41: () => view.getBigInt64(at, true),
-      42: () => view.getFloat32(at, true),
-      43: () => view.getFloat64(at, true),
-      44: () => view.getInt8(at),
-      45: () => view.getUint8(at),
-      46: () => view.getInt16(at, true),
-      47: () => view.getUint16(at, true),
-      48: () => BigInt(view.getInt8(at)),
-      49: () => BigInt(view.getUint8(at)),
-      50: () => BigInt(view.getInt16(at, true)),
-      51: () => BigInt(view.getUint16(at, true)),
-      52: () => BigInt(view.getInt32(at, true)),
-      53: () => BigInt(view.getUint32(at, true)),
-    };
-    this.stack.push(loads[code]?.() ?? null);
+    this.stack.push(loadFrom(this.memory, code, this.address(offset, WIDTHS[code] ?? 1)));
   }
 
   private store(code: number, offset: number): void {
     const value = this.pop();
-    const at = this.address(offset, WIDTHS[code] ?? 1);
-    const { view } = this.memory;
-    if (code === 0x38) view.setFloat32(at, Number(value), true);
-    else if (code === 0x39) view.setFloat64(at, Number(value), true);
-    else {
-      const whole = BigInt(value ?? 0);
-      for (let byte = 0; byte < (WIDTHS[code] ?? 1); byte += 1)
-        view.setUint8(at + byte, Number((whole >> BigInt(8 * byte)) & 255n));
-    }
+    storeTo(this.memory, code, this.address(offset, WIDTHS[code] ?? 1), value);
   }
 
   private table(index: number): Value[] {
@@ -381,15 +354,6 @@ export class Machine {
     if (first?.code === 0xd2) return first.indices[0] ?? null;
     return first?.code === 0xd0 ? null : (first?.value ?? null);
   }
-}
-
-/** How many bytes each load and store moves. */
-const WIDTHS: Readonly<Record<number, number>> = Object.fromEntries(
-  [4, 8, 4, 8, 1, 1, 2, 2, 1, 1, 2, 2, 4, 4, 4, 8, 4, 8, 1, 2, 1, 2, 4].map((width, index) => [0x28 + index, width]),
-);
-
-function memoryOf(bytes: Uint8Array<ArrayBuffer>): Memory {
-  return { bytes, view: new DataView(bytes.buffer) };
 }
 
 function inside(length: number, at: number, count: number): number {
