@@ -18,12 +18,12 @@ export const JAVASCRIPT_WORKLOADS: readonly string[] = [
 export const JAVASCRIPT_CODE = String.raw`
 globalThis.fibonacci = () => {
   const fib = (n) => (n < 2 ? n : fib(n - 1) + fib(n - 2));
-  return fib(23);
+  return fib(24);
 };
 
 globalThis.loops = () => {
   let total = 0;
-  for (let i = 0; i < 700000; i++) total = (total + i * i) % 1000003;
+  for (let i = 0; i < 160000; i++) total = (total + i * i) % 1000003;
   return total;
 };
 
@@ -41,7 +41,7 @@ class Packet {
 globalThis.objects = () => {
   const queues = Array.from({ length: 6 }, (_, id) => new Packet(new Packet(null, id), id));
   let sent = 0;
-  for (let turn = 0; turn < 60000; turn++) {
+  for (let turn = 0; turn < 30000; turn++) {
     const id = turn % 6;
     const packet = queues[id];
     if (packet === null) continue;
@@ -76,7 +76,7 @@ globalThis.strings = () => {
 globalThis.patterns = () => {
   const text = "the quick brown fox jumps over 1234 lazy dogs foo@bar.com; ".repeat(40);
   let count = 0;
-  for (let turn = 0; turn < 10; turn++) {
+  for (let turn = 0; turn < 40; turn++) {
     count += text.match(/\b\w+@\w+\.com\b/g).length;
     count += text.replace(/(\d+)/g, "<$1>").length;
     count += (text.match(/(?:[a-z]+ ){3}o/g) ?? []).length;
@@ -91,7 +91,7 @@ globalThis.documents = () => {
     data.map["k" + i] = { v: i, n: "name " + i };
   }
   let length = 0;
-  for (let turn = 0; turn < 60; turn++) length += JSON.stringify(JSON.parse(JSON.stringify(data))).length;
+  for (let turn = 0; turn < 30; turn++) length += JSON.stringify(JSON.parse(JSON.stringify(data))).length;
   return length;
 };
 
@@ -103,10 +103,10 @@ globalThis.closures = () => {
 };
 
 globalThis.typedArrays = () => {
-  const bytes = new Uint8Array(65536);
+  const bytes = new Uint8Array(16384);
   const words = new Float64Array(4096);
   for (let turn = 0; turn < 4; turn++) {
-    for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[(i * 31) & 65535] + i) & 255;
+    for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[(i * 31) & 16383] + i) & 255;
     for (let i = 0; i < words.length; i++) words[i] = words[(i + 1) & 4095] * 0.5 + bytes[i];
     bytes.copyWithin(1, 0);
     words.subarray(1).set(words.subarray(0, 4095));
@@ -123,7 +123,7 @@ globalThis.sorting = () => {
 globalThis.maps = () => {
   const map = new Map();
   const set = new Set();
-  for (let i = 0; i < 60000; i++) {
+  for (let i = 0; i < 5000; i++) {
     const key = (i * 7919) % 5003;
     map.set(key, (map.get(key) ?? 0) + 1);
     set.add("k" + (key & 255));

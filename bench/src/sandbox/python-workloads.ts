@@ -21,14 +21,14 @@ import hashlib, json, re
 
 def loops():
     total = 0
-    for number in range(60_000):
+    for number in range(40_000):
         total += number * number % 7
     return total
 
 def calls():
     def fibonacci(n):
         return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
-    return fibonacci(17)
+    return fibonacci(21)
 
 class Point:
     def __init__(self, x, y):
@@ -42,13 +42,13 @@ class Point:
 
 def attributes():
     point = Point(1, 2)
-    for step in range(8_000):
+    for step in range(12_000):
         point.moved(step).y += point.x & 3
     return point.x, point.y
 
 def dictionaries():
     counts = {}
-    for number in range(15_000):
+    for number in range(8_000):
         key = number * 7919 % 5003
         counts[key] = counts.get(key, 0) + 1
         counts["k%d" % (key & 255)] = number
@@ -61,12 +61,12 @@ def strings():
 
 def documents():
     data = {"list": [1, 2.5, "é", None, True] * 20, "dict": {str(n): {"v": n, "n": f"name {n}"} for n in range(100)}}
-    for _ in range(6):
+    for _ in range(18):
         data = json.loads(json.dumps(data))
     return len(json.dumps(data))
 
 def patterns():
-    text = "the quick brown fox jumps over 1234 lazy dogs foo@bar.com; " * 20
+    text = "the quick brown fox jumps over 1234 lazy dogs foo@bar.com; " * 250
     found = re.findall(r"\\b\\w+@\\w+\\.com\\b", text)
     return len(found), len(re.sub(r"(\\d+)", r"<\\1>", text)), len(re.findall(r"(?:[a-z]+ ){3}o", text))
 
@@ -83,7 +83,7 @@ def hashing():
 def floats():
     bodies = [[0.0, 0.0, 0.1, 0.2], [4.84, -1.16, 0.6, 2.8], [8.34, 4.12, -1.01, 1.82], [12.9, -15.1, 1.08, 0.86]]
     pairs = [(bodies[i], bodies[j]) for i in range(4) for j in range(i + 1, 4)]
-    for _ in range(300):
+    for _ in range(900):
         for a, b in pairs:
             dx, dy = a[0] - b[0], a[1] - b[1]
             pull = 0.01 * (dx * dx + dy * dy) ** -1.5
@@ -98,7 +98,7 @@ def exceptions():
         if number % 3 == 0:
             raise ValueError(number)
         return number
-    for number in range(5_000):
+    for number in range(8_000):
         try:
             caught += check(number) & 1
         except ValueError as error:
@@ -108,13 +108,13 @@ def exceptions():
     return caught
 
 def comprehensions():
-    squares = [number * number for number in range(12_000) if number & 1]
+    squares = [number * number for number in range(15_000) if number & 1]
     names = {number: f"n{number}" for number in squares[:3_000]}
     return sum(each % 10 for each in squares), len({len(name) for name in names.values()}), any(n > 10**9 for n in squares)
 
 def integers():
     value = 1
-    for number in range(1, 500):
+    for number in range(1, 1_600):
         value = value * number + number
-    return value % 10**30, len(str(value))
+    return value % 10**30, len(str(value % 10**600)), value.bit_length()
 `;

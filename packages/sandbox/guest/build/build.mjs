@@ -138,10 +138,15 @@ async function main() {
   process.stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : describe(result));
 }
 
+/** What a person can do something about is told in a sentence; anything else is a mistake of ours. */
+function told(error) {
+  if (error instanceof BuildFailure) return error.message;
+  return typeof error.code === "string" && "syscall" in error ? error.message : error.stack;
+}
+
 try {
   await main();
 } catch (error) {
-  const exitCode = error instanceof BuildFailure ? error.exitCode : EXIT_CODES.failed;
-  process.stderr.write(`build:guest: ${error instanceof BuildFailure ? error.message : error.stack}\n`);
-  process.exitCode = exitCode;
+  process.stderr.write(`build:guest: ${told(error)}\n`);
+  process.exitCode = error instanceof BuildFailure ? error.exitCode : EXIT_CODES.failed;
 }

@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { outputOf } from "./command.mjs";
@@ -22,7 +31,7 @@ export async function fetchSources(folder) {
   if (missing.length === 0) return;
   const scratch = mkdtempSync(join(tmpdir(), "bursar-apt-"));
   try {
-    const archive = await openArchive(scratch);
+    const archive = await openArchive(scratch, folder);
     for (const source of missing) await fetchSource(source, archive, folder);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -37,13 +46,13 @@ function isGenuine(file, source) {
  * Debian's index of sources, in a configuration of our own: machines usually have it switched off, and what is written
  * in /etc is not ours to change.
  */
-async function openArchive(scratch) {
+async function openArchive(scratch, folder) {
   const format = ["--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)"];
   const targets = (await outputOf("apt-get", ["indextargets", "Created-By: Packages", ...format])) ?? "";
   const repositories = targets.split("\n").filter((line) => /^\S+\/debian(?:-security)?\//.test(line));
   if (repositories.length === 0) {
     throw new BuildFailure(
-      "apt knows no archive of Debian; add one to its sources, or put the files that sources.json names into the folder of sources",
+      `apt knows no archive of Debian; add one to its sources, or put the files that sources.json names into ${folder}`,
       EXIT_CODES.unreachable,
     );
   }
@@ -61,8 +70,13 @@ async function openArchive(scratch) {
     ].join("\n"),
   );
   const env = { ...process.env, APT_CONFIG: join(scratch, "apt.conf") };
-  if ((await outputOf("apt-get", ["update"], { env })) === null) {
-    throw new BuildFailure("Debian's archive cannot be reached: apt-get update failed", EXIT_CODES.unreachable);
+  await outputOf("apt-get", ["update"], { env });
+  // It ends well even if it could not fetch anything.
+  if (!readdirSync(join(scratch, "lists")).some((name) => /_Sources(?:\.\w+)?$/.test(name))) {
+    throw new BuildFailure(
+      `Debian's archive cannot be reached, and not all of the sources are in ${folder}; to see why: apt-get update`,
+      EXIT_CODES.unreachable,
+    );
   }
   return { env, scratch, addresses: [...new Set(repositories.map((line) => line.split(" ")[0]))] };
 }

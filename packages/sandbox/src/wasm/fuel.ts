@@ -23,7 +23,8 @@ const DEFAULT_SLICE = 10_000_000;
  * When an export has returned, and no other is running, `consumed` is exact: the sum of the cost table over everything that was
  * executed. In between, at a call of the host or in `onSlice`, it lacks or anticipates parts of the functions that are still
  * open, a few hundred units each. It is the same every time, in every process and with every size of slice, and so is the place
- * where the budget ends.
+ * where the budget ends. When the guest traps, the open parts stay uncounted: also those of a loop that calls nothing, which
+ * counts by itself and reports at most a slice later.
  *
  * ```ts
  * const fuel = new Fuel(instance);

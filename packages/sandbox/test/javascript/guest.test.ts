@@ -61,6 +61,23 @@ describe("a program", () => {
     expect(out).toBe("sync\nmicro\nasync\nmicro 2\ninterval\ntimeout\n");
   });
 
+  test("has its timers called in the order in which they are due, and not those it has cleared", async () => {
+    const out = await new Bench().print(`
+      const delays = Array.from({ length: 300 }, (_, index) => ((index * 7919) % 97) + 1);
+      const fired = [];
+      const timers = delays.map((delay, index) => setTimeout((...args) => fired.push(args), delay, delay, index));
+      for (let index = 0; index < timers.length; index += 3) clearTimeout(timers[index]);
+      clearTimeout(undefined); clearTimeout(12); clearTimeout({});
+      setTimeout(() => {
+        const expected = delays.map((delay, index) => [delay, index]).filter(([, index]) => index % 3 !== 0);
+        expected.sort(([a, i], [b, j]) => a - b || i - j);
+        console.log(fired.length, JSON.stringify(fired) === JSON.stringify(expected));
+      }, 1000);
+    `);
+
+    expect(out).toBe("200 true\n");
+  });
+
   test("gets its arguments and its input", async () => {
     const out = await new Bench().print(
       `import * as std from "std";

@@ -39,7 +39,11 @@ const CORPUS: readonly (readonly [name: string, fate: readonly Fate[], code: str
     `console.log(Object.create(new Proxy({}, { getPrototypeOf() { for (;;); }, getOwnPropertyDescriptor() { for (;;); } })))`,
   ],
   ["a loop in a module", ["out_of_fuel"], `import "./loop.js"`],
-  ["jobs that make jobs", ["out_of_fuel"], `const again = () => Promise.resolve().then(again); again();`],
+  [
+    "reactions that make reactions",
+    ["out_of_fuel", "memory_limit"],
+    `const again = () => Promise.resolve().then(again); again();`,
+  ],
   ["await without end", ["out_of_fuel"], `for (;;) await null;`],
   ["a thenable that calls itself", ["out_of_fuel"], `const t = { then(resolve) { resolve(t); } }; await t;`],
   ["timers that make timers", ["out_of_fuel"], `const again = () => setTimeout(again, 0); again();`],

@@ -35,9 +35,16 @@ export function exportedFunction(instance: WasmInstance, name: string): (...args
 }
 
 /** Runs `main` to its end, whatever that is. */
-export function endingOf(wasm: Uint8Array, prepare: (instance: WasmInstance) => void = () => {}): Ending {
+export function endingOf(
+  wasm: Uint8Array,
+  prepare: (instance: WasmInstance) => void = () => {},
+  onHostCall: () => void = () => {},
+): Ending {
   const hostCalls: number[] = [];
-  const instance = instantiate(wasm, (value) => hostReply(value, hostCalls));
+  const instance = instantiate(wasm, (value) => {
+    onHostCall();
+    return hostReply(value, hostCalls);
+  });
   prepare(instance);
   let outcome: unknown;
   try {
@@ -57,19 +64,27 @@ export function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
+export interface MeteredEnding extends Ending {
+  readonly fuel: Fuel;
+  readonly instance: WasmInstance;
+  /** What was counted at each call of the host. */
+  readonly counts: readonly number[];
+}
+
 /** The same with fuel. */
-export function meteredEndingOf(
-  wasm: Uint8Array,
-  options: MeterOptions,
-  fuelOptions: FuelOptions,
-): Ending & { readonly fuel: Fuel; readonly instance: WasmInstance } {
+export function meteredEndingOf(wasm: Uint8Array, options: MeterOptions, fuelOptions: FuelOptions): MeteredEnding {
   const bound: [Fuel, WasmInstance][] = [];
-  const ending = endingOf(meter(wasm, options), (instance) => {
-    const fuel = new Fuel(instance);
-    bound.push([fuel, instance]);
-    fuel.begin(fuelOptions);
-  });
+  const counts: number[] = [];
+  const ending = endingOf(
+    meter(wasm, options),
+    (instance) => {
+      const fuel = new Fuel(instance);
+      bound.push([fuel, instance]);
+      fuel.begin(fuelOptions);
+    },
+    () => counts.push(bound[0]?.[0].counted ?? 0),
+  );
   const [first] = bound;
   if (first === undefined) throw new Error("no fuel was bound");
-  return { ...ending, fuel: first[0], instance: first[1] };
+  return { ...ending, counts, fuel: first[0], instance: first[1] };
 }

@@ -323,6 +323,12 @@ export class Scanner {
     if (this.current === NONE) return;
     if (code === OP.callIndirect || index < declarations.importedFunctions) this.callsOut = true;
     else graph.addCall(this.current, index - declarations.importedFunctions);
+    this.markLoops();
+  }
+
+  /** Notes for all loops around this place that others look at the fuel during them. */
+  private markLoops(): void {
+    const { graph } = this;
     for (let loop = this.loop; loop !== NONE && graph.loopHasCall.get(loop) === 0; loop = graph.loopParent.get(loop)) {
       graph.loopHasCall.set(loop, 1);
     }
@@ -349,6 +355,7 @@ export class Scanner {
     const { graph, current } = this;
     if (current === NONE) return;
     graph.addEdge(EDGE.helper, current, current, 0, position, resume, HELPERS.indexOf(helper));
+    this.markLoops();
   }
 }
 

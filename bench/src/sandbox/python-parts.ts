@@ -1,0 +1,21 @@
+import { fileURLToPath } from "node:url";
+import type { PythonParts } from "../../../packages/sandbox/dist/python/python-guest.js";
+import { baseOf, pythonImage, pythonModule } from "../../../packages/sandbox/dist/python/python-image.js";
+import { npmPython } from "../../../packages/sandbox/dist/python/python-manifest.js";
+import { ZipTree } from "../../../packages/sandbox/dist/wasi/zip-tree.js";
+import { enableBranchHints } from "../../../packages/sandbox/dist/wasm/branch-hints.js";
+import { engine } from "../../../packages/sandbox/dist/wasm/engine.js";
+
+/** Kept from one bench to the next: making an image takes seconds, and is not what is measured. */
+export const CACHE: string = fileURLToPath(new URL("../../../node_modules/.cache/bursar-bench", import.meta.url));
+/** As many pages as a session has by default. */
+export const PAGES = 4096;
+
+/** What sessions share, as the sandbox itself makes it. */
+export async function pythonParts(): Promise<PythonParts> {
+  enableBranchHints();
+  const manifest = npmPython();
+  const image = await pythonImage(manifest, CACHE);
+  const module = new engine.Module(await pythonModule(manifest, CACHE, PAGES));
+  return { manifest, module, image, base: baseOf(image), stdlib: new ZipTree(image.stdlib) };
+}

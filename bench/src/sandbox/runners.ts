@@ -1,0 +1,97 @@
+import { readFile } from "node:fs/promises";
+import { JavaScriptGuest } from "../../../packages/sandbox/dist/javascript/guest.js";
+import { createImage } from "../../../packages/sandbox/dist/javascript/image.js";
+import {
+  compileQuickjs,
+  meterQuickjs,
+  readQuickjs,
+  SMALL_STACK,
+} from "../../../packages/sandbox/dist/javascript/metered-quickjs.js";
+import { PythonGuest } from "../../../packages/sandbox/dist/python/python-guest.js";
+import { Output } from "../../../packages/sandbox/dist/wasi/output.js";
+import { Vfs } from "../../../packages/sandbox/dist/wasi/vfs.js";
+import { enableBranchHints } from "../../../packages/sandbox/dist/wasm/branch-hints.js";
+import { engine } from "../../../packages/sandbox/dist/wasm/engine.js";
+import type { Outcome } from "../../../packages/sandbox/dist/wasm/outcome.js";
+import { PAGES, pythonParts } from "./python-parts.js";
+import { unmetered } from "./unmetered.js";
+
+export interface Ran {
+  readonly output: string;
+  readonly fuel: number;
+}
+
+/** A guest that lives on from one program to the next. */
+export interface Runner {
+  run(code: string): Promise<Ran>;
+}
+
+/** The same guest twice: with the code as its compiler left it, and metered. */
+export interface Runners {
+  readonly unmetered: Runner;
+  readonly metered: Runner;
+}
+
+const FUEL = 1e12;
+const OUTPUT_BYTES = 64 * 1024;
+const LONGEST_MS = 600_000;
+const WASM_PAGES = 65_536;
+
+/** Both are filled from the same image: metering changes the code of a guest, and nothing in its memory. */
+export async function pythonRunners(): Promise<Runners> {
+  const parts = await pythonParts();
+  const { manifest } = parts;
+  const expose = [
+    { name: "__indirect_function_table", kind: "table", index: 0 },
+    { name: "__stack_pointer", kind: "global", index: manifest.stackPointer },
+  ] as const;
+  const plain = unmetered(await readFile(manifest.wasm), { maximumPages: PAGES, dropData: true, expose });
+  const runner = (guest: PythonGuest): Runner => ({
+    async run(code) {
+      guest.host.stdout.clear();
+      const { outcome, fuel_consumed } = guest.begin({ code }, { fuel: FUEL, onSlice: onSlice() });
+      checkEnded(outcome, guest.host.stderr.text());
+      return { output: guest.host.stdout.text(), fuel: fuel_consumed };
+    },
+  });
+  const options = { memoryPages: PAGES };
+  return {
+    unmetered: runner(new PythonGuest({ ...parts, module: new engine.Module(plain) }, options)),
+    metered: runner(new PythonGuest(parts, options)),
+  };
+}
+
+export async function javascriptRunners(): Promise<Runners> {
+  enableBranchHints();
+  const wasm = readQuickjs();
+  const runner = (module: Uint8Array): Runner => {
+    const files = new Vfs();
+    files.mkdir("/app");
+    const guest = JavaScriptGuest.create(createImage(compileQuickjs(module, SMALL_STACK)), { files });
+    return {
+      async run(code) {
+        const [stdout, stderr] = [new Output(OUTPUT_BYTES), new Output(OUTPUT_BYTES)];
+        const { outcome, fuel_consumed } = await guest.execute(code, { fuel: FUEL, onSlice: onSlice(), stdout, stderr });
+        checkEnded(outcome, stderr.text());
+        return { output: stdout.text(), fuel: fuel_consumed };
+      },
+    };
+  };
+  return {
+    unmetered: runner(unmetered(wasm, { maximumPages: WASM_PAGES })),
+    metered: runner(meterQuickjs(wasm, SMALL_STACK)),
+  };
+}
+
+/** What a session does after every slice: it looks whether its time is over. */
+function onSlice(): () => void {
+  const deadline = performance.now() + LONGEST_MS;
+  return () => {
+    if (performance.now() > deadline) throw new Error("a workload did not end");
+  };
+}
+
+function checkEnded(outcome: Outcome, stderr: string): void {
+  if (outcome.kind === "ended" && outcome.exit_code === 0) return;
+  throw new Error(`a workload failed: ${JSON.stringify(outcome)}\n${stderr}`);
+}
