@@ -74,7 +74,7 @@ cells["answer"].cell_contents = answer`,
 import sys
 serve = sys.modules["_serve"]
 cells = dict(zip(serve.__code__.co_freevars, serve.__closure__))
-nested = "[" * 3000 + "]" * 3000
+nested = "[" * 8000 + "]" * 8000
 cells["ended"].cell_contents = lambda code: '{"kind":"pending","calls":[{"id":1,"name":"x","args":%s}],"open":[1]}' % nested`,
     ends: ["badly", "trap"],
   },
