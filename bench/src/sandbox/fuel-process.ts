@@ -1,5 +1,5 @@
-import { JAVASCRIPT_CODE, JAVASCRIPT_WORKLOADS } from "./javascript-workloads.js";
 import { quantile, shuffled } from "./interleave.js";
+import { JAVASCRIPT_CODE, JAVASCRIPT_WORKLOADS } from "./javascript-workloads.js";
 import { PYTHON_CODE, PYTHON_WORKLOADS } from "./python-workloads.js";
 import { javascriptRunners, pythonRunners, type Ran, type Runners } from "./runners.js";
 import { threadNs } from "./thread-time.js";
@@ -20,7 +20,12 @@ export interface WorkloadTimes {
 }
 
 const LANGUAGES = {
-  python: { make: pythonRunners, names: PYTHON_WORKLOADS, code: PYTHON_CODE, call: (name: string) => `print(${name}())` },
+  python: {
+    make: pythonRunners,
+    names: PYTHON_WORKLOADS,
+    code: PYTHON_CODE,
+    call: (name: string) => `print(${name}())`,
+  },
   javascript: {
     make: javascriptRunners,
     names: JAVASCRIPT_WORKLOADS,

@@ -71,7 +71,12 @@ export async function javascriptRunners(): Promise<Runners> {
     return {
       async run(code) {
         const [stdout, stderr] = [new Output(OUTPUT_BYTES), new Output(OUTPUT_BYTES)];
-        const { outcome, fuel_consumed } = await guest.execute(code, { fuel: FUEL, onSlice: onSlice(), stdout, stderr });
+        const { outcome, fuel_consumed } = await guest.execute(code, {
+          fuel: FUEL,
+          onSlice: onSlice(),
+          stdout,
+          stderr,
+        });
         checkEnded(outcome, stderr.text());
         return { output: stdout.text(), fuel: fuel_consumed };
       },

@@ -1,4 +1,4 @@
-import type { Exposure, MeterOptions } from "../../../packages/sandbox/dist/wasm/meter.js";
+import type { MeterOptions } from "../../../packages/sandbox/dist/wasm/meter.js";
 import { assemble, privateExports } from "../../../packages/sandbox/dist/wasm/rewriter/assemble.js";
 import { type External, readDeclarations } from "../../../packages/sandbox/dist/wasm/rewriter/declarations.js";
 import { emitHelper } from "../../../packages/sandbox/dist/wasm/rewriter/helpers.js";
@@ -40,6 +40,6 @@ export function unmetered(
   return writer.written().slice();
 }
 
-function nameAndPlace({ name, kind, index }: Exposure): [string, External] {
+function nameAndPlace({ name, kind, index }: NonNullable<MeterOptions["expose"]>[number]): [string, External] {
   return [name, { kind, index }];
 }

@@ -77,7 +77,7 @@ async function compileAll(
 ): Promise<number> {
   say("preparing the interpreter");
   const progress = (done: number, total: number) => say(`compiling, ${bytes(done)} of ${bytes(total)}`);
-  await using compiler = new GuestCompiler({ signal, progress });
+  await using compiler = new GuestCompiler({ sandbox: { packagesFolder: folder }, signal, progress });
   try {
     const exact = packages.map(({ name, version }) => `${name}==${version}`);
     return await compilePackages(folder, exact, compiler.compile, await compiler.tag());

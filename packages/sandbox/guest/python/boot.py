@@ -17,6 +17,8 @@ def boot():
     control = os.open("/dev/control", os.O_RDWR)
     read, write, encode, decode = os.read, os.write, json.dumps, json.loads
     AWAIT, COROUTINE = 0x2000, 0x80
+    # As many as the host takes.
+    MOST_CALLS = 1000
     bootstrap = sys.modules["_frozen_importlib"]
     find_and_load = bootstrap._find_and_load
     own = frozenset(sys.stdlib_module_names)
@@ -33,12 +35,16 @@ def boot():
         def __init__(self, name, args):
             if not isinstance(name, str):
                 raise TypeError("host.call(name, args): the name has to be a text")
-            text = encode(args)
+            if len(state.calls) >= MOST_CALLS:
+                raise RuntimeError("%d questions wait for answers; await some of them first" % MOST_CALLS)
+            text = encode(args, allow_nan=False)
             self.id, state.next, self.future, self.answer = state.next, state.next + 1, None, None
             state.calls[self.id] = self
             state.fresh.append('{"id":%d,"name":%s,"args":%s}' % (self.id, encode(name), text))
 
         def __await__(self):
+            if self.answer is None and state.calls.get(self.id) is not self:
+                raise RuntimeError("this question belongs to an execution that is over; ask it again")
             loop = running()
             if self.answer is None and loop is None:
                 yield self
@@ -337,6 +343,8 @@ def boot():
     main.host = Host()
     main.HostError = HostError
     sys.modules["__main__"] = main
+    # What was printed before a program is stopped is all that is left of it.
+    sys.stdout.reconfigure(line_buffering=True)
     # A program's own modules stand beside it.
     sys.path[0] = "/app"
     os.chdir("/app")

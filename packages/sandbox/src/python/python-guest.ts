@@ -6,7 +6,7 @@ import { WasiHost } from "../wasi/wasi-host.js";
 import type { ZipTree } from "../wasi/zip-tree.js";
 import { engine, type WasmGlobal, type WasmInstance, type WasmMemory, type WasmModule } from "../wasm/engine.js";
 import { Fuel } from "../wasm/fuel.js";
-import type { Allotted, Answer, Execution, Outcome } from "../wasm/outcome.js";
+import type { Allotted, Answer, Execution } from "../wasm/outcome.js";
 import { checkPages, differing, lay, type Pages } from "../wasm/pages.js";
 import { trapOf } from "../wasm/trap.js";
 import { Control } from "./control.js";
@@ -56,7 +56,8 @@ export class PythonGuest {
   private readonly memory: WasmMemory;
   private readonly stackPointer: WasmGlobal<number>;
   private readonly fuel: Fuel;
-  private readonly serve: () => unknown;
+  private readonly serve: () => boolean;
+  private left = false;
 
   /** Makes a guest from the image, or one that goes on from a saved state. */
   constructor(parts: PythonParts, options: PythonOptions, state?: PythonState) {
@@ -99,11 +100,16 @@ export class PythonGuest {
     this.ask({ op: "prepare", ...settings }, { fuel: SETTING_FUEL, onSlice: () => {} });
   }
 
+  /** Whether its program has left the interpreter in the middle. Its memory must not be used any more then. */
+  get isOver(): boolean {
+    return this.left;
+  }
+
   /** Everything that another guest of the same build needs in order to go on. */
   save({ memory }: { readonly memory: boolean }): PythonState {
     const host = this.host.save();
     const stackPointer = this.stackPointer.value;
-    if (memory) return { pages: differing(new Uint8Array(this.memory.buffer), this.parts.base), stackPointer, host };
+    if (memory && !this.left) return { pages: differing(new Uint8Array(this.memory.buffer), this.parts.base), stackPointer, host };
     // A guest that starts from the image has open what the image has open.
     const { descriptors, clock } = this.parts.image.host;
     return { pages: null, stackPointer, host: { ...host, descriptors, clock } };
@@ -136,16 +142,15 @@ export class PythonGuest {
 
   private answered(): Reply {
     try {
-      this.serve();
+      const served = this.serve();
       this.fuel.end();
+      // A reply without the boot code's return was written by the program.
+      return readReply(served ? this.control.reply() : null);
     } catch (error) {
-      return { outcome: error instanceof ProcExit ? left(error) : trapOf(error), imports: [] };
+      if (!(error instanceof ProcExit)) return { outcome: trapOf(error), imports: [] };
+      // It has ended as it wished, but its frames are still there: of its memory nothing lives on.
+      this.left = true;
+      return { outcome: { kind: "ended", exit_code: error.code & 0xff }, imports: [] };
     }
-    return readReply(this.control.reply());
   }
-}
-
-/** A program that leaves its interpreter without a word has ended as it wished, but nothing of it lives on. */
-function left({ code }: ProcExit): Outcome {
-  return { kind: "ended", exit_code: code & 0xff };
 }

@@ -101,18 +101,21 @@ export function stdlibPath({ home, version }: PythonManifest): string {
   return `${home}/lib/python${version.split(".").slice(0, 2).join(".")}`;
 }
 
-/** How the function that serves requests is called. */
+/** How the function that serves requests is called. It tells whether the function came back, or raised an exception. */
 export function entryOf(
   instance: WasmInstance,
   manifest: PythonManifest,
   image: Pick<PythonImage, "serve" | "slot">,
-): () => unknown {
+): () => boolean {
   const { entry } = manifest;
-  if (entry.kind === "export") return instance.exports[entry.name] as () => unknown;
+  if (entry.kind === "export") {
+    const run = instance.exports[entry.name] as () => number;
+    return () => run() === 0;
+  }
   const call = (instance.exports.__indirect_function_table as WasmTable).get(image.slot) as (
     ...args: number[]
   ) => unknown;
-  return () => call(image.serve, 0, 0, 0);
+  return () => call(image.serve, 0, 0, 0) !== 0;
 }
 
 function envOf({ home }: PythonManifest): Readonly<Record<string, string>> {

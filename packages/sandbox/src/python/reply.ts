@@ -9,6 +9,9 @@ export interface Reply {
 const MOST_IMPORTS = 1000;
 const MOST_CALLS = 1000;
 const LONGEST_NAME = 200;
+/** Deeper values break programs that walk or copy them; no sensible question needs this. */
+const DEEPEST = 64;
+const MOST_PARTS = 100_000;
 
 const GONE: Outcome = {
   kind: "trapped",
@@ -25,13 +28,30 @@ export function readReply(reply: unknown): Reply {
 function outcomeOf({ kind, exit_code, calls, open }: Readonly<Record<string, unknown>>): Outcome {
   if (kind === "ended" && isCount(exit_code)) return { kind, exit_code: exit_code & 0xff };
   if (kind === "incomplete") return { kind };
-  if (kind !== "pending") return GONE;
-  return { kind, calls: listOf(calls, MOST_CALLS).flatMap(callOf), open: listOf(open, MOST_CALLS).filter(isCount) };
+  const waiting = listOf(open, MOST_CALLS).filter(isCount);
+  // Whoever waits for nothing would wait for ever.
+  if (kind !== "pending" || waiting.length === 0) return GONE;
+  return { kind, calls: listOf(calls, MOST_CALLS).flatMap(callOf), open: waiting };
 }
 
 function callOf(value: unknown): readonly HostCall[] {
   const { id, name, args = null } = asObject(value);
-  return isCount(id) && typeof name === "string" && name.length <= LONGEST_NAME ? [{ id, name, args }] : [];
+  const sound = isCount(id) && typeof name === "string" && name.length <= LONGEST_NAME && isTame(args);
+  return sound ? [{ id, name, args }] : [];
+}
+
+/** Whether a value is neither too deep nor too large to be copied, and has no key that could change a prototype. */
+function isTame(value: unknown): boolean {
+  let level: readonly unknown[] = [value];
+  let parts = 0;
+  for (let depth = 0; level.length > 0; depth++) {
+    const objects = level.filter((part) => typeof part === "object" && part !== null) as object[];
+    if (objects.some((part) => Object.hasOwn(part, "__proto__"))) return false;
+    level = objects.flatMap((part) => Object.values(part));
+    parts += level.length;
+    if (depth > DEEPEST || parts > MOST_PARTS) return false;
+  }
+  return true;
 }
 
 function importOf(value: unknown): readonly Import[] {

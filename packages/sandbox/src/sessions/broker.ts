@@ -34,7 +34,16 @@ const METHODS = new Set([
 function serve(options: KeeperOptions): void {
   const keeper = new Keeper(options);
   process.on("message", async ({ id, method, args }: Question) => {
-    process.send?.(await answer(keeper, id, method, args));
+    const replied = await answer(keeper, id, method, args);
+    try {
+      process.send?.(replied);
+    } catch (error) {
+      // What cannot be sent is one session's trouble, and must not be the end of all of them.
+      process.send?.({
+        id,
+        error: { name: "Error", message: `the answer cannot be sent: ${(error as Error).message}` },
+      });
+    }
   });
   // Whoever has started this process is gone.
   process.on("disconnect", () => process.exit(0));

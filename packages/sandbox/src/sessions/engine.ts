@@ -35,6 +35,8 @@ interface Ready {
   readonly hasMemory: boolean;
   run(errand: Errand, allotted: Allotted): Execution | Promise<Execution>;
   extend(fuel: number): void;
+  /** Whether its program has left its memory in a state that nobody can go on with. */
+  isOver(): boolean;
   /** What lives on; without the guest's memory, only its files do. */
   park(memory: boolean): ParkedGuest;
 }
@@ -79,7 +81,8 @@ export class Engine {
     const { created, modified } = vfs.changes(mark);
     const guest = parkedAfter(ready, execution, errand.setup);
     const version = errand.version + 1;
-    if (guest !== null && keeps(execution, errand.setup)) this.last = { ...ready, version, hasMemory: true };
+    const goesOn = guest !== null && keeps(execution, errand.setup) && !ready.isOver();
+    if (goesOn) this.last = { ...ready, version, hasMemory: true };
     return {
       execution,
       stdout: { bytes: stdout.bytes(), truncated: stdout.truncated },
@@ -198,6 +201,7 @@ export class Engine {
         return guest.begin({ code, argv, interactive }, allotted);
       },
       extend: (fuel) => guest.extend(fuel),
+      isOver: () => guest.isOver,
       park: (memory) => ({ language: "python", state: guest.save({ memory }) }),
     };
   }
@@ -234,6 +238,7 @@ function javascript(errand: Errand, parts: Extract<GuestParts, { language: "java
       return guest.execute(request.code, { ...common, argv, interactive, stdin: stdin ?? new Uint8Array() });
     },
     extend: (fuel) => guest.extend(fuel),
+    isOver: () => false,
     park: (memory) => ({
       language: "javascript",
       state: memory ? guest.save() : null,

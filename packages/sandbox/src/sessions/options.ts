@@ -26,7 +26,7 @@ export interface SessionOptions {
 export type Language = "python" | "javascript";
 
 export interface Mount {
-  /** Where the guest sees it: a path outside of `/app`, such as `/mnt/input`. */
+  /** Where the guest sees it: a path outside of `/app`, such as `/mnt/input`; `/data/modules` for modules of JavaScript. */
   readonly path: string;
   readonly folder: string;
   readonly readOnly?: boolean;
@@ -133,7 +133,8 @@ export function whole(value: unknown, field: string, least: number, most: number
 function mountOf(mount: Mount): Mount {
   const { path, folder } = mount ?? {};
   const sound = typeof path === "string" && /^(?:\/[^/\0]+)+$/.test(path) && !path.split("/").includes("..");
-  const taken = /^\/(?:app|dev|data|python|tmp)(?:\/|$)/.test(path);
+  // JavaScript looks for modules that are not a program's own in /data/modules.
+  const taken = path !== "/data/modules" && /^\/(?:app|dev|data|python|tmp)(?:\/|$)/.test(path);
   if (!sound || taken) throw wrong("mounts.path", path, "a path such as /mnt/input, outside of /app, /data and /tmp");
   if (typeof folder !== "string" || folder === "") throw wrong("mounts.folder", folder, "a folder of this machine");
   return { path, folder, readOnly: mount.readOnly ?? true };

@@ -106,6 +106,8 @@ class Thread {
     });
     this.worker.unref();
     this.worker.on("message", (message: FromWorker) => this.busy?.settle(message));
+    // A report that cannot be read is the end of its execution, not of the thread.
+    this.worker.on("messageerror", (error) => this.busy?.settle(error));
     this.worker.on("error", (error) => this.leave(error));
     this.worker.on("exit", () => this.leave(new Error("the thread ended")));
   }

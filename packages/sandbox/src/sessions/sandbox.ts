@@ -115,7 +115,10 @@ export class Sandbox implements AsyncDisposable {
 
   /** A session that was saved, here or elsewhere with the same key; as often as one likes. */
   async restoreSession(bytes: Uint8Array): Promise<SandboxSession> {
-    return this.handle(await this.keeping.adopt(verified(bytes, await this.key())));
+    const kept = verified(bytes, await this.key());
+    // What was allowed where it was saved need not be allowed here.
+    for (const mount of kept.setup.mounts) this.allowed(mount);
+    return this.handle(await this.keeping.adopt(kept));
   }
 
   /** A session by its id, as `session_id` names it. */
@@ -172,13 +175,19 @@ export class SandboxSession {
     signal?.throwIfAborted();
     using _ = this.watch(signal, onProgress, settings);
     let turn = await this.keeping.begin(this.id, code, settings);
-    const answers: Promise<Answer>[] = [];
+    let answers = new Map<number, Promise<Answer>>();
     while (turn.kind === "pending") {
-      answers.push(...turn.calls.map((call) => answerTo(call, handlers)));
-      const open = new Set(turn.open);
-      const settled = await Promise.race(answers.map((each, at) => each.then((answer) => ({ answer, at }))));
-      answers.splice(settled.at, 1);
-      if (open.has(settled.answer.id)) turn = await this.keeping.resume(this.id, settled.answer);
+      for (const call of turn.calls) answers.set(call.id, answerTo(call, handlers));
+      const { open } = turn;
+      // Only what the guest still waits for; a guest may say anything, also that it waits for what it never asked.
+      answers = new Map([...answers].filter(([id]) => open.includes(id)));
+      const unasked: Answer = {
+        id: open[0] ?? 0,
+        error: "this was never asked: its arguments are too deep or too many",
+      };
+      const answer = answers.size === 0 ? unasked : await Promise.race(answers.values());
+      answers.delete(answer.id);
+      turn = await this.keeping.resume(this.id, answer);
     }
     return turn.result;
   }

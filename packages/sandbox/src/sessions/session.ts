@@ -44,6 +44,8 @@ export interface Kept {
 
 /** What is done with files is never long. */
 const FILES_MS = 30_000;
+/** More than any session loads; a guest could make them up, execution after execution. */
+const MOST_IMPORTS = 1000;
 const FRESH: Parked = { version: 0, guest: null };
 
 /** One session: what it was made with, and what its executions have left. Executions follow each other. */
@@ -169,9 +171,9 @@ export class Session {
     underway.fuel += execution.fuel_consumed;
     underway.duration_ms += report.duration_ms;
     underway.memory_bytes = Math.max(underway.memory_bytes, execution.memory_bytes);
-    underway.imports.push(...execution.imports);
-    underway.stdout.push(report.stdout);
-    underway.stderr.push(report.stderr);
+    underway.imports.push(...execution.imports.slice(0, MOST_IMPORTS - underway.imports.length));
+    addTo(underway.stdout, report.stdout, this.setup.limits.stdout_bytes);
+    addTo(underway.stderr, report.stderr, this.setup.limits.stderr_bytes);
     for (const path of report.files_created) underway.created.add(path);
     for (const path of report.files_modified) if (!underway.created.has(path)) underway.modified.add(path);
     this.parked = parked ?? { ...underway.good, version: this.parked.version + 1 };
@@ -204,6 +206,7 @@ export class Session {
     for (const { name, fuel, loaded } of imports) {
       if (loaded) this.earlier.push({ module: name, fuel });
     }
+    this.earlier.splice(0, this.earlier.length - MOST_IMPORTS);
   }
 
   private inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
@@ -214,6 +217,14 @@ export class Session {
     this.queue = result.catch(() => {});
     return result;
   }
+}
+
+/** Adds what came out before a question, but never more than may come out in all: questions could follow without an end. */
+function addTo(pieces: Output[], { bytes, truncated }: Output, most: number): void {
+  const room = most - pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
+  const kept = { bytes: bytes.subarray(0, room), truncated: truncated || bytes.length > room };
+  const isNew = kept.bytes.length > 0 || (kept.truncated && !pieces.some((piece) => piece.truncated));
+  if (isNew) pieces.push(kept);
 }
 
 /** Pieces as one text, not longer than allowed. Bytes that are no UTF-8 are replaced: it is the guest's output. */

@@ -21,7 +21,7 @@ export interface WasmMemory {
 }
 
 /** Something that a module imports or exports. */
-export interface WasmDeclared {
+interface WasmDeclared {
   readonly module?: string;
   readonly name: string;
   readonly kind: string;

@@ -1,4 +1,4 @@
-import { engine, type WasmGlobal, type WasmInstance, type WasmTable } from "./engine.js";
+import { engine, type WasmGlobal, type WasmInstance, type WasmModule, type WasmTable } from "./engine.js";
 import { DepthExceeded, OutOfFuel } from "./fuel-errors.js";
 import { PRIVATE } from "./rewriter/layout.js";
 
@@ -159,8 +159,10 @@ const WRAPPER = [
   [0x07, 0x05, 0x01, 0x01, 0x66, 0x00, 0x00],
 ].flat();
 
+let wrapper: WasmModule | null = null;
+
 /** A table holds functions of WebAssembly only, so ours goes through a module that does nothing else. */
 function asTableEntry(hook: (pending: bigint) => void): unknown {
-  const module = new engine.Module(Uint8Array.from(WRAPPER));
-  return new engine.Instance(module, { e: { f: hook } }).exports.f;
+  wrapper ??= new engine.Module(Uint8Array.from(WRAPPER));
+  return new engine.Instance(wrapper, { e: { f: hook } }).exports.f;
 }

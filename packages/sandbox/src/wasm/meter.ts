@@ -24,7 +24,7 @@ const REWRITER_VERSION = "1";
 export const METER_VERSION: string = `${COSTS.version}.${REWRITER_VERSION}`;
 
 /** Something of the module to be exported, by its index. */
-export interface Exposure extends External {
+interface Exposure extends External {
   readonly name: string;
 }
 

@@ -56,6 +56,10 @@ ModuleNotFoundError: No module named 'nosuch'
     }
   });
 
+  test("that was stopped has printed what it printed", () => {
+    expect(run(newGuest(parts), "print('so far')\nwhile True: pass", 50_000_000).out).toBe("so far\n");
+  });
+
   test("is stopped by whoever is asked after a slice", () => {
     const stop = () => {
       throw new Stopped("timeout", "enough");

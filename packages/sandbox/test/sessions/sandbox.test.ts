@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -174,6 +174,29 @@ for name in ["fail", "nothing"]:
     await brief.createSession({ language: "javascript" });
     while ((await brief.sessions()).length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
   });
+});
+
+test("mounts of real folders are seen, read-only unless said otherwise, and give JavaScript its modules", async () => {
+  const [modules, work] = ["modules", "work"].map((name) => join(folder, name)) as [string, string];
+  for (const each of [modules, work]) mkdirSync(each, { recursive: true });
+  writeFileSync(join(modules, "answer.js"), "export const answer = 42;");
+  const folders = [{ path: modules }, { path: work, writable: true }];
+  await using open = await openSandbox({ ...PLACES, workers: 1, folders });
+  const mounts = [
+    { path: "/data/modules", folder: modules },
+    { path: "/mnt/work", folder: work, readOnly: false },
+  ];
+  const javascript = await open.createSession({ language: "javascript", mounts });
+  const code =
+    "import { answer } from 'answer'; import * as std from 'std'; std.writeFile('/mnt/work/a.txt', String(answer));";
+  expect(await javascript.execute(code)).toMatchObject({ success: true, files_created: ["/mnt/work/a.txt"] });
+  expect(readFileSync(join(work, "a.txt"), "utf8")).toBe("42");
+  const python = await open.createSession({ language: "python", mounts });
+  const { stdout, stderr } = await python.execute(
+    "print(open('/mnt/work/a.txt').read())\nopen('/data/modules/x', 'w')",
+  );
+  expect(stdout).toBe("42\n");
+  expect(stderr).toContain("OSError");
 });
 
 describe("a saved session", () => {

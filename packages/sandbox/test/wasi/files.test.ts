@@ -184,6 +184,17 @@ describe("the size of a file", () => {
     expect(guest.tell(fd)).toBe(10n);
   });
 
+  it("leaves nothing of what was cut off a little", () => {
+    const guest = newGuest();
+    const fd = guest.mustOpen("file", { flags: O.create });
+    guest.write(fd, "x".repeat(1000));
+
+    guest.call("fd_filestat_set_size", fd, 990n);
+    guest.call("fd_filestat_set_size", fd, 995n);
+
+    expect(guest.readAt(fd, 988n, 50)).toBe("xx\0\0\0\0\0");
+  });
+
   it("grows by allocation and never shrinks by it", () => {
     const guest = newGuest();
     const fd = guest.mustOpen("file", { flags: O.create });

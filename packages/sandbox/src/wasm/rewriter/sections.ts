@@ -30,7 +30,7 @@ export interface Section {
   readonly end: number;
 }
 
-export interface CustomSection extends Section {
+interface CustomSection extends Section {
   readonly name: string;
   /** The section that it follows, or 0 at the beginning. */
   readonly after: number;

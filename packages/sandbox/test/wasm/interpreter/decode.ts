@@ -25,21 +25,21 @@ export interface DefinedFunction {
   readonly code: readonly Instruction[];
 }
 
-export interface Segment {
+interface Segment {
   readonly mode: "active" | "passive" | "declared";
   readonly target: number;
   readonly offset: readonly Instruction[];
 }
 
-export interface ElementSegment extends Segment {
+interface ElementSegment extends Segment {
   readonly items: readonly (readonly Instruction[])[];
 }
 
-export interface DataSegment extends Segment {
+interface DataSegment extends Segment {
   readonly bytes: Uint8Array;
 }
 
-export interface ImportedFunction {
+interface ImportedFunction {
   readonly module: string;
   readonly name: string;
   readonly type: FunctionType;

@@ -3,7 +3,7 @@ import type { DecodedModule, DefinedFunction, FunctionType, Instruction } from "
 import { loadFrom, type Memory, memoryOf, storeTo, WIDTHS } from "./memory.js";
 import { binary, saturating, Trap, unary, type Value } from "./numbers.js";
 
-export type HostFunction = (...args: Value[]) => Value | undefined;
+type HostFunction = (...args: Value[]) => Value | undefined;
 export type HostFunctions = Readonly<Record<string, Readonly<Record<string, HostFunction>>>>;
 
 const PAGE = 65_536;
