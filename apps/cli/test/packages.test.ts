@@ -20,8 +20,8 @@ beforeAll(() => {
   expect(stdout).toContain(`folder      ${env.BURSAR_PACKAGES}`);
   expect(stdout).toMatch(/added {7}tabulate [\d.]+, Jinja2 [\d.]+, MarkupSafe [\d.]+\n/);
   expect(stdout).toMatch(/compiled {4}\d\d modules\n/);
-  expect(stdout).toMatch(/note {8}MarkupSafe: left out markupsafe\/_speedups/);
-});
+  expect(stdout).toMatch(/note {8}MarkupSafe: left out\s+markupsafe\/_speedups/);
+}, 120_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe("bursar packages", () => {
@@ -86,7 +86,7 @@ describe("bursar packages", () => {
     });
     expect(run("remove", "jinja")).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining("did you mean jinja2?"),
+      stderr: expect.stringContaining("did you mean Jinja2?"),
     });
     expect(run("remove", "markupsafe", "jinja2")).toMatchObject({
       status: 0,
@@ -126,7 +126,8 @@ describe("bursar packages", () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: "package_name" } });
   });
 
-  test.each([[], ["list"], ["add"], ["remove"], ["licences"]])("explains itself: %s", (...command) => {
+  test.each(["", "list", "add", "remove", "licences"])("explains itself: %s", (name) => {
+    const command = name === "" ? [] : [name];
     const { status, stdout } = bursar(["packages", ...command, "--help"], env);
     expect(status).toBe(0);
     expect(stdout).toContain("Usage: bursar packages");

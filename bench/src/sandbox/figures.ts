@@ -7,11 +7,13 @@ import type { Bar, Bench, Report } from "../report.js";
 
 /** Both are kept between runs: fetching and compiling is not what is measured. */
 const KEPT = fileURLToPath(new URL("../../../node_modules/.cache/bursar-bench/sandbox", import.meta.url));
-const FOLDERS = { cacheFolder: `${KEPT}/cache`, packagesFolder: `${KEPT}/packages` };
+/** Figures are those of the guest that everybody has. */
+const PLACES = { cacheFolder: `${KEPT}/cache`, packagesFolder: `${KEPT}/packages`, guest: "npm" } as const;
 const TABLE = fileURLToPath(new URL("../../../packages/sandbox/src/analysis/packages.ts", import.meta.url));
 const PLENTY = 1_000_000_000_000;
 const TIMEOUT_MS = 10 * 60_000;
 const WIDTH = 58;
+const TOLERANCE = 0.05;
 /** After an import the interpreter has something to tidy up, which the next executions pay for. */
 const SETTLING = 3;
 
@@ -40,6 +42,7 @@ interface Piece {
   readonly name: string;
   readonly before?: string;
   readonly code: string;
+  readonly packages?: readonly string[];
 }
 
 const ROWS = "rows = [{'id': i, 'name': 'item %d' % i, 'price': i / 4, 'tags': ['a', 'b']} for i in range(13_780)]";
@@ -55,6 +58,11 @@ const PIECES: Readonly<Record<Language, readonly Piece[]>> = {
       code: "def f():\n  total = 0\n  for i in range(1_000_000): total += i\nf()",
     },
     { name: "sum() over 1,000,000 numbers", code: "sum(range(1_000_000))" },
+    {
+      name: "sum() over a list of 1,000,000 numbers",
+      before: "xs = list(range(1_000_000))",
+      code: "sum(xs)",
+    },
     { name: "100,000 calls of a function", before: "def f(x): return x", code: "for i in range(100_000): f(i)" },
     { name: "import json", code: "import json" },
     { name: "import re, decimal, datetime", code: "import re, decimal, datetime" },
@@ -70,6 +78,25 @@ const PIECES: Readonly<Record<Language, readonly Piece[]>> = {
       name: "SHA-256 of 1 MB",
       before: "import hashlib\ndata = bytes(1_000_000)",
       code: "hashlib.sha256(data).hexdigest()",
+    },
+    {
+      name: "a workbook of 1,000 rows with 5 cells (openpyxl)",
+      before: "import openpyxl\nbook = openpyxl.Workbook()",
+      code: "for i in range(1000): book.active.append([i, 'item', i / 4, True, None])\nbook.save('a.xlsx')",
+      packages: ["openpyxl"],
+    },
+    {
+      name: "reading it back",
+      before:
+        "import openpyxl\nbook = openpyxl.Workbook()\nfor i in range(1000): book.active.append([i, 'item', i / 4, True, None])\nbook.save('a.xlsx')",
+      code: "[[cell.value for cell in row] for row in openpyxl.load_workbook('a.xlsx').active]",
+      packages: ["openpyxl"],
+    },
+    {
+      name: "a page with a list of 1,000 items (jinja2)",
+      before: "import jinja2",
+      code: "jinja2.Template('{% for i in xs %}<li>{{ i|e }}</li>{% endfor %}').render(xs=range(1000))",
+      packages: ["jinja2"],
     },
   ],
   javascript: [
@@ -113,34 +140,38 @@ export const figures: Bench = {
   name: "sandbox-figures",
   about: "the fuel of imports and of familiar work, as documents and the table of packages give it",
   async run(): Promise<Report> {
-    await using sandbox = await openSandbox({ ...FOLDERS, workers: 1 });
+    await using sandbox = await openSandbox({ ...PLACES, workers: 1 });
+    await fetchPackages();
     for (const language of ["python", "javascript"] as const) console.log(await work(sandbox, language));
-    const measured = await packages(sandbox);
+    const measured = await importsOf(sandbox);
     console.log(renderPackages(measured));
     return { tables: [], bars: measured.map(barOf) };
   },
 };
 
 async function work(sandbox: Sandbox, language: Language): Promise<string> {
-  const fuel = async (code: string) => {
-    const session = await sandbox.createSession(options(language));
+  const fuel = async (code: string, names: readonly string[] = []) => {
+    const session = await sandbox.createSession({ ...options(language), packages: names, autoPath: true });
     const consumed = await consumedBy(session, code);
     await session.destroy();
     return consumed;
   };
   const empty = await fuel("");
   const lines = [`${language}`.padEnd(WIDTH) + "fuel".padStart(16), row("an empty program", empty)];
-  for (const { name, before = "", code } of PIECES[language]) {
-    lines.push(row(name, (await fuel(`${before}\n${code}`)) - (await fuel(before))));
+  for (const { name, before = "", code, packages: names } of PIECES[language]) {
+    lines.push(row(name, (await fuel(`${before}\n${code}`, names)) - (await fuel(before, names))));
   }
   return `${lines.join("\n")}\n`;
 }
 
-async function packages(sandbox: Sandbox): Promise<readonly PackageFuel[]> {
+async function fetchPackages(): Promise<void> {
   const names = Object.keys(IMPORTS);
-  await addPackages(names, { folder: FOLDERS.packagesFolder });
-  await using compiler = new GuestCompiler({ sandbox: FOLDERS });
-  await compilePackages(FOLDERS.packagesFolder, names, compiler.compile, await compiler.tag());
+  await addPackages(names, { folder: PLACES.packagesFolder });
+  await using compiler = new GuestCompiler({ sandbox: PLACES });
+  await compilePackages(PLACES.packagesFolder, names, compiler.compile, await compiler.tag());
+}
+
+async function importsOf(sandbox: Sandbox): Promise<readonly PackageFuel[]> {
   const measured: PackageFuel[] = [];
   for (const [name, statements] of Object.entries(IMPORTS)) {
     const each: { first: number; cached: number }[] = [];
@@ -188,15 +219,14 @@ function rangeOf(values: readonly number[]): Range {
   return { least: Math.min(...values), most: Math.max(...values) };
 }
 
-/** Whether what the table says is still what is measured, to the two digits that it has. */
+/** Whether what the table says is still true. A guest that boots a little differently moves figures in their third digit. */
 function barOf({ name, first, cached }: PackageFuel): Bar {
   const figure = PACKAGES.find((each) => each.name === name);
-  const holds = (said: Range | null | undefined, range: Range) => {
-    const { least, most } = outwards(range);
-    return said?.least === least && said.most === most;
-  };
+  const holds = (said: Range | null | undefined, { least, most }: Range) =>
+    said != null && said.least * (1 - TOLERANCE) <= least && most <= said.most * (1 + TOLERANCE);
   const met = holds(figure?.first, first) && holds(figure?.cached, cached);
-  return { name: `the table of packages says of ${name}`, measured: met ? "what it is" : "something else", met };
+  const measured = `${literal(first)} first, ${literal(cached)} cached`;
+  return { name: `the table of packages knows ${name}`, measured, met };
 }
 
 function renderPackages(measured: readonly PackageFuel[]): string {
@@ -242,8 +272,9 @@ function literal(range: Range): string {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { values } = parseArgs({ options: { write: { type: "boolean" } } });
   if (values.write === true) {
-    await using sandbox = await openSandbox({ ...FOLDERS, workers: 1 });
-    const measured = await packages(sandbox);
+    await fetchPackages();
+    await using sandbox = await openSandbox({ ...PLACES, workers: 1 });
+    const measured = await importsOf(sandbox);
     console.log(renderPackages(measured));
     await write(measured);
   } else {

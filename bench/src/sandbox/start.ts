@@ -161,7 +161,7 @@ async function measurePooled(quick: boolean): Promise<readonly Measured[]> {
   const options = { cacheFolder: CACHE, packagesFolder: PACKAGES, workers: 1 };
   await using here = await openSandbox({ ...options, isolation: "thread" });
   await using apart = await openSandbox({ ...options, isolation: "process" });
-  return interleave(
+  return await interleave(
     [
       { name: "Python, threads of this process", run: () => useSession(here, "python", "print(1)") },
       { name: "Python, threads of a process of its own", run: () => useSession(apart, "python", "print(1)") },

@@ -93,7 +93,7 @@ async function makeGuest(workspace, compiler, progress) {
   const module = new WebAssembly.Module(wasm);
   const stdlib = await progress.step("Packing the standard library", () => packStdlib(workspace, module));
   const facts = await progress.step("Checking what was built", () => checkGuest(wasm, stdlib));
-  const licences = licenceFiles(workspace);
+  const licences = licenceFiles(workspace, compiler);
   const manifest = describeGuest({ wasm, stdlib, facts, licences, hash: buildHash(compiler), compiler });
   return [
     [manifest.wasm.file, wasm],

@@ -21,11 +21,13 @@ import { SOURCES, sha256 } from "./sources.mjs";
 const FORMAT = 1;
 
 /** The texts of all licences, each under the name that the manifest gives to it. */
-export function licenceFiles(workspace) {
-  return LICENCES.map(({ component, spdx, source, path }) => {
-    const version = SOURCES.find(({ name }) => name === source)?.version ?? null;
+export function licenceFiles(workspace, compiler) {
+  return LICENCES.map((licence) => {
+    const { component, spdx, source, path } = licence;
+    const version =
+      licence.version ?? compiler[licence.package] ?? SOURCES.find(({ name }) => name === source)?.version;
     const file = `licences/${component.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}.txt`;
-    const text = readFileSync(source === null ? path : join(workspace.treeOf(source), path));
+    const text = readFileSync(source === undefined ? path : join(workspace.treeOf(source), path));
     // Where a licence stands in a header, the comment that begins the file is all of it.
     const end = path.endsWith(".h") ? text.indexOf("*/") + 3 : text.length;
     return { component, version, spdx, file, text: text.subarray(0, end) };

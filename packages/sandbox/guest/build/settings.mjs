@@ -104,25 +104,31 @@ export const OMITTED_FILES = [
   ..."__hello__.py _aix_support.py _bootsubprocess.py _osx_support.py antigravity.py turtle.py".split(" "),
 ];
 
-/** What is linked in, under which licence, and where its text stands: in a source tree, or in Debian's documentation. */
+/** What is linked in, under which licence, and where its text stands: in a source, or in a package's documentation. */
 export const LICENCES = [
   { component: "CPython", spdx: "PSF-2.0", source: "python3.11", path: "LICENSE" },
-  { component: "CPython's incorporated software", spdx: "PSF-2.0", source: "python3.11", path: "Doc/license.rst" },
-  { component: "Expat", spdx: "MIT", source: "python3.11", path: "Modules/expat/COPYING" },
-  { component: "libmpdec", spdx: "BSD-2-Clause", source: "python3.11", path: "Modules/_decimal/libmpdec/mpdecimal.h" },
+  { component: "CPython incorporated", spdx: "PSF-2.0", source: "python3.11", path: "Doc/license.rst" },
+  { component: "Expat", version: "2.5.0", spdx: "MIT", source: "python3.11", path: "Modules/expat/COPYING" },
+  {
+    component: "libmpdec",
+    version: "2.5.1",
+    spdx: "BSD-2-Clause",
+    source: "python3.11",
+    path: "Modules/_decimal/libmpdec/mpdecimal.h",
+  },
   { component: "zlib", spdx: "Zlib", source: "zlib", path: "LICENSE" },
   { component: "bzip2", spdx: "bzip2-1.0.6", source: "bzip2", path: "LICENSE" },
   { component: "SQLite", spdx: "blessing", source: "sqlite3", path: "LICENSE.md" },
   {
     component: "wasi-libc",
-    spdx: "MIT AND Apache-2.0 WITH LLVM-exception AND BSD-2-Clause AND CC0-1.0",
-    source: null,
+    spdx: "MIT AND Apache-2.0 WITH LLVM-exception AND BSD-2-Clause AND BSD-3-Clause AND ISC AND CC0-1.0",
+    package: "wasi-libc",
     path: "/usr/share/doc/wasi-libc/copyright",
   },
   {
     component: "compiler-rt",
     spdx: "Apache-2.0 WITH LLVM-exception",
-    source: null,
+    package: "libclang-rt-19-dev-wasm32",
     path: "/usr/share/doc/libclang-rt-19-dev-wasm32/copyright",
   },
 ];

@@ -6,7 +6,7 @@ import { WasiHost } from "../wasi/wasi-host.js";
 import type { ZipTree } from "../wasi/zip-tree.js";
 import { engine, type WasmGlobal, type WasmInstance, type WasmMemory, type WasmModule } from "../wasm/engine.js";
 import { Fuel } from "../wasm/fuel.js";
-import type { Allotted, Answer, Execution } from "../wasm/outcome.js";
+import type { Allotted, Answer, Execution, Outcome } from "../wasm/outcome.js";
 import { checkPages, differing, lay, type Pages } from "../wasm/pages.js";
 import { trapOf } from "../wasm/trap.js";
 import { Control } from "./control.js";
@@ -109,7 +109,8 @@ export class PythonGuest {
   save({ memory }: { readonly memory: boolean }): PythonState {
     const host = this.host.save();
     const stackPointer = this.stackPointer.value;
-    if (memory && !this.left) return { pages: differing(new Uint8Array(this.memory.buffer), this.parts.base), stackPointer, host };
+    if (memory && !this.left)
+      return { pages: differing(new Uint8Array(this.memory.buffer), this.parts.base), stackPointer, host };
     // A guest that starts from the image has open what the image has open.
     const { descriptors, clock } = this.parts.image.host;
     return { pages: null, stackPointer, host: { ...host, descriptors, clock } };
@@ -147,10 +148,21 @@ export class PythonGuest {
       // A reply without the boot code's return was written by the program.
       return readReply(served ? this.control.reply() : null);
     } catch (error) {
-      if (!(error instanceof ProcExit)) return { outcome: trapOf(error), imports: [] };
+      if (!(error instanceof ProcExit)) return { outcome: this.trapped(error), imports: [] };
       // It has ended as it wished, but its frames are still there: of its memory nothing lives on.
       this.left = true;
       return { outcome: { kind: "ended", exit_code: error.code & 0xff }, imports: [] };
     }
+  }
+
+  private trapped(error: unknown): Outcome {
+    const outcome = trapOf(error);
+    // The interpreter's own stack grows down to address 0; below, whatever touches it traps.
+    if (outcome.kind !== "trapped" || outcome.reason !== "trap" || this.stackPointer.value >= 0) return outcome;
+    return {
+      ...outcome,
+      reason: "stack_overflow",
+      message: "calls are nested too deeply: the interpreter's stack is full",
+    };
   }
 }

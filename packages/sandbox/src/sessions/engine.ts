@@ -116,7 +116,7 @@ export class Engine {
     if (errand.parked === null && last?.session === errand.session && last.version === errand.version) return last;
     const parts = this.parts.get(key);
     if (parts === undefined) throw new Error(`the parts ${key} are missing`);
-    const mounts = await this.mountsOf(errand.setup);
+    const mounts = await this.mountsOf(errand.setup, parts);
     return parts.language === "python" ? this.python(errand, key, parts, mounts) : javascript(errand, parts, mounts);
   }
 
@@ -149,12 +149,15 @@ export class Engine {
     }
   }
 
-  private async mountsOf({ mounts, packages }: Setup): Promise<Mounts> {
+  private async mountsOf({ mounts, packages }: Setup, parts: GuestParts): Promise<Mounts> {
     const all: Record<string, Mounts[string]> = {};
     for (const { path, folder, readOnly } of mounts) {
       all[path] = { kind: "directory", path: folder, writable: readOnly === false };
     }
-    if (packages.length > 0) all[SITE_PACKAGES] = { kind: "tree", tree: await openPackages(this.packages, packages) };
+    if (packages.length > 0) {
+      const tree = await openPackages(this.packages, packages, tagOf(parts));
+      all[SITE_PACKAGES] = { kind: "tree", tree };
+    }
     return all;
   }
 
@@ -245,6 +248,13 @@ function javascript(errand: Errand, parts: Extract<GuestParts, { language: "java
       files: saveVfs(vfs, []).saved,
     }),
   };
+}
+
+/** Compiled files belong to a version of the interpreter. */
+function tagOf(parts: GuestParts): { readonly cacheTag?: string } {
+  if (parts.language !== "python") return {};
+  const [major, minor] = parts.manifest.version.split(".");
+  return { cacheTag: `cpython-${major}${minor}` };
 }
 
 /** Puts the files there that a session starts with. */

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { openPackages } from "../packages/tree.js";
 import type { Answer } from "../wasm/outcome.js";
 import type { FileEntry, FileWork } from "./errand.js";
 import { SandboxInputError, type Setup } from "./options.js";
@@ -69,6 +70,8 @@ export class Keeper implements Keeping, AsyncDisposable {
   }
 
   async create(setup: Setup): Promise<string> {
+    // A package that is missing or damaged is better known now than in the middle of a program.
+    if (setup.packages.length > 0) await openPackages(this.options.packages, setup.packages);
     return this.add(new Session(randomUUID(), setup, this.pool));
   }
 

@@ -50,11 +50,6 @@ export class Pool implements AsyncDisposable {
     });
   }
 
-  /** Whether a thread still has a session as it was left. */
-  remembers(session: string, version: number): boolean {
-    return this.threads.some((thread) => thread.free && thread.remembers(session, version));
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.closed = true;
     for (const { reject } of this.waiting) reject(new Error("the sandbox was closed"));
@@ -74,13 +69,18 @@ export class Pool implements AsyncDisposable {
     this.next();
   }
 
+  private forget(thread: Thread): void {
+    const at = this.threads.indexOf(thread);
+    if (at >= 0) this.threads.splice(at, 1);
+  }
+
   /** The thread that knows the session, else one that is free, else a new one; null when all are busy. */
   private threadFor({ session, version }: Errand): Thread | null {
     const free = this.threads.filter((thread) => thread.free);
     const known = free.find((thread) => thread.remembers(session, version)) ?? free[0];
     if (known !== undefined) return known;
     if (this.threads.length >= this.options.workers) return null;
-    const thread = new Thread(this.options.packages, () => this.threads.splice(this.threads.indexOf(thread), 1));
+    const thread = new Thread(this.options.packages, () => this.forget(thread));
     this.threads.push(thread);
     return thread;
   }

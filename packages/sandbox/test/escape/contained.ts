@@ -3,11 +3,20 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openSandbox, type Sandbox, type SandboxOptions, type SandboxResult, type SandboxSession } from "@bursar/sandbox";
+import {
+  openSandbox,
+  type Sandbox,
+  type SandboxOptions,
+  type SandboxResult,
+  type SandboxSession,
+} from "@bursar/sandbox";
 import { expect } from "vitest";
 import type { Ending, HostileProgram } from "./hostile-program.js";
 
-const CACHE = fileURLToPath(new URL("../../../../node_modules/.cache/bursar-sandbox-tests", import.meta.url));
+/** Shared by all runs, so that only the first has to make what it holds. */
+export const CACHE: string = fileURLToPath(
+  new URL("../../../../node_modules/.cache/bursar-sandbox-tests", import.meta.url),
+);
 const SECRET_NAME = "BURSAR_ESCAPE_SECRET";
 
 /** Generous, because a machine under load is slow; a program whose point is its deadline sets its own. */
