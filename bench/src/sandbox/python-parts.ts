@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { PythonParts } from "../../../packages/sandbox/dist/python/python-guest.js";
 import { baseOf, pythonImage, pythonModule } from "../../../packages/sandbox/dist/python/python-image.js";
@@ -8,6 +9,8 @@ import { engine } from "../../../packages/sandbox/dist/wasm/engine.js";
 
 /** Kept from one bench to the next: making an image takes seconds, and is not what is measured. */
 export const CACHE: string = fileURLToPath(new URL("../../../node_modules/.cache/bursar-bench", import.meta.url));
+/** Of vendored packages there are none. */
+export const PACKAGES: string = join(CACHE, "packages");
 /** As many pages as a session has by default. */
 export const PAGES = 4096;
 

@@ -22,7 +22,7 @@ export interface Ran {
 }
 
 /** A guest that lives on from one program to the next. */
-export interface Runner {
+interface Runner {
   run(code: string): Promise<Ran>;
 }
 

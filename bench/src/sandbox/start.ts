@@ -1,32 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openSandbox, type Sandbox } from "@bursar/sandbox";
-import { JavaScriptGuest } from "../../../packages/sandbox/dist/javascript/guest.js";
-import { createImage, type JavaScriptImage } from "../../../packages/sandbox/dist/javascript/image.js";
-import {
-  compileQuickjs,
-  meterQuickjs,
-  readQuickjs,
-  SMALL_STACK,
-} from "../../../packages/sandbox/dist/javascript/metered-quickjs.js";
-import { PythonGuest, type PythonParts } from "../../../packages/sandbox/dist/python/python-guest.js";
-import { Output } from "../../../packages/sandbox/dist/wasi/output.js";
-import { ProcExit } from "../../../packages/sandbox/dist/wasi/proc-exit.js";
-import { Vfs } from "../../../packages/sandbox/dist/wasi/vfs.js";
-import { WasiHost } from "../../../packages/sandbox/dist/wasi/wasi-host.js";
-import { engine, type WasmMemory, type WasmModule } from "../../../packages/sandbox/dist/wasm/engine.js";
 import type { Measured } from "../measure.js";
 import type { Bar, Bench } from "../report.js";
 import { interleave, wallNs } from "./interleave.js";
 import type { MemoryUse } from "./memory-process.js";
-import { CACHE, PAGES, pythonParts } from "./python-parts.js";
+import { CACHE, PACKAGES } from "./python-parts.js";
+import { expectOne, measureWarm } from "./warm-start.js";
 
 const CLI = fileURLToPath(new URL("../../../apps/cli/bin/bursar.js", import.meta.url));
 const MEMORY = fileURLToPath(new URL("./memory-process.js", import.meta.url));
-const PACKAGES = join(CACHE, "packages");
-const FUEL = 1_000_000_000;
 const SESSIONS = 200;
 const MS = 1e6;
 const MEGABYTE = 1024 * 1024;
@@ -82,59 +65,6 @@ function bars(warm: readonly Measured[], fresh: readonly Measured[], memory: Mem
       met: megabytes <= MAX_SESSION_MEGABYTES,
     },
   ];
-}
-
-/** Everything is compiled and read already; only what every session needs anew is measured. */
-async function measureWarm(quick: boolean): Promise<readonly Measured[]> {
-  const parts = await pythonParts();
-  const normal = new engine.Module(await readFile(parts.manifest.wasm));
-  const image = createImage(compileQuickjs(meterQuickjs(readQuickjs(), SMALL_STACK), SMALL_STACK));
-  return interleave(
-    [
-      { name: "baseline: normal start of CPython, print(1)", run: () => startNormally(normal) },
-      { name: "new Python session, print(1)", run: () => startPython(parts) },
-      { name: "new JavaScript session, console.log(1)", run: () => startJavaScript(image) },
-      { name: "a Python guest alone, nothing run", run: () => void new PythonGuest(parts, { memoryPages: PAGES }) },
-    ],
-    { rounds: quick ? 10 : 60, warmUp: quick ? 5 : 15 },
-  );
-}
-
-/** The interpreter as it is published, on our host, from its start to its end. */
-function startNormally(module: WasmModule): void {
-  const vfs = new Vfs();
-  for (const folder of ["/app", "/tmp"]) vfs.mkdir(folder);
-  const host = new WasiHost({ args: ["python", "-c", "print(1)"], vfs, preopens: { "/": "/" } });
-  const instance = new engine.Instance(module, { wasi_snapshot_preview1: host.imports });
-  host.bind(instance.exports.memory as WasmMemory);
-  try {
-    (instance.exports._start as () => void)();
-  } catch (error) {
-    if (!(error instanceof ProcExit) || error.code !== 0) throw error;
-  }
-  expectOne(host.stdout.text(), host.stderr.text());
-}
-
-/** What a session does for its first program. */
-function startPython(parts: PythonParts): void {
-  const guest = new PythonGuest(parts, { memoryPages: PAGES });
-  guest.host.reseed("real");
-  guest.prepare({ paths: [], env: {} });
-  guest.begin({ code: "print(1)" }, { fuel: FUEL, onSlice: () => {} });
-  expectOne(guest.host.stdout.text(), guest.host.stderr.text());
-}
-
-async function startJavaScript(image: JavaScriptImage): Promise<void> {
-  const files = new Vfs();
-  for (const folder of ["/app", "/tmp", "/data"]) files.mkdir(folder);
-  const guest = JavaScriptGuest.create(image, { files, persist: false });
-  const [stdout, stderr] = [new Output(1000), new Output(1000)];
-  await guest.execute("console.log(1)", { fuel: FUEL, onSlice: () => {}, stdout, stderr });
-  expectOne(stdout.text(), stderr.text());
-}
-
-function expectOne(stdout: string, stderr: string): void {
-  if (stdout !== "1\n") throw new Error(`the guest printed ${JSON.stringify(stdout)}. ${stderr}`);
 }
 
 /** The command line as users have it, with its caches filled. */

@@ -5,6 +5,7 @@ import { environment, outputOf, run } from "./command.mjs";
 import { BuildFailure, EXIT_CODES } from "./failure.mjs";
 import { COMPILER, EMULATED, EXPORTS, PYTHON_FLAGS, PYTHON_OPTIONS, STACK_BYTES } from "./settings.mjs";
 
+const SYSCONFIG = fileURLToPath(new URL("sysconfig-data.py", import.meta.url));
 const OUR_MODULE = fileURLToPath(new URL("bursar-module.c", import.meta.url));
 
 /** Asks the compiler what WASI has; the libraries have to be there already. */
@@ -44,11 +45,16 @@ export async function compilePython(workspace) {
 }
 
 /** What the `sysconfig` module tells about this build, freed from where it happened. */
-export function sysconfigData(workspace) {
+export async function sysconfigData(workspace) {
   const built = join(workspace.python, readFileSync(join(workspace.python, "pybuilddir.txt"), "utf8").trim());
   const name = readdirSync(built).find((file) => /^_sysconfigdata_.*\.py$/.test(file));
   if (name === undefined) throw new BuildFailure(`there is no _sysconfigdata in ${built}`, EXIT_CODES.failed);
-  return { name, text: readFileSync(join(built, name), "utf8").replaceAll(workspace.root, "/build") };
+  const args = ["-I", SYSCONFIG, join(built, name), workspace.root];
+  const text = await outputOf("/usr/bin/python3.11", args, { env: environment() });
+  if (text === null || text.includes(workspace.root)) {
+    throw new BuildFailure(`${join(built, name)} could not be freed from ${workspace.root}`, EXIT_CODES.failed);
+  }
+  return { name, text };
 }
 
 function pythonEnvironment(workspace) {

@@ -9,10 +9,11 @@ import { HOME, OMITTED_FILES, STDLIB_FOLDER } from "./settings.mjs";
 const PACK = readFileSync(new URL("pack.py", import.meta.url));
 
 /** Compiles the standard library with the guest itself and gives it as one archive. */
-export function packStdlib(workspace, module) {
+export async function packStdlib(workspace, module) {
+  const files = await stdlibFiles(workspace);
   const root = createFolder();
   for (const folder of ["source", STDLIB_FOLDER]) {
-    for (const [name, bytes] of stdlibFiles(workspace)) place(root, `${folder}/${name}`, bytes);
+    for (const [name, bytes] of files) place(root, `${folder}/${name}`, bytes);
   }
   place(root, "pack.py", PACK);
   const args = ["python", "-B", "/pack.py", "/source", STDLIB_FOLDER, "/stdlib.zip"];
@@ -21,7 +22,7 @@ export function packStdlib(workspace, module) {
   return contentOf(root, "stdlib.zip");
 }
 
-function stdlibFiles(workspace) {
+async function stdlibFiles(workspace) {
   const lib = join(workspace.treeOf("python3.11"), "Lib");
   const files = readdirSync(lib, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".py"))
@@ -29,6 +30,6 @@ function stdlibFiles(workspace) {
     .filter((name) => !OMITTED_FILES.some((omitted) => name === omitted || name.startsWith(omitted)))
     .sort()
     .map((name) => [name, readFileSync(join(lib, name))]);
-  const { name, text } = sysconfigData(workspace);
+  const { name, text } = await sysconfigData(workspace);
   return [...files, [name, Buffer.from(text)]];
 }

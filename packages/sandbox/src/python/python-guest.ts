@@ -27,6 +27,8 @@ export interface PythonParts {
 
 /** A guest between two requests, as far as it differs from the image. */
 export interface PythonState {
+  /** The image it differs from. */
+  readonly image: string;
   readonly pages: Pages | null;
   readonly stackPointer: number;
   readonly host: SavedHost;
@@ -62,6 +64,9 @@ export class PythonGuest {
   /** Makes a guest from the image, or one that goes on from a saved state. */
   constructor(parts: PythonParts, options: PythonOptions, state?: PythonState) {
     const { manifest, module, image, stdlib } = parts;
+    if (state !== undefined && state.image !== image.name) {
+      throw new Error("the session was saved with another build of the interpreter; start it anew");
+    }
     this.parts = parts;
     this.control = new Control(() => this.fuel.consumed);
     const own: Mounts = { [stdlibPath(manifest)]: { kind: "tree", tree: stdlib } };
@@ -109,11 +114,13 @@ export class PythonGuest {
   save({ memory }: { readonly memory: boolean }): PythonState {
     const host = this.host.save();
     const stackPointer = this.stackPointer.value;
-    if (memory && !this.left)
-      return { pages: differing(new Uint8Array(this.memory.buffer), this.parts.base), stackPointer, host };
+    const { name: image } = this.parts.image;
+    if (memory && !this.left) {
+      return { image, pages: differing(new Uint8Array(this.memory.buffer), this.parts.base), stackPointer, host };
+    }
     // A guest that starts from the image has open what the image has open.
     const { descriptors, clock } = this.parts.image.host;
-    return { pages: null, stackPointer, host: { ...host, descriptors, clock } };
+    return { image, pages: null, stackPointer, host: { ...host, descriptors, clock } };
   }
 
   private fill(state: PythonState | null, most: number): void {

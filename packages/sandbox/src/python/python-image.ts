@@ -19,6 +19,8 @@ import { readReply } from "./reply.js";
 
 /** An interpreter as it is right after its boot code has run: what every new session starts from. */
 export interface PythonImage {
+  /** Names the build, the meter and the boot code: saved guests fit this image alone. */
+  readonly name: string;
   readonly pages: Pages;
   readonly stackPointer: number;
   /** The address of the function that serves requests, and its place in the table; zeros when there is an export for it. */
@@ -63,7 +65,8 @@ export async function pythonImage(manifest: PythonManifest, folder: string): Pro
   const boot = await readFile(BOOT);
   const version = `${IMAGE_VERSION}.${METER_VERSION}.${DEPTH}.${sha256(boot)}`;
   const key = { what: "python-image", source: manifest.sha256, version };
-  return readImage(await cached(folder, key, async () => writeImage(await makeImage(manifest, boot))));
+  const image = readImage(await cached(folder, key, async () => writeImage(await makeImage(manifest, boot))));
+  return { ...image, name: `${manifest.sha256}.${version}` };
 }
 
 /** The module that is filled from an image, for memories of at most so many pages. */
@@ -129,7 +132,7 @@ async function wasmOf({ wasm, sha256: expected }: PythonManifest): Promise<Uint8
   throw new Error(`${wasm} is not the build that its manifest names; install it again`);
 }
 
-async function makeImage(manifest: PythonManifest, boot: Uint8Array): Promise<PythonImage> {
+async function makeImage(manifest: PythonManifest, boot: Uint8Array): Promise<Nameless> {
   const wasm = await wasmOf(manifest);
   const module = new engine.Module(meter(wasm, { depth: DEPTH, expose: exposed(manifest) }));
   const vfs = new Vfs();
@@ -213,14 +216,15 @@ async function stdlibOf({ stdlib }: PythonManifest): Promise<Uint8Array> {
   throw new Error("the module holds no standard library");
 }
 
-type Facts = Omit<PythonImage, "pages" | "host" | "stdlib"> & { readonly size: number };
+type Nameless = Omit<PythonImage, "name">;
+type Facts = Omit<Nameless, "pages" | "host" | "stdlib"> & { readonly size: number };
 
-function writeImage({ pages, host, stdlib, ...rest }: PythonImage): Uint8Array {
+function writeImage({ pages, host, stdlib, ...rest }: Nameless): Uint8Array {
   const runs = new Uint8Array(pages.runs.buffer, pages.runs.byteOffset, pages.runs.byteLength);
   return wrap({ ...rest, size: pages.size }, [runs, pages.bytes, serialize(host), stdlib]);
 }
 
-function readImage(bytes: Uint8Array): PythonImage {
+function readImage(bytes: Uint8Array): Nameless {
   const { data, parts } = unwrap<Facts>(bytes);
   const [runs, content, host, stdlib] = parts as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
   const { size, ...rest } = data;

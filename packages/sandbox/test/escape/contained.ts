@@ -34,13 +34,15 @@ export class Surroundings implements AsyncDisposable {
   readonly sandbox: Sandbox;
   /** A folder of the host that no session has been given. */
   readonly outside: string;
+  private readonly keys: string;
   /** What is written in the file outside, and what the host's environment holds. */
   private readonly treasures: readonly string[];
   private readonly neighbours = new Map<string, { readonly session: SandboxSession; count: number }>();
 
-  private constructor(sandbox: Sandbox, outside: string, treasures: readonly string[]) {
+  private constructor(sandbox: Sandbox, outside: string, keys: string, treasures: readonly string[]) {
     this.sandbox = sandbox;
     this.outside = outside;
+    this.keys = keys;
     this.treasures = treasures;
   }
 
@@ -50,9 +52,10 @@ export class Surroundings implements AsyncDisposable {
     writeFileSync(join(outside, "canary.txt"), treasures[0]);
     process.env[SECRET_NAME] = treasures[1];
     mkdirSync(CACHE, { recursive: true });
-    const keyFile = join(mkdtempSync(join(tmpdir(), "bursar-key-")), "sandbox.key");
+    const keys = mkdtempSync(join(tmpdir(), "bursar-key-"));
+    const keyFile = join(keys, "sandbox.key");
     const sandbox = await openSandbox({ isolation: "process", cacheFolder: CACHE, keyFile, workers: 2, ...options });
-    return new Surroundings(sandbox, outside, treasures);
+    return new Surroundings(sandbox, outside, keys, treasures);
   }
 
   /** Runs a program in a session of its own, beside another one, and checks everything that has to be true of any program. */
@@ -100,7 +103,7 @@ export class Surroundings implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.sandbox[Symbol.asyncDispose]();
     delete process.env[SECRET_NAME];
-    rmSync(this.outside, { recursive: true, force: true });
+    for (const folder of [this.outside, this.keys]) rmSync(folder, { recursive: true, force: true });
   }
 
   private makeNeighbour(language: HostileProgram["language"]): Promise<SandboxSession> {

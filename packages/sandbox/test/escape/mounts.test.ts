@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -118,6 +119,7 @@ describe("real folders", () => {
 
   afterAll(async () => {
     await surroundings[Symbol.asyncDispose]();
+    rmSync(base, { recursive: true, force: true });
   });
 
   const mounts = [

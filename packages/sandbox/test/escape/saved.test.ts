@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSandbox, SandboxInputError } from "@bursar/sandbox";
@@ -28,7 +28,15 @@ describe("saved sessions that were tampered with", () => {
 
   afterAll(async () => {
     await surroundings[Symbol.asyncDispose]();
+    for (const folder of made) rmSync(folder, { recursive: true, force: true });
   });
+
+  const made: string[] = [];
+  const makeFolder = (): string => {
+    const folder = mkdtempSync(join(tmpdir(), "bursar-saved-"));
+    made.push(folder);
+    return folder;
+  };
 
   const expectRefused = async (bytes: Uint8Array, how: string) => {
     const before = (await surroundings.sandbox.sessions()).length;
@@ -80,7 +88,7 @@ describe("saved sessions that were tampered with", () => {
   });
 
   it("one that was signed elsewhere is refused there and here", async () => {
-    const keyFile = join(mkdtempSync(join(tmpdir(), "bursar-key-")), "sandbox.key");
+    const keyFile = join(makeFolder(), "sandbox.key");
     const elsewhere = await openSandbox({ isolation: "process", cacheFolder: CACHE, keyFile, workers: 1 });
     try {
       await expect(elsewhere.restoreSession(saved)).rejects.toThrow("not signed with this sandbox's key");
@@ -101,8 +109,8 @@ describe("saved sessions that were tampered with", () => {
   });
 
   it("a session does not bring a folder along that is not allowed here", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "bursar-mount-"));
-    const keyFile = join(mkdtempSync(join(tmpdir(), "bursar-key-")), "sandbox.key");
+    const folder = makeFolder();
+    const keyFile = join(makeFolder(), "sandbox.key");
     const shared = { isolation: "process", cacheFolder: CACHE, keyFile, workers: 1 } as const;
     const allowing = await openSandbox({ ...shared, folders: [{ path: folder, writable: true }] });
     const refusing = await openSandbox({ ...shared, folders: [{ path: folder }] });

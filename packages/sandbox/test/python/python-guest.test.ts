@@ -180,6 +180,11 @@ describe("a saved guest", () => {
     expect(run(copy, "print(list(g), f.read())").out).toBe("[4, 9, 16] bc\n");
   });
 
+  test("of another build is refused", () => {
+    const state = newGuest(parts).save({ memory: true });
+    expect(() => newGuest(parts, { ...state, image: "another" })).toThrow("saved with another build");
+  });
+
   test("without its memory starts from the image, with its files", () => {
     const guest = newGuest(parts);
     run(guest, "x = 1\nopen('kept.txt', 'w').write('yes')\nleft_open = open('kept.txt')");
