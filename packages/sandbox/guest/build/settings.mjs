@@ -52,7 +52,7 @@ export const EMULATED = ["-D_WASI_EMULATED_SIGNAL", "-D_WASI_EMULATED_GETPID", "
 /** CPython lowers its recursion limit on WASI, for runtimes with small stacks; here it is what programs expect. */
 export const PYTHON_FLAGS = ["-g0", "-Wno-int-conversion", "-DPy_DEFAULT_RECURSION_LIMIT=1000"];
 
-/** Its own allocator makes CPython a sixth faster; it is off by default because WASI has no mmap, but malloc will do. */
+/** CPython has an allocator for small objects; it is off by default because WASI has no mmap, but malloc will do. */
 export const PYTHON_OPTIONS = [
   "--with-pymalloc",
   "--without-ensurepip",

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { cached } from "../wasm/cache.js";
+import { unwrap, wrap } from "../wasm/container.js";
 import { Fuel } from "../wasm/fuel.js";
 import type { Box } from "./exports.js";
 import { BOOT_MODULE, readGuestCode, resolveGuestCode } from "./guest-code.js";
@@ -61,6 +63,24 @@ export function createImage(engine: MeteredQuickjs): JavaScriptImage {
   const functions = Object.fromEntries(FUNCTIONS.map((name) => [name, boot.take(name)]));
   const hash = createHash("sha256").update(engine.hash).update(memory).digest("hex");
   return { engine, memory, functions: functions as JavaScriptImage["functions"], places, hash };
+}
+
+const IMAGE_VERSION = "1";
+
+type Facts = Pick<JavaScriptImage, "functions" | "places" | "hash">;
+
+/** The image of an engine, from the cache if it is there: making one is the longest part of a start. */
+export async function javascriptImage(engine: MeteredQuickjs, folder: string): Promise<JavaScriptImage> {
+  const code = createHash("sha256")
+    .update(JSON.stringify([...readGuestCode()]))
+    .digest("hex");
+  const key = { what: "quickjs-image", source: engine.hash, version: `${IMAGE_VERSION}.${code}` };
+  const bytes = await cached(folder, key, () => {
+    const { memory, functions, places, hash } = createImage(engine);
+    return wrap({ functions, places, hash } satisfies Facts, [memory]);
+  });
+  const { data, parts } = unwrap<Facts>(bytes);
+  return { engine, memory: parts[0] as Uint8Array, ...data };
 }
 
 function runBootModule(quickjs: Quickjs): void {

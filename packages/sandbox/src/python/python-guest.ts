@@ -7,7 +7,7 @@ import type { ZipTree } from "../wasi/zip-tree.js";
 import { engine, type WasmGlobal, type WasmInstance, type WasmMemory, type WasmModule } from "../wasm/engine.js";
 import { Fuel } from "../wasm/fuel.js";
 import type { Allotted, Answer, Execution, Outcome } from "../wasm/outcome.js";
-import { checkPages, differing, lay, type Pages } from "../wasm/pages.js";
+import { checkPages, differing, lay, layFrom, type Pages } from "../wasm/pages.js";
 import { trapOf } from "../wasm/trap.js";
 import { Control } from "./control.js";
 import { entryOf, type PythonImage, stdlibPath } from "./python-image.js";
@@ -130,7 +130,8 @@ export class PythonGuest {
     const missing = size - this.memory.buffer.byteLength / WASM_PAGE;
     if (missing > 0) this.memory.grow(missing);
     const bytes = new Uint8Array(this.memory.buffer);
-    bytes.set(base);
+    // Only what is not zero: memory that nobody has touched costs nothing.
+    layFrom(base, image.pages, bytes);
     if (state?.pages) lay(state.pages, bytes);
     this.stackPointer.value = state?.pages ? state.stackPointer : image.stackPointer;
   }

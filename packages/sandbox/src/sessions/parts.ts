@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FuelBasis } from "../analysis/result.js";
-import { createImage, type JavaScriptImage } from "../javascript/image.js";
+import { type JavaScriptImage, javascriptImage } from "../javascript/image.js";
 import {
   compileQuickjs,
   LARGE_STACK,
@@ -69,8 +69,8 @@ export class PartsMaker {
       pythonBasis(manifest),
       pythonModule(manifest, this.folder, pages).then((bytes) => engine.compile(bytes)),
     ]);
-    // The base is the image; the pages themselves need not travel.
-    const light = { ...image, pages: { ...image.pages, runs: new Uint32Array(), bytes: new Uint8Array() } };
+    // The base holds the bytes; only where they are has to travel.
+    const light = { ...image, pages: { ...image.pages, bytes: new Uint8Array() } };
     return { language: "python", manifest, module, image: light, base, basis };
   }
 
@@ -83,7 +83,7 @@ export class PartsMaker {
     const wasm = readQuickjs();
     const key = { what: "quickjs-module", source: wasm, version: meterQuickjsVersion(LARGE_STACK) };
     const metered = await cached(this.folder, key, () => meterQuickjs(wasm, LARGE_STACK));
-    const image = createImage(compileQuickjs(metered, LARGE_STACK));
+    const image = await javascriptImage(compileQuickjs(metered, LARGE_STACK), this.folder);
     const basis = {
       ...{ guest: "quickjs-wasi", guest_sha256: createHash("sha256").update(wasm).digest("hex") },
       ...{ meter: METER_VERSION, boot_sha256: image.hash, argv: [], env: {} },

@@ -43,6 +43,8 @@ export class Pool implements AsyncDisposable {
   async run(errand: Errand): Promise<Report> {
     if (this.closed) throw new Error("the sandbox is closed; open it again");
     if (this.waiting.length >= MOST_WAITING) throw new Error("too many executions wait already; try again later");
+    // A thread takes as long to start as the parts take to be read, so both begin now.
+    if (this.threads.length === 0) this.start();
     const parts = await this.options.parts.make(errand.setup);
     return new Promise((resolve, reject) => {
       this.waiting.push({ errand, parts, resolve, reject });
@@ -79,7 +81,10 @@ export class Pool implements AsyncDisposable {
     const free = this.threads.filter((thread) => thread.free);
     const known = free.find((thread) => thread.remembers(session, version)) ?? free[0];
     if (known !== undefined) return known;
-    if (this.threads.length >= this.options.workers) return null;
+    return this.threads.length >= this.options.workers ? null : this.start();
+  }
+
+  private start(): Thread {
     const thread = new Thread(this.options.packages, () => this.forget(thread));
     this.threads.push(thread);
     return thread;

@@ -59,6 +59,8 @@ export class Remote implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.failure ??= new Error("the sandbox is closed; open it again");
     if (this.child.connected) this.child.disconnect();
+    // Nothing over there is worth waiting for: what is kept on the disk was written before it was answered.
+    if (this.waiting.size === 0) this.child.kill("SIGKILL");
     const timer = setTimeout(() => this.child.kill("SIGKILL"), GOODBYE_MS);
     this.child.ref();
     await this.ended;

@@ -39,6 +39,11 @@ export function lay({ runs, bytes }: Pages, memory: Uint8Array): void {
   eachRun(runs, (start, end, from) => memory.set(bytes.subarray(from, from + end - start), start));
 }
 
+/** The same from a whole memory that holds them: the bytes of the pages themselves are not needed then. */
+export function layFrom(base: Uint8Array, { runs }: Pages, memory: Uint8Array): void {
+  eachRun(runs, (start, end) => memory.set(base.subarray(start, end), start));
+}
+
 /** Throws unless runs are in order, inside of the memory, and have all their bytes: pages may come from anywhere. */
 export function checkPages({ size, runs, bytes }: Pages, mostPages: number): void {
   let last = 0;
