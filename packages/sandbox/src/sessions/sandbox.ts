@@ -2,6 +2,7 @@ import { mkdirSync, realpathSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { isAbsolute, relative, resolve } from "node:path";
 import type { SandboxResult } from "../analysis/result.js";
+import { npmPythonFile } from "../python/python-manifest.js";
 import type { Answer, HostCall } from "../wasm/outcome.js";
 import type { FileEntry } from "./errand.js";
 import { Keeper, type Keeping, type SessionInfo } from "./keeper.js";
@@ -61,6 +62,7 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox
   const [cache, packages] = [options.cacheFolder ?? places.cache, options.packagesFolder ?? places.packages].map(made);
   const guests = (options.guest ?? guestFrom(process.env.BURSAR_GUEST)) === "npm" ? null : places.guests;
   const keeper = {
+    python: realpathSync(npmPythonFile()),
     guests,
     cache: cache as string,
     packages: packages as string,

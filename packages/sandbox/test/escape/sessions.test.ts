@@ -11,7 +11,12 @@ const BLOWS: readonly (readonly [Language, string, Ending, string])[] = [
   ["python", "out of fuel", "out_of_fuel", "x = 0\nwhile True: pass"],
   ["python", "out of time", "timeout", "x = 0\nimport time\ntime.sleep(10**6)"],
   ["python", "an abort", "unreachable", "x = 0\nimport os\nos.abort()"],
-  ["python", "a full stack", "stack_overflow", "x = 0\nclass D:\n    def __repr__(self): return repr(self)\nrepr(D())"],
+  [
+    "python",
+    "a full stack",
+    "stack_overflow",
+    "x = 0\nimport sys\nsys.setrecursionlimit(10**9)\nclass D:\n    def __repr__(self): return repr(self)\nrepr(D())",
+  ],
   [
     "python",
     "closed descriptors",
