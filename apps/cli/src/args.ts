@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { nearest } from "bursar";
+import { nearest } from "bursar/nearest";
 
 /** A command line that cannot be understood. Nothing was done. */
 export class UsageError extends Error {

@@ -1,12 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
-import { BursarError, StoreError } from "bursar";
 import { CommandError, readFlags, UsageError, unknownCommand } from "./args.js";
-import { demo } from "./commands/demo.js";
-import { exec } from "./commands/exec.js";
-import { packages } from "./commands/packages.js";
-import { isStoreCommand, store } from "./commands/store.js";
-import { verify } from "./commands/verify.js";
 import { openTerminal, type Terminal } from "./terminal.js";
 
 const HELP = `Usage: bursar <command> [flags]
@@ -44,12 +38,13 @@ Examples:
 
 type Command = (args: readonly string[], terminal: Terminal) => Promise<number>;
 
-const COMMANDS: ReadonlyMap<string, Command> = new Map([
-  ["demo", demo],
-  ["exec", exec],
-  ["packages", packages],
-  ["store", store],
-  ["verify", verify],
+/** Each is loaded when it is asked for: all of them together take longer to load than most take to run. */
+const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ["demo", async () => (await import("./commands/demo.js")).demo],
+  ["exec", async () => (await import("./commands/exec.js")).exec],
+  ["packages", async () => (await import("./commands/packages.js")).packages],
+  ["store", async () => (await import("./commands/store.js")).store],
+  ["verify", async () => (await import("./commands/verify.js")).verify],
 ]);
 
 async function main(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -58,7 +53,7 @@ async function main(args: readonly string[], terminal: Terminal): Promise<number
   if (name === "help") return main(rest[0] === "help" ? ["--help"] : [...rest, "--help"], terminal);
   const command = COMMANDS.get(name);
   if (command === undefined) throw new UsageError(unknownCommand("the command ", name, [...COMMANDS.keys(), "help"]));
-  return command(rest, terminal);
+  return (await command())(rest, terminal);
 }
 
 function general(args: readonly string[], { finish }: Terminal): number {
@@ -72,9 +67,9 @@ function version(): string {
 }
 
 /** The command whose help tells more. */
-function helpOf([name = "", second = ""]: readonly string[]): string {
+async function helpOf([name = "", second = ""]: readonly string[]): Promise<string> {
   const words = COMMANDS.has(name) ? [name] : [];
-  if (name === "store" && isStoreCommand(second)) words.push(second);
+  if (name === "store" && (await import("./commands/store.js")).isStoreCommand(second)) words.push(second);
   return ["bursar", ...words, "--help"].join(" ");
 }
 
@@ -84,12 +79,20 @@ try {
   if (process.exitCode === 130) process.stderr.write("bursar: interrupted\n");
 } catch (error) {
   const usage = error instanceof UsageError;
-  process.stderr.write(usage ? `bursar: ${error.message}\nSee ${helpOf(given)}.\n` : `${describe(error)}\n`);
-  process.exitCode = usage || (error instanceof StoreError && error.code === "store_url") ? 2 : 1;
+  process.stderr.write(
+    usage ? `bursar: ${error.message}\nSee ${await helpOf(given)}.\n` : `${await describe(error)}\n`,
+  );
+  process.exitCode = usage || isStoreUrl(error) ? 2 : 1;
 }
 
 /** What we throw on purpose says all there is to say; anything else is a fault of ours, and where it comes from helps. */
-function describe(error: unknown): string {
+async function describe(error: unknown): Promise<string> {
+  const { BursarError } = await import("bursar");
   if (error instanceof BursarError || error instanceof CommandError) return `bursar: ${error.message}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** The URL of a store is part of the command line. */
+function isStoreUrl(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "store_url";
 }

@@ -1,8 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { addPackages, compilePackages, GuestCompiler, type Language, openSandbox, type Sandbox } from "@bursar/sandbox";
+import { type Language, openSandbox, type Sandbox } from "@bursar/sandbox";
 import { PACKAGES } from "@bursar/sandbox/analysis";
+import { addPackages, compilePackages, GuestCompiler } from "@bursar/sandbox/packages";
 import type { Bar, Bench, Report } from "../report.js";
 
 /** Both are kept between runs: fetching and compiling is not what is measured. */

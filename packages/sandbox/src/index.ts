@@ -1,19 +1,4 @@
 export type { ErrorGuidance, FuelAnalysis, SandboxMetadata, SandboxResult, TrapReason } from "./analysis/result.js";
-export {
-  type AddProgress,
-  type AddReport,
-  addPackages,
-  type Compile,
-  compilePackages,
-  licences,
-  listPackages,
-  PackageError,
-  type PackageLicence,
-  type PackageRecord,
-  removePackage,
-  type Stored,
-} from "./packages/packages.js";
-export { GuestCompiler, type GuestCompilerOptions } from "./sessions/compiled.js";
 export type { FileEntry } from "./sessions/errand.js";
 export type { SessionInfo } from "./sessions/keeper.js";
 export {

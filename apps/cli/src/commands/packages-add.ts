@@ -5,7 +5,7 @@ import {
   compilePackages,
   GuestCompiler,
   type PackageRecord,
-} from "@bursar/sandbox";
+} from "@bursar/sandbox/packages";
 import { CommandError, UsageError, unknown } from "../args.js";
 import { bytes, counted } from "../render/quantities.js";
 import { facts } from "../render/report.js";

@@ -1,4 +1,4 @@
-import { licences as licencesIn, listPackages, type PackageLicence, type Stored } from "@bursar/sandbox";
+import { licences as licencesIn, listPackages, type PackageLicence, type Stored } from "@bursar/sandbox/packages";
 import { bytes } from "../render/quantities.js";
 import { harmless, pad, printable, type Style } from "../render/style.js";
 import { sizeOf, summaryOf } from "./packages-add.js";

@@ -1,4 +1,4 @@
-import { PackageError, removePackage } from "@bursar/sandbox";
+import { PackageError, removePackage } from "@bursar/sandbox/packages";
 import { facts } from "../render/report.js";
 import { COMMON_HELP, type PackagesCommand } from "./packages-work.js";
 

@@ -1,4 +1,5 @@
-import { defaultPlaces, PackageError } from "@bursar/sandbox";
+import { defaultPlaces } from "@bursar/sandbox";
+import { PackageError } from "@bursar/sandbox/packages";
 import { CommandError, readArguments, UsageError } from "../args.js";
 import { type Style, styleFor, wantsColour } from "../render/style.js";
 import type { Terminal } from "../terminal.js";

@@ -5,7 +5,7 @@ import type { SandboxResult } from "../analysis/result.js";
 import { npmPythonFile } from "../python/python-manifest.js";
 import type { Answer, HostCall } from "../wasm/outcome.js";
 import type { FileEntry } from "./errand.js";
-import { Keeper, type Keeping, type SessionInfo } from "./keeper.js";
+import type { Keeping, SessionInfo } from "./keeper.js";
 import { type ExecuteOptions, type Mount, SandboxInputError, type SessionOptions, setupOf, whole } from "./options.js";
 import { defaultPlaces } from "./places.js";
 import { Remote } from "./remote.js";
@@ -73,6 +73,8 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox
   const folders = (options.folders ?? []).map(({ path, writable = false }) => ({ path: realpathSync(path), writable }));
   const key = () => keyIn(options.keyFile ?? places.key);
   if (isolation === "thread") {
+    // Everything that guests need is behind this; with a process of their own it is not needed here.
+    const { Keeper } = await import("./keeper.js");
     const local = new Keeper(keeper);
     return new Sandbox(local, local, folders, key);
   }

@@ -1,13 +1,6 @@
 import { join } from "node:path";
-import {
-  addPackages,
-  compilePackages,
-  GuestCompiler,
-  licences,
-  openSandbox,
-  PackageError,
-  type Sandbox,
-} from "@bursar/sandbox";
+import { openSandbox, type Sandbox } from "@bursar/sandbox";
+import { addPackages, compilePackages, GuestCompiler, licences, PackageError } from "@bursar/sandbox/packages";
 import { CACHE } from "../python/parts.js";
 
 /** What the tests use for real. */

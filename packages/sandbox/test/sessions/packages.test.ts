@@ -1,4 +1,4 @@
-import { compilePackages, GuestCompiler } from "@bursar/sandbox";
+import { compilePackages, GuestCompiler } from "@bursar/sandbox/packages";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMPILED, compileAll, fetchPackages, NAMES, openWith, PLAIN, placesOf } from "./package-fixture.js";
 
