@@ -38,13 +38,13 @@ export class Pool implements AsyncDisposable {
 
   constructor(options: PoolOptions) {
     this.options = options;
+    // A thread takes as long to start as a guest takes to be made ready, so the first one does not wait for a program.
+    this.start();
   }
 
   async run(errand: Errand): Promise<Report> {
     if (this.closed) throw new Error("the sandbox is closed; open it again");
     if (this.waiting.length >= MOST_WAITING) throw new Error("too many executions wait already; try again later");
-    // A thread takes as long to start as the parts take to be read, so both begin now.
-    if (this.threads.length === 0) this.start();
     const parts = await this.options.parts.make(errand.setup);
     return new Promise((resolve, reject) => {
       this.waiting.push({ errand, parts, resolve, reject });
@@ -102,7 +102,7 @@ class Thread {
 
   constructor(packages: string, gone: () => void) {
     this.gone = gone;
-    this.worker = new Worker(new URL("./worker.js", import.meta.url), {
+    this.worker = new Worker(new URL("../bundle/worker.js", import.meta.url), {
       workerData: { packages },
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, stackSizeMb: 8 },
       // A program's environment is its own affair.

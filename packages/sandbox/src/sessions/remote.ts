@@ -26,7 +26,7 @@ export class Remote implements AsyncDisposable {
   private failure: Error | null = null;
 
   constructor(options: KeeperOptions, folders: readonly { readonly path: string; readonly writable: boolean }[]) {
-    const broker = fileURLToPath(new URL("./broker.js", import.meta.url));
+    const broker = fileURLToPath(new URL("../bundle/broker.js", import.meta.url));
     this.child = fork(broker, [JSON.stringify(options)], {
       execArgv: [...permissions(options, folders)],
       serialization: "advanced",
@@ -130,6 +130,8 @@ function permissions(
   return [
     flag,
     "--allow-worker",
+    // Modules come whole from the cache, and each function is still looked through before it runs for the first time.
+    "--wasm-lazy-validation",
     "--no-warnings",
     ...reads.map((path) => `--allow-fs-read=${path.replace(/\/$/, "")}/*`),
     ...writes.map((path) => `--allow-fs-write=${path.replace(/\/$/, "")}/*`),
