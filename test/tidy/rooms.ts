@@ -15,14 +15,15 @@ export interface Package {
 }
 
 /** Adapters stand side by side and do not know each other; what two of them need belongs into the runtime or below. */
-const ADAPTER: Room = { imports: ["runtime", "ports", "core"], world: "packages" };
+const ADAPTER: Room = { imports: ["runs", "runtime", "ports", "core"], world: "packages" };
 
-/** The arrows of the design: apps → adapters and facades → runtime → ports → core. */
+/** The arrows of the design: apps → adapters and facades → runs → runtime → ports → core. */
 export const ROOMS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
   "packages/bursar": {
     core: { imports: [], world: "nothing" },
     ports: { imports: ["core"], world: "nothing" },
     runtime: { imports: ["ports", "core"], world: "node" },
+    runs: { imports: ["runtime", "ports", "core"], world: "node" },
     stores: ADAPTER,
     models: ADAPTER,
     gateway: ADAPTER,

@@ -69,12 +69,28 @@ export type {
   ReserveOperation,
 } from "./core/operation.js";
 export type { ExhaustionPolicy, Policies } from "./core/policy.js";
-export { RefusedError } from "./core/refused.js";
+export { NoRoomError, RefusedError } from "./core/refused.js";
 export type { Time } from "./core/time.js";
 export { type CallKind, estimateTokens, extractUsage } from "./core/usage.js";
 export type { Clock } from "./ports/clock.js";
+export type { Model, ModelAnswer } from "./ports/model.js";
+export type { Asked, Output, OwnEffect, Played, Program, Stage } from "./ports/program.js";
 export type { Outcomes, Store } from "./ports/store.js";
 export type { Timer } from "./ports/timer.js";
+export { type AgentContext, type AgentOptions, defineAgent, type SpawnBudget } from "./runs/agent.js";
+export type { ApprovalKind, ApprovalRequest, ApprovalStatus, Decided } from "./runs/approval.js";
+export { Bursar, type BursarOptions, openBursar } from "./runs/bursar.js";
+export { ApprovalError, type ApproveOptions, type DenyOptions } from "./runs/decisions.js";
+export type { Asking, CallDeed, ChildGrant, ChildRequest, Deed, Doing, Handler, Handlers, Made } from "./runs/deed.js";
+export { ClaimLostError, ReplayError, RunError } from "./runs/error.js";
+export type { GovernedFetch } from "./runs/governed-fetch.js";
+export type { GovernedFiles } from "./runs/governed-files.js";
+export type { BudgetExtend, StartOptions } from "./runs/opening.js";
+export { ForbiddenError, type Principal } from "./runs/principal.js";
+export type { Failure, Pause, ProgramRef, RunRecord, RunStatus } from "./runs/record.js";
+export type { RunResult } from "./runs/result.js";
+export type { Schema } from "./runs/schema.js";
+export { defineTool, type Tool, type ToolContext } from "./runs/tool.js";
 export {
   type Approval,
   type BudgetCheckResult,

@@ -22,7 +22,7 @@ import type {
   ReleaseOperation,
   ReserveOperation,
 } from "./operation.js";
-import { RefusedError } from "./refused.js";
+import { NoRoomError, RefusedError } from "./refused.js";
 import { repeatedReserve, repeatedSettlement, reused, same } from "./repeated.js";
 import { closed, type Deltas, joined, reserve, settle, sums } from "./settlement.js";
 import { paused, resumed, type Time } from "./time.js";
@@ -283,6 +283,7 @@ export class Operations {
     const result = extendBudget(pathOf(books, budget), additional, time, this.dimensions);
     const cause = operation.cause ?? account.origin;
     if (result.kind === "no_room") {
+      if (operation.must === true) throw new NoRoomError(result.dimension, result.budget, result.room);
       const refused = this.events.extensionRefused(budget, result.dimension, result.budget, result.room);
       return { op: "extend", result, links: [books.append(account.chain, refused, cause)] };
     }

@@ -30,11 +30,15 @@ export interface Entry {
 /** Somebody else has changed a document since it was read. Nothing was done; `document` is what it is now. */
 export class StaleError extends BursarError {
   override readonly name: string = "StaleError";
+  readonly kind: DocumentKind;
+  readonly id: string;
   readonly document: Document | null;
 
   constructor(kind: DocumentKind, id: string, version: number, document: Document | null) {
     const now = document === null ? "is not there" : `has version ${document.version}`;
     super("stale", `${kind} ${id} ${now}, not version ${version}; read it again and decide anew`);
+    this.kind = kind;
+    this.id = id;
     this.document = document;
   }
 }

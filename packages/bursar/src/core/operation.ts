@@ -90,6 +90,8 @@ export interface ExtendOperation extends Caused {
   readonly additional: Amounts;
   readonly approved_by: string;
   readonly reason: string | null;
+  /** Not to be granted undoes the whole list, with a `NoRoomError`. */
+  readonly must?: true;
 }
 
 /** Stops or starts a budget's clock, or ends the budget and returns what is left of it. */

@@ -11,3 +11,23 @@ export class RefusedError extends BursarError {
     this.decision = decision;
   }
 }
+
+/** An extension that had to be granted, and that a budget above has no room for. The list it stood in was not done. */
+export class NoRoomError extends BursarError {
+  override readonly name: string = "NoRoomError";
+  readonly dimension: string;
+  /** The budget that has no room. */
+  readonly budget: string;
+  /** How much it has, in ledger units. */
+  readonly room: number;
+
+  constructor(dimension: string, budget: string, room: number) {
+    super(
+      "no_room",
+      `${dimension} cannot be extended so far: budget ${budget} has no room for it; extend that one first`,
+    );
+    this.dimension = dimension;
+    this.budget = budget;
+    this.room = room;
+  }
+}

@@ -16,7 +16,7 @@ import {
   readLimits,
   readPolicies,
 } from "../core/input.js";
-import type { CommitOperation, OpenOperation, OutcomeOf } from "../core/operation.js";
+import type { CommitOperation, OpenOperation, Operation, OutcomeOf } from "../core/operation.js";
 import { type CallKind, estimateTokens, extractUsage } from "../core/usage.js";
 import type { Clock } from "../ports/clock.js";
 import type { Store } from "../ports/store.js";
@@ -57,6 +57,8 @@ export interface GatedCall {
 export interface Effected<Value> {
   readonly value: Value;
   readonly usage?: unknown;
+  /** What is written in the same transaction as the settlement. */
+  readonly alongside?: readonly Operation[];
 }
 
 /** How a governed call ended. A refusal is no exception: nothing was called. */
@@ -82,7 +84,7 @@ interface Entered {
   readonly path: Path | null;
 }
 
-type Made<Value> = { readonly value: Value; readonly usage: unknown } | { readonly error: unknown };
+type Made<Value> = Required<Effected<Value>> | { readonly error: unknown };
 
 const WAIT_MS = 30_000;
 const EXPIRES_MS = 15 * 60_000;
@@ -192,10 +194,10 @@ export class Gate implements Disposable {
     const made = await this.make(call, call_id, path, effect);
     if ("error" in made) {
       const { error } = made;
-      return { kind: "failed", error, settled: await this.settle(call, call_id, error, undefined, began) };
+      const nothing = { value: undefined, usage: error, alongside: [] };
+      return { kind: "failed", error, settled: await this.settle(call, call_id, nothing, began) };
     }
-    const { value, usage } = made;
-    return { kind: "done", value, settled: await this.settle(call, call_id, usage, value, began) };
+    return { kind: "done", value: made.value, settled: await this.settle(call, call_id, made, began) };
   }
 
   /** Reserves what a call asks for, waiting while budgets are busy. Whoever is admitted has to settle the call. */
@@ -318,8 +320,8 @@ export class Gate implements Disposable {
           `gave ${show(result)}; allowed: an object with value, and usage where it is known`,
         );
       }
-      const { value, usage } = result as Effected<Value>;
-      return { value, usage };
+      const { value, usage, alongside = [] } = result as Effected<Value>;
+      return { value, usage, alongside };
     } catch (error) {
       return { error };
     } finally {
@@ -331,15 +333,14 @@ export class Gate implements Disposable {
   private async settle(
     call: GatedCall,
     id: CallId,
-    usage: unknown,
-    value: unknown,
+    { value, usage, alongside }: Required<Effected<unknown>>,
     began: number,
   ): Promise<OutcomeOf<CommitOperation>> {
     const { amounts, duration_ms } = extractUsage(usage, this.store.dimensions);
     const estimate = estimateTokens(call.input ?? "", value ?? "");
     const took = duration_ms ?? Math.max(0, Math.round(this.clock.now().monotonic - began));
     const commit = { op: "commit", call: id, used: amounts, estimate, duration_ms: took } as const;
-    const apply = () => this.store.apply([commit]);
+    const apply = () => this.store.apply([commit, ...alongside]);
     try {
       const [outcome] = await apply().catch(apply);
       return outcome;

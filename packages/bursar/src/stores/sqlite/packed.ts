@@ -2,7 +2,7 @@ import { CanonicalError } from "../../core/chain/canonical-error.js";
 import { LinkError } from "../../core/chain/rules.js";
 import { StaleError } from "../../core/document.js";
 import { BursarError, InputError, LedgerError } from "../../core/errors.js";
-import { RefusedError } from "../../core/refused.js";
+import { NoRoomError, RefusedError } from "../../core/refused.js";
 import { StoreError } from "../durable/errors.js";
 
 /** An error on its way from one thread to the other: its class would be lost on the way. */
@@ -17,6 +17,7 @@ const TYPES: Readonly<Record<string, { readonly prototype: object }>> = {
   LedgerError,
   StaleError,
   RefusedError,
+  NoRoomError,
   StoreError,
   LinkError,
   CanonicalError,

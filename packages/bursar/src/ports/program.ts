@@ -1,0 +1,59 @@
+import type { Json, JsonObject } from "../core/chain/canonical.js";
+
+/** What a program gets in place of the world: every effect is asked for here, numbered, governed and journaled. */
+export interface Stage {
+  readonly run_id: string;
+  /** Fires when the run has to end: it was cancelled, or its time is over. */
+  readonly signal: AbortSignal;
+  /** What the program saved itself as, when it does not begin from the beginning. */
+  readonly saved: JsonObject | null;
+  /**
+   * Asks for an effect. The answer is the same in every replay. It rejects with a `RunError`. An effect of the program's own
+   * brings along what is to be done.
+   */
+  ask(name: string, args: Json, own?: OwnEffect): Asked;
+  /** An effect that had been asked for before the program was saved, by its number. */
+  askedBefore(number: number): Promise<Json>;
+  /**
+   * Keeps the program as `make` says it is, so that it goes on from there instead of from the beginning. No answer comes while
+   * it is made; null when the program is not in a state to be kept.
+   */
+  save(make: () => Promise<JsonObject | null>): Promise<void>;
+  /** The program computes until this is settled, so it cannot be said to wait for anything. */
+  working<Value>(work: Promise<Value>): Promise<Value>;
+  /** What the program has written for people, so that it is not lost with it. */
+  output(output: Output): void;
+}
+
+/** Done once, however often the program is replayed. */
+export type OwnEffect = (signal: AbortSignal) => Promise<unknown>;
+
+/** An effect that was asked for. */
+export interface Asked {
+  readonly number: number;
+  readonly answer: Promise<Json>;
+}
+
+export interface Output {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Something that a run can execute. */
+export interface Program {
+  readonly kind: string;
+  readonly name: string;
+  /** Tells whether it is still the same program. */
+  readonly digest: string;
+  /** What another process needs in order to execute it too; null when it knows the program by its name. */
+  readonly source: JsonObject | null;
+  /** Executes it to its end, from where it was saved if it was. */
+  play(stage: Stage, input: Json): Played;
+}
+
+/** A program under way. */
+export interface Played {
+  readonly result: Promise<Json>;
+  /** The program as it is while it waits for answers; null when it has to be replayed. */
+  snapshot?(): Promise<JsonObject | null>;
+}

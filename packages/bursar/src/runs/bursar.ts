@@ -1,0 +1,327 @@
+import type { Json, JsonObject } from "../core/chain/canonical.js";
+import { StaleError } from "../core/document.js";
+import { InputError, LedgerError } from "../core/errors.js";
+import { Events } from "../core/events.js";
+import { checkKeys } from "../core/fields.js";
+import { type BudgetAmounts, type BudgetLimits, readLimits } from "../core/input.js";
+import type { Model } from "../ports/model.js";
+import type { Program } from "../ports/program.js";
+import type { Store } from "../ports/store.js";
+import type { Timer } from "../ports/timer.js";
+import { newName } from "../runtime/names.js";
+import { systemTimer } from "../runtime/system-clock.js";
+import { type ApprovalRequest, readApproval } from "./approval.js";
+import { Brood } from "./brood.js";
+import { claimId, putClaim, readClaim, taken } from "./claim.js";
+import { Conductor } from "./conductor.js";
+import {
+  type ApproveOptions,
+  approve,
+  cancellation,
+  type DenyOptions,
+  deny,
+  findApproval,
+  goingOn,
+} from "./decisions.js";
+import type { Handlers } from "./deed.js";
+import { ClaimLostError, RunError } from "./error.js";
+import { handlersFor } from "./handlers.js";
+import { openRun, type StartOptions, sessionBudget } from "./opening.js";
+import { isOperator, mayDecide, type Principal } from "./principal.js";
+import { ENDED, type ProgramRef, putRun, type RunRecord, readRun } from "./record.js";
+import { type RunResult, resultOf } from "./result.js";
+import type { Tool } from "./tool.js";
+
+export interface BursarOptions {
+  readonly store: Store;
+  /** The programs that runs may execute, by their names. */
+  readonly programs?: readonly Program[];
+  /** Makes programs out of what the store keeps of them, for those that bring their source along. */
+  readonly revive?: (program: ProgramRef) => Program | null;
+  readonly tools?: readonly Tool[];
+  readonly model?: Model;
+  /** Further things for programs to ask for. */
+  readonly handlers?: Handlers;
+  readonly timer?: Timer;
+  /** What this worker is called in claims. */
+  readonly worker?: string;
+  /** How long a run stays with a worker that says nothing: 30,000. */
+  readonly claim_ms?: number;
+  /** How long a request waits for an answer: a day. */
+  readonly approval_ms?: number;
+  /** Told about everything that becomes of runs here. */
+  readonly changed?: (run: RunRecord) => void;
+}
+
+const KEYS = [
+  ...[
+    "store",
+    "programs",
+    "revive",
+    "tools",
+    "model",
+    "handlers",
+    "timer",
+    "worker",
+    "claim_ms",
+    "approval_ms",
+    "changed",
+  ],
+];
+const DAY_MS = 24 * 60 * 60_000;
+const CLAIM_MS = 30_000;
+const LOOK_MS = 500;
+
+/** Whoever starts a run in a process of his own is its operator. */
+const OPERATOR: Principal = { name: "operator", role: "operator" };
+
+/**
+ * Runs programs inside budgets: starts them, drives them, pauses and resumes them, on a store that any number of processes share.
+ *
+ * @example
+ * ```ts
+ * const bursar = openBursar({ store: await openStore(), programs: [summarize], tools: [fetchPage] });
+ * const result = await bursar.run("summarize", { url }, { limits: { cost_usd: 0.5, steps: 20 } });
+ * if (result.status === "paused") await bursar.approve(result.approval_id, { by: { name: "ann", role: "operator" } });
+ * ```
+ */
+export class Bursar implements AsyncDisposable {
+  readonly store: Store;
+  private readonly options: BursarOptions;
+  private readonly timer: Timer;
+  private readonly handlers: Handlers;
+  private readonly programs: ReadonlyMap<string, Program>;
+  private readonly worker: string;
+  private readonly events: Events;
+  private readonly driving = new Map<string, { readonly conductor: Conductor; readonly done: Promise<RunRecord> }>();
+  private readonly brood: Brood;
+
+  constructor(options: BursarOptions) {
+    checkKeys(options, "options", KEYS);
+    this.options = options;
+    this.store = options.store;
+    this.timer = options.timer ?? systemTimer;
+    const { tools = [], model = null, handlers = {}, programs = [] } = options;
+    this.handlers = handlersFor({ tools, model, more: handlers });
+    this.programs = new Map(programs.map((program) => [program.name, program]));
+    this.worker = options.worker ?? newName(this.store.clock.now().instant);
+    this.events = new Events(this.store.dimensions);
+    this.brood = new Brood({
+      store: this.store,
+      timer: this.timer,
+      program: (name) => this.programNamed(name),
+      drive: (id) => this.drive(id),
+      cancel: (id, reason) => this.end(id, { by: "parent", reason }),
+    });
+  }
+
+  /** Writes a run down, for whoever drives it. Started again under the same name, it is the same run. */
+  async start(
+    program: string | Program,
+    input: unknown,
+    options: StartOptions & { readonly by?: Principal } = {},
+  ): Promise<RunRecord> {
+    const { by = OPERATOR, ...rest } = options;
+    if (rest.hints !== undefined && !isOperator(by)) mayDecide(by, "give execution hints");
+    const { instant } = this.store.clock.now();
+    const id = rest.id ?? newName(instant);
+    const known = rest.id === undefined ? null : await this.store.document("run", id);
+    if (known !== null) return readRun(known);
+    const chosen = typeof program === "string" ? this.programNamed(program) : program;
+    const written = JSON.parse(JSON.stringify(input ?? null)) as Json;
+    const start = { id, program: chosen, input: written, instant, by: by.name };
+    const operations = openRun(start, rest, this.store.dimensions);
+    try {
+      await this.store.apply(operations);
+    } catch (error) {
+      const there = await this.store.document("run", id);
+      if (there !== null) return readRun(there);
+      if (error instanceof LedgerError && rest.session !== undefined) throw await this.unopened(rest.session, error);
+      throw error;
+    }
+    return this.find(id);
+  }
+
+  /** Starts a run and drives it to its end, or to its first pause. */
+  async run(
+    program: string | Program,
+    input: unknown,
+    options: StartOptions & { readonly by?: Principal } = {},
+  ): Promise<RunResult> {
+    const { id } = await this.start(program, input, options);
+    return this.result(await this.drive(id));
+  }
+
+  /** Drives a run until it stands still or has ended; waits for it when another worker drives it. */
+  async drive(id: string): Promise<RunRecord> {
+    for (;;) {
+      const own = this.driving.get(id);
+      const run = own === undefined ? await this.find(id) : await own.done.catch((error) => this.lost(id, error));
+      if (ENDED.has(run.status) || run.status === "paused") return run;
+      if (this.driving.has(id)) continue;
+      if (!(await this.claim(run))) await this.pause(LOOK_MS);
+    }
+  }
+
+  /** Takes a run if nobody has it. Tells whether it was there to be taken. */
+  async claim(run: RunRecord): Promise<boolean> {
+    const { claim_ms = CLAIM_MS } = this.options;
+    const claim = readClaim(run.id, await this.store.document("lease", claimId(run.id)));
+    const next = taken(claim, this.worker, this.store.clock.now().instant, claim_ms);
+    if (next === null || this.driving.has(run.id)) return false;
+    const program = this.programFor(run);
+    const running: RunRecord = { ...run, status: "running" };
+    try {
+      await this.store.apply([putClaim(next), putRun(running), this.claimed(run, next.epoch)]);
+    } catch (error) {
+      if (error instanceof StaleError) return false;
+      throw error;
+    }
+    const conductor = new Conductor(
+      {
+        ...{ store: this.store, timer: this.timer, handlers: this.handlers, children: this.brood },
+        ...{ claim_ms, approval_ms: this.options.approval_ms ?? DAY_MS },
+      },
+      program,
+      { ...running, version: run.version + 1 },
+      { ...next, version: claim.version + 1 },
+    );
+    const done = conductor.drive().finally(() => this.driving.delete(run.id));
+    done.then(this.options.changed, () => {});
+    this.driving.set(run.id, { conductor, done });
+    return true;
+  }
+
+  /** Says yes to a request, by its id or by that of its checkpoint, and drives the run on. */
+  async approve(id: string, options: ApproveOptions): Promise<RunResult> {
+    const { run } = await approve(this.store, id, options);
+    return this.result(await this.drive(run));
+  }
+
+  async deny(id: string, options: DenyOptions): Promise<RunResult> {
+    const request = await findApproval(this.store, id);
+    for (const child of await this.brood.of(request.run)) await this.end(child, { by: "parent", reason: "denied" });
+    await deny(this.store, id, options);
+    return this.result(
+      request.kind === "capability_execution" ? await this.drive(request.run) : await this.find(request.run),
+    );
+  }
+
+  /** Lets a run go on from its checkpoint, with what an operator adds to its budget. */
+  async resumeFromCheckpoint(id: string, extensions?: BudgetAmounts, by: Principal = OPERATOR): Promise<RunResult> {
+    mayDecide(by, "resume a run");
+    const request = await findApproval(this.store, id).catch(() => null);
+    if (request !== null && request.status === "pending" && request.expires > this.store.clock.now().instant) {
+      return this.approve(request.id, { by, ...(extensions !== undefined && { extensions }) });
+    }
+    return this.resume(id.replace(/\/checkpoint$/, ""), by);
+  }
+
+  /** Lets a run go on. What was asked for and has expired is asked for anew. */
+  async resume(id: string, by: Principal = OPERATOR): Promise<RunResult> {
+    mayDecide(by, "resume a run");
+    const operations = await goingOn(this.store, id);
+    if (operations.length > 0) await this.store.apply(operations);
+    return this.result(await this.drive(id));
+  }
+
+  /** Ends a run, wherever it stands. */
+  async cancel(id: string, by: Principal = OPERATOR, reason: string | null = null): Promise<RunResult> {
+    mayDecide(by, "cancel a run");
+    return this.result(await this.end(id, { by: by.name, reason }));
+  }
+
+  /** The session's budget, opened with these limits if it is not there yet. */
+  async openSession(id: string, limits: BudgetLimits): Promise<void> {
+    const budget = sessionBudget(id);
+    if ((await this.store.budget(budget)) !== null) return;
+    const grant = { kind: "limits", limits: readLimits(limits, this.store.dimensions) } as const;
+    const opening = { id: budget, scope: "shared", grant } as const;
+    await this.store.apply([{ op: "open", parent: null, opening }]).catch(async (error: unknown) => {
+      // Somebody else may have been faster.
+      if ((await this.store.budget(budget)) === null) throw error;
+    });
+  }
+
+  async find(id: string): Promise<RunRecord> {
+    const document = await this.store.document("run", id);
+    if (document === null) throw new InputError("run", `${id} is not there`);
+    return readRun(document);
+  }
+
+  async *approvals(status = "pending"): AsyncIterable<ApprovalRequest> {
+    for await (const document of this.store.documents("approval", status)) yield readApproval(document);
+  }
+
+  /** What is known of a run, with what it has used. */
+  async result(run: RunRecord): Promise<RunResult> {
+    const budget = await this.store.budget(run.budget);
+    const usage: JsonObject = budget === null ? {} : this.events.consumed(budget, this.store.clock.now());
+    return resultOf(run, usage);
+  }
+
+  /** Lets go of everything here; what was under way is resumable. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { conductor } of this.driving.values()) conductor.abandon();
+    await Promise.allSettled([...this.driving.values()].map(({ done }) => done));
+  }
+
+  private async end(id: string, cancel: NonNullable<RunRecord["cancel"]>): Promise<RunRecord> {
+    for (const child of await this.brood.of(id)) await this.end(child, cancel);
+    for (;;) {
+      const run = await this.find(id);
+      if (ENDED.has(run.status)) return run;
+      try {
+        if (run.status === "paused") await this.store.apply(await cancellation(this.store, run, cancel));
+        else if (run.cancel === null) await this.store.apply([putRun({ ...run, cancel })]);
+        this.driving.get(id)?.conductor.cancel();
+        if (run.status !== "paused") return await this.drive(id);
+      } catch (error) {
+        if (!(error instanceof StaleError)) throw error;
+      }
+    }
+  }
+
+  /** A run that was taken over is looked for where it is now; any other fault is the caller's to know. */
+  private lost(id: string, error: unknown): Promise<RunRecord> {
+    if (error instanceof ClaimLostError) return this.find(id);
+    throw error;
+  }
+
+  private programNamed(name: string): Program {
+    const program = this.programs.get(name);
+    if (program !== undefined) return program;
+    throw new RunError(
+      "unknown_program",
+      `there is no program ${name}; there is ${[...this.programs.keys()].join(", ")}`,
+    );
+  }
+
+  private programFor({ program }: RunRecord): Program {
+    const named = this.programs.get(program.name);
+    if (named !== undefined && named.digest === program.digest) return named;
+    const revived = this.options.revive?.(program) ?? null;
+    if (revived !== null) return revived;
+    const why = named === undefined ? "is not known here" : "is another version than the one the run began with";
+    throw new RunError("unknown_program", `the program ${program.name} ${why}`);
+  }
+
+  private claimed(run: RunRecord, epoch: number) {
+    const data = { run_id: run.id, worker: this.worker, epoch };
+    return { op: "record", budget: run.budget, action: { action_type: "RunClaimed", data } } as const;
+  }
+
+  private async unopened(session: string, error: LedgerError): Promise<Error> {
+    const budget = await this.store.budget(sessionBudget(session));
+    if (budget === null) return new InputError("session", `${session} is not open; open it with its limits first`);
+    return error;
+  }
+
+  private pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.timer.after(ms, resolve));
+  }
+}
+
+export function openBursar(options: BursarOptions): Bursar {
+  return new Bursar(options);
+}

@@ -1,0 +1,35 @@
+import type { JsonObject } from "../core/chain/canonical.js";
+import type { Document } from "../core/document.js";
+import type { PutOperation } from "../core/operation.js";
+import { BEGINNING, type Position } from "./player.js";
+
+/** From where a run goes on: how far its program has come, and the program itself if it could be saved. */
+export interface Checkpoint {
+  readonly id: string;
+  /** Which part of the journal follows. */
+  readonly part: number;
+  readonly position: Position;
+  readonly saved: JsonObject | null;
+  readonly version: number;
+}
+
+export function checkpointId(run: string): string {
+  return `${run}/checkpoint`;
+}
+
+export function readCheckpoint(run: string, document: Document | null): Checkpoint {
+  const id = checkpointId(run);
+  if (document === null) return { id, part: 0, position: BEGINNING, saved: null, version: 0 };
+  const body = document.body as unknown as Omit<Checkpoint, "id" | "version">;
+  return { id, ...body, version: document.version };
+}
+
+export function putCheckpoint({ id, version, ...body }: Checkpoint): PutOperation {
+  const json = body as unknown as JsonObject;
+  return { op: "put", kind: "session", id, budget: null, status: "checkpoint", body: json, version };
+}
+
+/** What is left of a checkpoint after its run has ended: its name, and that it was there. */
+export function emptied({ id, version }: Checkpoint): PutOperation {
+  return { op: "put", kind: "session", id, budget: null, status: "removed", body: {}, version };
+}

@@ -1,0 +1,47 @@
+import type { Document } from "../core/document.js";
+import type { PutOperation } from "../core/operation.js";
+
+/**
+ * A worker's right to drive a run. It is a document that is written anew with everything the worker writes, so that whoever
+ * has lost it can write nothing; and it runs out by itself when its worker is no more.
+ */
+export interface Claim {
+  readonly run: string;
+  /** Null when nobody drives the run. */
+  readonly worker: string | null;
+  /** Counts the claims, so that each attempt at a call has a name of its own. */
+  readonly epoch: number;
+  readonly expires: number;
+  readonly version: number;
+}
+
+const PREFIX = "run:";
+
+export function claimId(run: string): string {
+  return `${PREFIX}${run}`;
+}
+
+export function readClaim(run: string, document: Document | null): Claim {
+  if (document === null) return { run, worker: null, epoch: 0, expires: 0, version: 0 };
+  const { worker, epoch, expires } = document.body as unknown as Claim;
+  return { run, worker, epoch, expires, version: document.version };
+}
+
+export function putClaim({ run, worker, epoch, expires, version }: Claim): PutOperation {
+  const status = worker === null ? "free" : "claimed";
+  return {
+    op: "put",
+    kind: "lease",
+    id: claimId(run),
+    budget: null,
+    status,
+    body: { worker, epoch, expires },
+    version,
+  };
+}
+
+/** The claim that takes over from this one, if its holder is gone. */
+export function taken(claim: Claim, worker: string, now: number, claim_ms: number): Claim | null {
+  if (claim.worker !== null && claim.expires > now) return null;
+  return { ...claim, worker, epoch: claim.epoch + 1, expires: now + claim_ms };
+}

@@ -1,0 +1,184 @@
+import type { JsonObject } from "../core/chain/canonical.js";
+import { StaleError } from "../core/document.js";
+import { BursarError, InputError } from "../core/errors.js";
+import { Events } from "../core/events.js";
+import { type BudgetAmounts, readAmounts } from "../core/input.js";
+import type { Operation } from "../core/operation.js";
+import type { Store } from "../ports/store.js";
+import { type ApprovalRequest, type Decided, putApproval, readApproval, withdrawals } from "./approval.js";
+import { checkpointId, emptied, readCheckpoint } from "./checkpoint.js";
+import { mayDecide, type Principal } from "./principal.js";
+import { ENDED, putRun, type RunRecord, readRun } from "./record.js";
+
+/** How a request is answered with yes. */
+export interface ApproveOptions {
+  readonly by: Principal;
+  readonly reason?: string | null;
+  /** In edge units; what was suggested unless it says otherwise. Further dimensions may be named. */
+  readonly extensions?: BudgetAmounts;
+}
+
+export interface DenyOptions {
+  readonly by: Principal;
+  readonly reason?: string | null;
+}
+
+/** A request cannot be answered, or not any more. */
+export class ApprovalError extends BursarError {
+  override readonly name: string = "ApprovalError";
+
+  constructor(code: "no_such_approval" | "decided" | "expired" | "no_room", message: string) {
+    super(code, message);
+  }
+}
+
+/** The request with this id, or the one that a checkpoint waits for. */
+export async function findApproval(store: Store, id: string): Promise<ApprovalRequest> {
+  const document = await store.document("approval", id);
+  if (document !== null) return readApproval(document);
+  const run = id.endsWith("/checkpoint") ? await store.document("run", id.slice(0, -"/checkpoint".length)) : null;
+  const waiting = run === null ? undefined : readRun(run).pause?.approvals[0];
+  const found = waiting === undefined ? null : await store.document("approval", waiting);
+  if (found !== null) return readApproval(found);
+  throw new ApprovalError("no_such_approval", `there is no request ${id}, and no checkpoint that waits for one`);
+}
+
+/** Says yes. The extension, the record of it, and that the run may go on are one transaction, and it happens once. */
+export async function approve(store: Store, id: string, options: ApproveOptions): Promise<ApprovalRequest> {
+  mayDecide(options.by, "decide over a request");
+  const request = await undecided(store, id);
+  const extension = request.kind === "budget_extension" ? (options.extensions ?? suggestedOf(request)) : {};
+  const decision = decisionBy(store, options, extension);
+  const operations: Operation[] = [putApproval({ ...request, status: "approved", decision })];
+  if (Object.keys(extension).length > 0) {
+    const field = { field: "extensions", rounding: "down", clocks: true } as const;
+    const additional = readAmounts(extension, store.dimensions, field);
+    const budget = request.budget ?? request.run;
+    await roomFor(store, budget, additional);
+    const { name: approved_by } = options.by;
+    operations.push({ op: "extend", budget, additional, approved_by, reason: decision.reason, must: true });
+  }
+  operations.push(await recordDecision(store, request, "approved", decision), ...(await goingOn(store, request.run)));
+  await once(store, operations, request);
+  return { ...request, status: "approved", decision, version: request.version + 1 };
+}
+
+/** Says no: the run is over, unless it was only about one action, which then is refused. */
+export async function deny(store: Store, id: string, options: DenyOptions): Promise<ApprovalRequest> {
+  mayDecide(options.by, "decide over a request");
+  const request = await undecided(store, id);
+  const decision = decisionBy(store, options, {});
+  const operations: Operation[] = [putApproval({ ...request, status: "denied", decision })];
+  operations.push(await recordDecision(store, request, "denied", decision));
+  if (request.kind === "capability_execution") operations.push(...(await goingOn(store, request.run)));
+  else operations.push(...(await denied(store, request, options)));
+  await once(store, operations, request);
+  return { ...request, status: "denied", decision, version: request.version + 1 };
+}
+
+function decisionBy(store: Store, { by, reason = null }: DenyOptions, extension: BudgetAmounts): Decided {
+  return { by: by.name, at: store.clock.now().instant, reason, extension: { ...extension } };
+}
+
+async function undecided(store: Store, id: string): Promise<ApprovalRequest> {
+  const request = await findApproval(store, id);
+  const { status, expires } = request;
+  if (status === "pending" && expires > store.clock.now().instant) return request;
+  if (status === "pending" || status === "expired") {
+    throw new ApprovalError("expired", `request ${request.id} has expired; resume run ${request.run} to ask anew`);
+  }
+  const who = request.decision?.by ?? "somebody";
+  throw new ApprovalError("decided", `request ${request.id} was ${status} by ${who} already`);
+}
+
+function suggestedOf({ suggested_extension }: ApprovalRequest): BudgetAmounts {
+  return suggested_extension as BudgetAmounts;
+}
+
+async function roomFor(store: Store, budget: string, additional: Readonly<Record<string, number>>): Promise<void> {
+  const found = await store.budget(budget);
+  if (found === null) throw new InputError("budget", `${budget} is not there`);
+  for (const id of Object.keys(additional)) {
+    if (found.limits[id] === undefined) {
+      throw new InputError(`extensions.${id}`, `has no limit in budget ${budget} that could be extended`);
+    }
+  }
+}
+
+/** Lets a run go on that stands still, and with it those above, whose clocks must not stand still while it works. */
+export async function goingOn(store: Store, id: string): Promise<readonly Operation[]> {
+  const operations: Operation[] = [];
+  for (let next: string | null = id; next !== null; ) {
+    const document = await store.document("run", next);
+    if (document === null) break;
+    const run: RunRecord = readRun(document);
+    if (run.status === "paused") {
+      if (!run.shares) operations.push({ op: "resume", budget: run.budget });
+      operations.push(record(run, "RunResumed", {}), putRun({ ...run, status: "queued", pause: null }));
+    }
+    next = run.parent;
+  }
+  return operations;
+}
+
+/** Ends a run that stands still. */
+async function denied(store: Store, request: ApprovalRequest, options: DenyOptions): Promise<readonly Operation[]> {
+  const document = await store.document("run", request.run);
+  if (document === null) return [];
+  const run = readRun(document);
+  const { by, reason = null } = options;
+  const events = new Events(store.dimensions);
+  const { exhausted_dimension: dimension, checkpoint_id } = request;
+  const action = events.denied(dimension ?? "", checkpoint_id, by.name, reason);
+  // The one that is being answered is not taken back.
+  const { [request.about]: _, ...requests } = run.requests;
+  const cancelled = await cancellation(store, { ...run, requests }, { by: by.name, reason });
+  return [{ op: "record", budget: run.budget, action }, ...cancelled];
+}
+
+/** What is written when a run that nobody drives is cancelled. */
+export async function cancellation(
+  store: Store,
+  run: RunRecord,
+  cancel: NonNullable<RunRecord["cancel"]>,
+): Promise<readonly Operation[]> {
+  if (ENDED.has(run.status)) return [];
+  const { instant } = store.clock.now();
+  const checkpoint = readCheckpoint(run.id, await store.document("session", checkpointId(run.id)));
+  const done: RunRecord = { ...run, status: "cancelled", cancel, pause: null, ended: instant, requests: {} };
+  const operations: Operation[] = [
+    record(run, "RunEnded", { status: "cancelled", reason: cancel.reason }),
+    putRun(done),
+  ];
+  operations.push(...(await withdrawals(store, run.requests)));
+  if (checkpoint.version > 0) operations.push(emptied(checkpoint));
+  if (run.wrap_up !== null) operations.push({ op: "end", budget: run.wrap_up });
+  if (!run.shares) operations.push({ op: "end", budget: run.budget });
+  return operations;
+}
+
+async function recordDecision(
+  store: Store,
+  { id, run, kind, digest }: ApprovalRequest,
+  status: string,
+  decision: Decided,
+): Promise<Operation> {
+  const document = await store.document("run", run);
+  if (document === null) throw new ApprovalError("no_such_approval", `there is no run ${run} any more`);
+  const { by, reason, extension } = decision;
+  return record(readRun(document), "ApprovalDecided", { approval_id: id, kind, status, by, reason, extension, digest });
+}
+
+function record({ budget, id }: RunRecord, action_type: string, data: JsonObject): Operation {
+  return { op: "record", budget, action: { action_type, data: { run_id: id, ...data } } };
+}
+
+/** Two people may answer at the same moment; one of them does. */
+async function once(store: Store, operations: readonly Operation[], request: ApprovalRequest): Promise<void> {
+  try {
+    await store.apply(operations);
+  } catch (error) {
+    if (!(error instanceof StaleError) || error.kind !== "approval") throw error;
+    throw new ApprovalError("decided", `request ${request.id} was just decided by somebody else`);
+  }
+}

@@ -1,0 +1,85 @@
+import type { Json, JsonObject } from "../core/chain/canonical.js";
+import type { BudgetAmounts } from "../core/input.js";
+import type { CallKind } from "../core/usage.js";
+import type { OwnEffect } from "../ports/program.js";
+import type { Gate } from "../runtime/gate.js";
+import type { RunRecord } from "./record.js";
+
+/** What is to be done for an effect that a program has asked for. */
+export type Deed = ValueDeed | SleepDeed | CallDeed | ChildDeed;
+
+/** Nothing happens in the world; the program is told something that will be the same in every replay. */
+interface ValueDeed {
+  readonly kind: "value";
+  readonly value: Json;
+}
+
+interface SleepDeed {
+  readonly kind: "sleep";
+  readonly until: number;
+}
+
+/** Something happens, inside the budget. */
+export interface CallDeed {
+  readonly kind: "call";
+  readonly capability_id: string;
+  readonly call: CallKind;
+  /** The most it may use, in edge units. */
+  readonly asked: BudgetAmounts;
+  /** It is the final answer, which may use what was set aside for it. */
+  readonly final?: boolean;
+  /** A human has to say yes to this very action first. */
+  readonly approval?: boolean;
+  /** What to do when it is not known whether it has happened, because the worker died in the middle: `repeat` unless it says otherwise. */
+  readonly interrupted?: "repeat" | "fail";
+  readonly make: (doing: Doing) => Promise<Made>;
+}
+
+/** A program below this one. */
+interface ChildDeed {
+  readonly kind: "child";
+  readonly child: ChildRequest;
+}
+
+export interface ChildRequest {
+  readonly program: string;
+  readonly input: Json;
+  readonly grant: ChildGrant;
+}
+
+/** What a child may use: what its parent has, a part of what is left of it, or so much. */
+export type ChildGrant =
+  | { readonly kind: "share" }
+  | { readonly kind: "fraction"; readonly of: number }
+  | { readonly kind: "limits"; readonly limits: JsonObject; readonly policies: JsonObject };
+
+/** What an effect has to go by while it happens. */
+export interface Doing {
+  readonly signal: AbortSignal;
+  /** The same for every try, so that the other side can tell a second one from a new one. */
+  readonly key: string;
+  readonly run: RunRecord;
+  readonly gate: Gate;
+}
+
+/** What an effect gives back: a value for the program, and anything that may carry usage. */
+export interface Made {
+  readonly value: unknown;
+  readonly usage?: unknown;
+}
+
+/** What a handler may know about the run when it decides what is to be done. */
+export interface Asking {
+  readonly run: RunRecord;
+  readonly number: number;
+  /** When the program asked for the first time. */
+  readonly instant: number;
+  /** What the run has used and what it has left, as its program may see it. */
+  readonly budget: () => Promise<JsonObject>;
+  /** What the program itself brought along to be done. */
+  readonly own: OwnEffect | null;
+}
+
+/** Turns what a program asks for into a deed, by the name of what it asks for. It throws when the program asks for nonsense. */
+export type Handler = (args: Json, asking: Asking) => Deed | Promise<Deed>;
+export type Handlers = Readonly<Record<string, Handler>>;

@@ -1,0 +1,191 @@
+import type { Budget, BudgetId, Path } from "../core/budget.js";
+import type { Head } from "../core/chain/link.js";
+import type { Dimensions } from "../core/dimensions.js";
+import { type Document, type DocumentKind, type Entry, StaleError } from "../core/document.js";
+import { BursarError } from "../core/errors.js";
+import type { Operation, Outcome } from "../core/operation.js";
+import type { Clock } from "../ports/clock.js";
+import type { Outcomes, Store } from "../ports/store.js";
+import type { Timer } from "../ports/timer.js";
+import { type Claim, claimId, putClaim, readClaim } from "./claim.js";
+import { ClaimLostError } from "./error.js";
+
+interface Waiting {
+  readonly operations: readonly Operation[];
+  readonly resolve: (outcomes: readonly Outcome[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** How long to wait before a store that failed is asked again, at first; then longer. */
+const AGAIN_MS = 50;
+const LONGEST_MS = 2000;
+
+/**
+ * The store as one run sees it. What the run writes in one turn goes into one transaction: the end of a call, its result,
+ * and the beginning of the next. And with it goes the claim, so that nothing is written by a worker that has lost it.
+ */
+export class Desk implements Store {
+  readonly dimensions: Dimensions;
+  readonly clock: Clock;
+  private readonly store: Store;
+  private readonly timer: Timer;
+  private readonly claim_ms: number;
+  private claim: Claim;
+  private queue: Waiting[] = [];
+  private flushing: Promise<void> | null = null;
+  private failure: Error | null = null;
+
+  constructor(store: Store, timer: Timer, claim: Claim, claim_ms: number) {
+    this.store = store;
+    this.dimensions = store.dimensions;
+    this.clock = store.clock;
+    this.timer = timer;
+    this.claim = claim;
+    this.claim_ms = claim_ms;
+  }
+
+  get epoch(): number {
+    return this.claim.epoch;
+  }
+
+  /** Why nothing can be written any more, or null. */
+  get lost(): Error | null {
+    return this.failure;
+  }
+
+  apply<const Ops extends readonly Operation[]>(operations: Ops): Promise<Outcomes<Ops>> {
+    return new Promise((resolve, reject) => {
+      if (this.failure !== null) return reject(this.failure);
+      this.queue.push({ operations, resolve: resolve as Waiting["resolve"], reject });
+      this.flushing ??= this.flush();
+    });
+  }
+
+  /** Writes together with the next thing that somebody waits for: nothing depends on it before that. */
+  later(operations: readonly Operation[]): void {
+    const nobody = () => {};
+    if (this.failure === null) this.queue.push({ operations, resolve: nobody, reject: nobody });
+  }
+
+  /** Writes the last words, and gives the claim back in the same transaction. */
+  async leave(operations: readonly Operation[]): Promise<readonly Outcome[]> {
+    while (this.flushing !== null) await this.flushing;
+    if (this.failure !== null) throw this.failure;
+    const before = this.queue.flatMap((each) => each.operations);
+    this.queue = [];
+    const all = [...before, ...operations];
+    const outcomes = await this.write(all, { ...this.claim, worker: null, expires: 0 });
+    this.failure = new ClaimLostError(this.claim.run);
+    return outcomes.slice(before.length);
+  }
+
+  budget(id: BudgetId): Promise<Budget | null> {
+    return this.store.budget(id);
+  }
+
+  path(id: BudgetId): Promise<Path> {
+    return this.store.path(id);
+  }
+
+  chain(id: string, from?: number): AsyncIterable<string> {
+    return this.store.chain(id, from);
+  }
+
+  head(chain: string): Promise<Head | null> {
+    return this.store.head(chain);
+  }
+
+  document(kind: DocumentKind, id: string): Promise<Document | null> {
+    return this.store.document(kind, id);
+  }
+
+  documents(kind: DocumentKind, status?: string): AsyncIterable<Document> {
+    return this.store.documents(kind, status);
+  }
+
+  journal(run: string): AsyncIterable<Entry> {
+    return this.store.journal(run);
+  }
+
+  watch(listener: () => void): Disposable {
+    return this.store.watch(listener);
+  }
+
+  /** The store itself belongs to somebody else. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.fail(new ClaimLostError(this.claim.run));
+  }
+
+  private async flush(): Promise<void> {
+    try {
+      while (this.queue.length > 0 && this.failure === null) {
+        // Whoever has just got an answer says its next word first, so that both go into one transaction.
+        await quiet();
+        const group = this.queue;
+        this.queue = [];
+        await this.serve(group);
+      }
+    } finally {
+      this.flushing = null;
+    }
+  }
+
+  private async serve(group: readonly Waiting[]): Promise<void> {
+    try {
+      const outcomes = await this.write(group.flatMap(({ operations }) => operations));
+      let at = 0;
+      for (const { operations, resolve } of group) {
+        resolve(outcomes.slice(at, at + operations.length));
+        at += operations.length;
+      }
+    } catch (error) {
+      if (this.failure !== null || group.length === 1) for (const { reject } of group) reject(error);
+      // One list that cannot be written must not fail the others.
+      else for (const each of group) await this.serve([each]);
+    }
+  }
+
+  /** Writes once for certain. A store that is away for a while is asked again until the claim has run out. */
+  private async write(operations: readonly Operation[], next?: Claim): Promise<readonly Outcome[]> {
+    for (let wait = AGAIN_MS; ; wait = Math.min(2 * wait, LONGEST_MS)) {
+      const renewed = next ?? { ...this.claim, expires: this.clock.now().instant + this.claim_ms };
+      try {
+        const outcomes = (await this.store.apply([putClaim(renewed), ...operations])) as readonly Outcome[];
+        this.claim = { ...renewed, version: this.claim.version + 1 };
+        return outcomes.slice(1);
+      } catch (error) {
+        if (this.isLost(error)) throw this.fail(new ClaimLostError(this.claim.run));
+        // What the run itself said cannot be done; the store is fine.
+        if (error instanceof BursarError && !error.code.startsWith("store_")) throw error;
+        await this.whetherWritten(error);
+        await new Promise<void>((resolve) => void this.timer.after(wait, resolve));
+      }
+    }
+  }
+
+  private isLost(error: unknown): boolean {
+    if (!(error instanceof StaleError)) return false;
+    return error.kind === "lease" && error.id === claimId(this.claim.run);
+  }
+
+  /** After a fault it is not known whether it was written; if it was, its outcomes are lost, and so is this run to us. */
+  private async whetherWritten(fault: unknown): Promise<void> {
+    if (this.clock.now().instant > this.claim.expires) throw this.fail(fault as Error);
+    const document = await this.store.document("lease", claimId(this.claim.run)).catch(() => undefined);
+    if (document === undefined) return;
+    if (readClaim(this.claim.run, document).version !== this.claim.version) throw this.fail(fault as Error);
+  }
+
+  private fail(error: Error): Error {
+    this.failure ??= error;
+    const waiting = this.queue;
+    this.queue = [];
+    for (const { reject } of waiting) reject(this.failure);
+    return this.failure;
+  }
+}
+
+/** Everything that can go on by itself has gone on. */
+export function quiet(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

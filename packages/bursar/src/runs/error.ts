@@ -1,0 +1,69 @@
+import type { JsonObject } from "../core/chain/canonical.js";
+import type { Decision } from "../core/decision.js";
+import { BursarError } from "../core/errors.js";
+
+/** What a program is told when an effect it asked for did not come about. */
+export class RunError extends BursarError {
+  override readonly name: string = "RunError";
+  /** `dimension` when a limit is behind it, and what else a program may want to know. */
+  readonly data: JsonObject;
+
+  constructor(code: string, message: string, data: JsonObject = {}, options?: ErrorOptions) {
+    super(code, message, options);
+    this.data = data;
+  }
+}
+
+/** Something inside of an effect did not fit; the effect as a whole stands or falls with it. */
+export class RefusedInside extends RunError {
+  readonly decision: Decision;
+
+  constructor(decision: Decision, message: string) {
+    const [finding] = decision.findings;
+    super(finding?.refusal ?? "busy", message, { dimension: finding?.dimension ?? null });
+    this.decision = decision;
+  }
+}
+
+/** The program did not do again what it had done before: it was changed while a run of it was under way. */
+export class ReplayError extends BursarError {
+  override readonly name: string = "ReplayError";
+
+  constructor(run: string, problem: string) {
+    super(
+      "replay",
+      `run ${run} cannot go on: ${problem}. Its program was changed since, or does something else each time; ` +
+        "bring the old program back, or cancel the run and start it anew",
+    );
+  }
+}
+
+/** Another worker has taken the run over. Nothing that this one still had to say was written. */
+export class ClaimLostError extends BursarError {
+  override readonly name: string = "ClaimLostError";
+
+  constructor(run: string) {
+    super("claim_lost", `run ${run} was taken over by another worker; nothing more is written here`);
+  }
+}
+
+/** What is written of an error, so that a replay throws the same. */
+export interface WrittenError extends JsonObject {
+  readonly code: string;
+  readonly message: string;
+  readonly data: JsonObject;
+}
+
+const LONGEST_MESSAGE = 4000;
+
+export function writeError(error: unknown): WrittenError {
+  if (error instanceof RunError) return { code: error.code, message: error.message, data: error.data };
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof BursarError ? error.code : "failed";
+  // A half of a surrogate pair cannot be written down.
+  return { code, message: message.slice(0, LONGEST_MESSAGE).replace(/\p{Surrogate}/gu, "\ufffd"), data: {} };
+}
+
+export function readError({ code, message, data }: WrittenError): RunError {
+  return new RunError(code, message, data);
+}

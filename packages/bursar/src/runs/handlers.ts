@@ -1,0 +1,100 @@
+import type { Json, JsonObject } from "../core/chain/canonical.js";
+import { InputError, show } from "../core/errors.js";
+import { nearest } from "../core/nearest.js";
+import type { Model } from "../ports/model.js";
+import type { ChildGrant, Deed, Handlers } from "./deed.js";
+import { RunError } from "./error.js";
+import { mismatch } from "./schema.js";
+import { type Tool, useTool } from "./tool.js";
+
+export interface World {
+  readonly tools: readonly Tool[];
+  readonly model: Model | null;
+  /** Further things to ask for, such as code in the sandbox. */
+  readonly more?: Handlers;
+}
+
+const LONGEST_SLEEP_MS = 365 * 24 * 60 * 60_000;
+
+/** Everything a program can ask for. */
+export function handlersFor({ tools, model, more = {} }: World): Handlers {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  return {
+    now: (_, { instant }) => ({ kind: "value", value: instant }),
+    random: () => ({ kind: "value", value: Math.random() }),
+    budget: async (_, { budget }) => ({ kind: "value", value: await budget() }),
+    sleep: (args, { instant }) => {
+      const { ms } = fields(args);
+      if (typeof ms !== "number" || !(ms >= 0 && ms <= LONGEST_SLEEP_MS)) {
+        throw new InputError("ms", `is ${show(ms)}; allowed: 0 or more milliseconds, a year at most`);
+      }
+      return { kind: "sleep", until: instant + ms };
+    },
+    step: (args, { own }) => {
+      const { name } = fields(args);
+      if (own === null) return { kind: "value", value: null };
+      const capability_id = `step:${String(name).slice(0, 100)}`;
+      const make = async ({ signal }: { readonly signal: AbortSignal }) => ({ value: await own(signal) });
+      return { kind: "call", capability_id, call: "code", asked: {}, make };
+    },
+    tool: (args) => toolDeed(byName, fields(args)),
+    llm: (args) => modelDeed(model, fields(args)),
+    spawn: (args) => {
+      const { program, input = null, budget = "share" } = fields(args);
+      if (typeof program !== "string")
+        throw new InputError("program", `is ${show(program)}; allowed: a program's name`);
+      return { kind: "child", child: { program, input, grant: grantOf(budget) } };
+    },
+    ...more,
+  };
+}
+
+function toolDeed(tools: ReadonlyMap<string, Tool>, { name, args = {}, final = false }: JsonObject): Deed {
+  const tool = typeof name === "string" ? tools.get(name) : undefined;
+  if (tool === undefined) {
+    const known = [...tools.keys()];
+    const guess = typeof name === "string" ? nearest(name, known) : null;
+    const hint = guess === null ? `there is ${known.join(", ") || "none"}` : `did you mean ${guess}?`;
+    throw new RunError("unknown_tool", `there is no tool ${show(name)}; ${hint}`);
+  }
+  const problem = mismatch(args, tool.input);
+  if (problem !== null) throw new RunError("invalid_input", `${tool.name}: ${problem}`);
+  return {
+    ...{ kind: "call", capability_id: tool.name, call: "tool", final: final === true },
+    asked: typeof tool.quote === "function" ? tool.quote(args) : (tool.quote ?? {}),
+    approval: tool.approval ?? false,
+    interrupted: tool.interrupted ?? "repeat",
+    make: (doing) => useTool(tool, args, doing),
+  };
+}
+
+async function modelDeed(model: Model | null, { request = null, final = false, ...rest }: JsonObject): Promise<Deed> {
+  if (model === null) throw new RunError("no_model", "no model is configured for this run");
+  // Guests hand the request over as it is, agents inside of an object.
+  const wanted: Json = request ?? rest;
+  const name = typeof wanted === "object" && wanted !== null && "model" in wanted ? String(wanted.model) : "default";
+  return {
+    ...{ kind: "call", capability_id: `llm:${name}`, call: "model", final: final === true },
+    asked: await model.quote(wanted),
+    make: ({ signal, key }) => model.call(wanted, { signal, key }),
+  };
+}
+
+function grantOf(budget: Json): ChildGrant {
+  if (budget === "share") return { kind: "share" };
+  if (typeof budget === "object" && budget !== null && !Array.isArray(budget)) {
+    const { fraction, limits, policies = {} } = budget as { fraction?: Json; limits?: Json; policies?: Json };
+    if (typeof fraction === "number") return { kind: "fraction", of: fraction };
+    if (isObject(limits) && isObject(policies)) return { kind: "limits", limits, policies };
+  }
+  throw new InputError("budget", `is ${show(budget)}; allowed: "share", { fraction }, or { limits, policies }`);
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function fields(args: Json): JsonObject {
+  if (isObject(args)) return args;
+  throw new InputError("arguments", `are ${show(args)}; allowed: an object`);
+}

@@ -1,0 +1,124 @@
+import type { BudgetId } from "../core/budget.js";
+import type { Json } from "../core/chain/canonical.js";
+import type { Grant, Opening } from "../core/children.js";
+import type { Dimensions } from "../core/dimensions.js";
+import {
+  type BudgetAmounts,
+  type BudgetLimits,
+  type BudgetPolicies,
+  defaultLimits,
+  readAmounts,
+  readLimits,
+  readPolicies,
+} from "../core/input.js";
+import type { Operation } from "../core/operation.js";
+import type { Program } from "../ports/program.js";
+import type { ChildRequest } from "./deed.js";
+import { type ProgramRef, putRun, type RunRecord } from "./record.js";
+
+/** What may be said about a run when it is started, in edge units. */
+export interface StartOptions {
+  /** A name of its own; started again under the same, it is the same run. */
+  readonly id?: string;
+  /** Absent keys take the defaults of the table; null is no limit. */
+  readonly limits?: BudgetLimits;
+  readonly policies?: BudgetPolicies;
+  readonly thresholds?: readonly number[];
+  readonly deadline?: Date | null;
+  /** The session it belongs to: what its limits leave clamps the run's own. */
+  readonly session?: string;
+  /** Set aside from the start for the final answer. */
+  readonly wrap_up?: BudgetAmounts;
+  /** Execution hints, which only an operator may give. */
+  readonly hints?: { readonly budget_extend?: readonly BudgetExtend[] };
+}
+
+export interface BudgetExtend {
+  readonly dimension: string;
+  readonly additional: number;
+}
+
+interface New {
+  readonly id: string;
+  readonly program: Program;
+  readonly input: Json;
+  readonly instant: number;
+  readonly by: string;
+}
+
+export function sessionBudget(session: string): BudgetId {
+  return `session:${session}`;
+}
+
+/** What is written for a new run, all of it at once. */
+export function openRun(start: New, options: StartOptions, dimensions: Dimensions): readonly Operation[] {
+  const { id, by } = start;
+  const { session, wrap_up, deadline = null, hints } = options;
+  const parent = session === undefined ? null : sessionBudget(session);
+  const limits = readLimits(options.limits ?? {}, dimensions, { defaults: defaultLimits(dimensions) });
+  const opening: Opening = {
+    ...{ id, scope: "run", grant: { kind: "limits", limits, clamp: true } },
+    policies: readPolicies(options.policies ?? {}, dimensions),
+    deadline: deadline?.getTime() ?? null,
+    ...(options.thresholds !== undefined && { thresholds: options.thresholds }),
+  };
+  const operations: Operation[] = [{ op: "open", parent, chain: id, opening }];
+  const wrapUp = wrap_up === undefined ? null : `${id}/wrap-up`;
+  if (wrapUp !== null) {
+    const amounts = readAmounts(wrap_up, dimensions, { field: "wrap_up", clocks: true });
+    const aside: Opening = { id: wrapUp, scope: "run", grant: { kind: "wrap_up", amounts } };
+    operations.push({ op: "open", parent: id, opening: aside });
+  }
+  for (const { dimension, additional } of hints?.budget_extend ?? []) {
+    const field = { field: "hints.budget_extend", rounding: "down", clocks: true } as const;
+    const amounts = readAmounts({ [dimension]: additional }, dimensions, field);
+    operations.push({ op: "extend", budget: id, additional: amounts, approved_by: by, reason: "budget_extend" });
+  }
+  const blank = blankRun(start, { budget: id, shares: false, wrap_up: wrapUp, session: session ?? null });
+  return [...operations, recordStart(blank), putRun(blank)];
+}
+
+/** The same for a run below another. */
+export function openChild(
+  start: New,
+  parent: RunRecord,
+  { grant }: ChildRequest,
+  dimensions: Dimensions,
+): readonly Operation[] {
+  const { id } = start;
+  const { session } = parent;
+  const place = { parent: parent.id, depth: parent.depth + 1, session, wrap_up: null };
+  if (grant.kind === "share") {
+    const child = blankRun(start, { ...place, budget: parent.budget, shares: true });
+    return [recordStart(child), putRun(child)];
+  }
+  const given: Grant =
+    grant.kind === "fraction"
+      ? { kind: "fraction", of: grant.of }
+      : { kind: "limits", limits: readLimits(grant.limits, dimensions, { field: "budget.limits" }), clamp: true };
+  const policies = grant.kind === "limits" ? readPolicies(grant.policies, dimensions) : {};
+  const opening: Opening = { id, scope: "run", grant: given, policies };
+  const child = blankRun(start, { ...place, budget: id, shares: false });
+  return [{ op: "open", parent: parent.budget, chain: id, opening }, recordStart(child), putRun(child)];
+}
+
+type Place = Pick<RunRecord, "budget" | "shares" | "wrap_up" | "session"> & Partial<RunRecord>;
+
+function blankRun({ id, program, input, instant, by }: New, place: Place): RunRecord {
+  return {
+    ...{ id, status: "queued", program: refOf(program), input, parent: null, depth: 0, started_by: by },
+    ...{ created: instant, ended: null, pause: null, cancel: null, requests: {}, result: null, failure: null },
+    ...{ output: { stdout: "", stderr: "" }, version: 0 },
+    ...place,
+  };
+}
+
+function refOf({ kind, name, digest, source }: Program): ProgramRef {
+  return { kind, name, digest, source };
+}
+
+function recordStart({ id, budget, program, parent, session, started_by }: RunRecord): Operation {
+  const { kind, name, digest } = program;
+  const data = { run_id: id, program: { kind, name, digest }, parent, session, started_by };
+  return { op: "record", budget, action: { action_type: "RunStarted", data } };
+}

@@ -1,0 +1,317 @@
+import type { Json, JsonObject } from "../core/chain/canonical.js";
+import type { Decision, Finding } from "../core/decision.js";
+import { LedgerError } from "../core/errors.js";
+import { Events } from "../core/events.js";
+import type { Operation } from "../core/operation.js";
+import type { CallKind } from "../core/usage.js";
+import type { OwnEffect } from "../ports/program.js";
+import type { Timer } from "../ports/timer.js";
+import type { Gate } from "../runtime/gate.js";
+import { OutOfTime } from "../runtime/time-limit.js";
+import type { Asking, CallDeed, ChildRequest, Deed, Handlers } from "./deed.js";
+import type { Desk } from "./desk.js";
+import { RefusedInside, RunError, writeError } from "./error.js";
+import { type Answered, type AskEntry, journalAnswer, journalAsk } from "./journal.js";
+import type { Player } from "./player.js";
+import type { RunRecord } from "./record.js";
+
+/** Why an effect cannot go on at present. */
+export type Block =
+  | { readonly kind: "budget"; readonly finding: Finding }
+  | { readonly kind: "capability"; readonly action: JsonObject }
+  | { readonly kind: "child"; readonly run: string };
+
+/** What the performer needs of the one that drives the run. */
+export interface Direction {
+  readonly run: RunRecord;
+  readonly part: number;
+  readonly signal: AbortSignal;
+  /** A limit has been hit for good. */
+  stop(finding: Finding): void;
+  /** An effect waits for somebody; or, with null, no more. */
+  block(ask: AskEntry, block: Block): void;
+  /** Whether somebody has said yes or no to this very action. */
+  decided(ask: AskEntry): Promise<"approved" | "denied" | null>;
+  /** The run's time is over. */
+  outOfTime(): void;
+  hasChild(ask: AskEntry): Promise<boolean>;
+  startChild(ask: AskEntry, request: ChildRequest): Promise<void>;
+  /** Waits for what a child gives back. */
+  child(ask: AskEntry): Promise<Json>;
+  /** Nothing more can be written, or something went wrong that is not the program's fault. */
+  broken(error: unknown): void;
+}
+
+/** A reservation of a run is settled by whoever resumes the run; only after so long does anybody else. */
+const EXPIRES_MS = 24 * 60 * 60_000;
+
+/** Carries out what a program asks for, and writes down what became of it. */
+export class Performer {
+  private readonly desk: Desk;
+  private readonly gate: Gate;
+  private readonly timer: Timer;
+  private readonly handlers: Handlers;
+  private readonly events: Events;
+  private readonly direct: Direction;
+  private readonly player: () => Player;
+  private readonly underWay = new Map<number, Promise<void>>();
+
+  constructor(options: {
+    readonly desk: Desk;
+    readonly gate: Gate;
+    readonly timer: Timer;
+    readonly handlers: Handlers;
+    readonly direct: Direction;
+    readonly player: () => Player;
+  }) {
+    this.desk = options.desk;
+    this.gate = options.gate;
+    this.timer = options.timer;
+    this.handlers = options.handlers;
+    this.direct = options.direct;
+    this.player = options.player;
+    this.events = new Events(options.desk.dimensions);
+  }
+
+  /** How many effects are under way. */
+  get busy(): number {
+    return this.underWay.size;
+  }
+
+  /** Waits until nothing is under way. */
+  async settled(): Promise<void> {
+    while (this.underWay.size > 0) await Promise.allSettled(this.underWay.values());
+  }
+
+  perform(ask: AskEntry, own?: OwnEffect): void {
+    const { run, part, broken } = this.direct;
+    this.desk.later([journalAsk(run.id, part, ask, this.desk.epoch)]);
+    const work = this.carryOut(ask, own)
+      .catch(broken)
+      .finally(() => this.underWay.delete(ask.number));
+    this.underWay.set(ask.number, work);
+  }
+
+  private async carryOut(ask: AskEntry, own: OwnEffect | undefined): Promise<void> {
+    let deed: Deed;
+    try {
+      deed = await this.deedFor(ask, own);
+    } catch (error) {
+      return this.answer(ask, { error: writeError(error) });
+    }
+    switch (deed.kind) {
+      case "value":
+        return this.answer(ask, { value: deed.value });
+      case "sleep":
+        await this.sleep(deed.until);
+        return this.answer(ask, { value: null });
+      case "child":
+        return this.child(ask, deed.child);
+      case "call":
+        return this.call(ask, deed);
+    }
+  }
+
+  private async deedFor(ask: AskEntry, own: OwnEffect | undefined): Promise<Deed> {
+    const handler = Object.hasOwn(this.handlers, ask.name) ? this.handlers[ask.name] : undefined;
+    if (handler === undefined) {
+      const known = Object.keys(this.handlers).join(", ");
+      throw new RunError("unknown_effect", `there is nothing called ${ask.name} to ask for; there is ${known}`);
+    }
+    const { run } = this.direct;
+    const asking: Asking = {
+      run,
+      number: ask.number,
+      instant: ask.instant,
+      budget: () => this.budget(),
+      own: own ?? null,
+    };
+    return handler(ask.args, asking);
+  }
+
+  private async budget(): Promise<JsonObject> {
+    const budget = await this.desk.budget(this.direct.run.budget);
+    if (budget === null) return {};
+    const time = this.desk.clock.now();
+    return { used: this.events.consumed(budget, time), remaining: this.events.remaining(budget, time) };
+  }
+
+  private async sleep(until: number): Promise<void> {
+    const { signal } = this.direct;
+    const left = until - this.desk.clock.now().instant;
+    if (left <= 0 || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const alarm = this.timer.after(left, done);
+      signal.addEventListener("abort", done, { once: true });
+      function done(): void {
+        alarm[Symbol.dispose]();
+        signal.removeEventListener("abort", done);
+        resolve();
+      }
+    });
+  }
+
+  /** Tells the program, and writes down that it was told; the next effect waits until that is kept. */
+  private async answer(ask: AskEntry, answered: Answered): Promise<void> {
+    const at = await this.player().hand(ask.number, answered);
+    if (at !== null) this.desk.later([this.written(ask, at, answered)]);
+  }
+
+  private written({ number }: AskEntry, at: number, answered: Answered): Operation {
+    const { run, part } = this.direct;
+    return journalAnswer(run.id, part, { at, number, answered });
+  }
+
+  private async call(ask: AskEntry, deed: CallDeed): Promise<void> {
+    const { run, signal } = this.direct;
+    if (await this.leftOver(ask, deed)) {
+      const message = `the worker died while ${deed.capability_id} was under way; whether it has happened is not known`;
+      return this.answer(ask, { error: writeError(new RunError("interrupted", message)) });
+    }
+    if (deed.approval === true) {
+      const decided = await this.direct.decided(ask);
+      if (decided === "denied") {
+        return this.answer(ask, { error: writeError(new RunError("denied", `${deed.capability_id} was denied`)) });
+      }
+      if (decided === null) {
+        const action = { capability_id: deed.capability_id, args: ask.args };
+        return this.direct.block(ask, { kind: "capability", action });
+      }
+    }
+    const key = `${run.id}/${ask.number}`;
+    const gated = await this.gate.call<null>(
+      {
+        budget: deed.final === true ? (run.wrap_up ?? run.budget) : run.budget,
+        capability_id: deed.capability_id,
+        kind: deed.call,
+        asked: deed.asked,
+        input: ask.args,
+        call_id: callId(run.id, ask.number, this.desk.epoch),
+        step_id: key,
+        signal,
+        expires_ms: EXPIRES_MS,
+      },
+      (within) => this.make(ask, deed, key, within),
+    );
+    if (gated.kind === "refused") return this.refused(ask, gated.decision, gated.message);
+    if (gated.kind === "failed" && gated.error instanceof RefusedInside) {
+      return this.refused(ask, gated.error.decision, gated.error.message);
+    }
+    if (gated.kind === "failed" && gated.error instanceof OutOfTime) {
+      this.direct.block(ask, { kind: "budget", finding: OUT_OF_TIME });
+      this.direct.outOfTime();
+    }
+  }
+
+  /** Makes the effect, and tells the program at once; that it was told is written together with the settlement. */
+  private async make(ask: AskEntry, deed: CallDeed, key: string, signal: AbortSignal) {
+    const { run } = this.direct;
+    let answered: Answered;
+    let usage: unknown;
+    try {
+      const made = await deed.make({ signal, key, run, gate: this.gate });
+      usage = made.usage;
+      answered = { value: toJson(made.value) };
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof RefusedInside) throw error;
+      usage = error;
+      answered = { error: writeError(error) };
+    }
+    if (signal.aborted) throw signal.reason;
+    const at = await this.player().hand(ask.number, answered);
+    const alongside = at === null ? [] : [this.written(ask, at, answered)];
+    return { value: null, usage, alongside };
+  }
+
+  private refused(ask: AskEntry, decision: Decision, message: string): void | Promise<void> {
+    const [finding] = decision.findings;
+    if (decision.kind === "paused" && finding !== undefined) {
+      return this.direct.block(ask, { kind: "budget", finding });
+    }
+    if (decision.kind === "stopped" && finding !== undefined) this.direct.stop(finding);
+    const code = decision.kind === "stopped" ? "exhausted" : (finding?.refusal ?? "busy");
+    const data: JsonObject = { dimension: finding?.dimension ?? null, budget: finding?.budget ?? null };
+    return this.answer(ask, { error: writeError(new RunError(code, message, data)) });
+  }
+
+  /** Tells a program that waits in vain. */
+  giveUp(ask: AskEntry, error: RunError): Promise<void> {
+    return this.answer(ask, { error: writeError(error) });
+  }
+
+  /** Settles what a worker that died has left of all effects, which will not be tried again. */
+  async settleLeft(asks: readonly AskEntry[]): Promise<void> {
+    for (const ask of asks) {
+      const deed = await this.deedFor(ask, undefined).catch(() => null);
+      const call = deed?.kind === "call" ? deed.call : "tool";
+      await this.leftOver(ask, { call });
+    }
+  }
+
+  /** Settles what a worker that died has left of this effect. Tells whether it must not be tried again. */
+  private async leftOver({ number, epochs }: AskEntry, deed: Pick<CallDeed, "call" | "interrupted">): Promise<boolean> {
+    const { run } = this.direct;
+    let reached = false;
+    for (const epoch of epochs.filter((each) => each !== this.desk.epoch)) {
+      const call = callId(run.id, number, epoch);
+      // A model was paid for, whatever became of its answer; of all else it is not known, and nothing is charged.
+      try {
+        reached = (await this.settleTry(call, deed.call)) || reached;
+      } catch (error) {
+        // It had not been admitted.
+        if (!(error instanceof LedgerError)) throw error;
+      }
+    }
+    return reached && deed.interrupted === "fail";
+  }
+
+  /** Tells whether there was something to settle. */
+  private async settleTry(call: string, kind: CallKind): Promise<boolean> {
+    // A model was paid for, whatever became of its answer; of all else it is not known, and nothing is charged.
+    const [{ repeated }] =
+      kind === "model"
+        ? await this.desk.apply([{ op: "commit", call, used: {} }])
+        : await this.desk.apply([{ op: "release", call }]);
+    return !repeated;
+  }
+
+  private async child(ask: AskEntry, request: ChildRequest): Promise<void> {
+    const { run, signal } = this.direct;
+    if (!(await this.direct.hasChild(ask))) {
+      const gated = await this.gate.call<null>(
+        {
+          ...{ budget: run.budget, capability_id: `run:${request.program}`, kind: "child", signal },
+          ...{ call_id: callId(run.id, ask.number, this.desk.epoch), step_id: `${run.id}/${ask.number}` },
+          asked: { subcalls: 1, depth: run.depth + 1 },
+        },
+        async () => {
+          await this.direct.startChild(ask, request);
+          return { value: null };
+        },
+      );
+      if (gated.kind === "refused") return this.refused(ask, gated.decision, gated.message);
+      if (gated.kind === "failed") return this.answer(ask, { error: writeError(gated.error) });
+    }
+    try {
+      return await this.answer(ask, { value: await this.direct.child(ask) });
+    } catch (error) {
+      if (!signal.aborted) return this.answer(ask, { error: writeError(error) });
+    }
+  }
+}
+
+/** A stand-in until it is known which clock or deadline has run out. */
+const OUT_OF_TIME: Finding = {
+  ...{ budget: "", scope: "run", dimension: "wall_clock_ms", refusal: "exhausted", policy: "hard_stop" },
+  ...{ asked: 0, used: 0, reserved: 0, limit: 0 },
+};
+
+export function callId(run: string, number: number, epoch: number): string {
+  return `${run}/${number}@${epoch}`;
+}
+
+/** What a program is told has to be the same in a replay, so it is what can be written down of it. */
+export function toJson(value: unknown): Json {
+  return value === undefined ? null : (JSON.parse(JSON.stringify(value) ?? "null") as Json);
+}

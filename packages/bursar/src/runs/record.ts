@@ -1,0 +1,74 @@
+import type { BudgetId } from "../core/budget.js";
+import type { Json, JsonObject } from "../core/chain/canonical.js";
+import type { Document } from "../core/document.js";
+import type { PutOperation } from "../core/operation.js";
+import type { Output } from "../ports/program.js";
+import type { WrittenError } from "./error.js";
+
+/** Where a run stands. `queued` waits for a worker; the last three are for good. */
+export type RunStatus = "queued" | "running" | "paused" | "completed" | "failed" | "cancelled";
+
+/** What a run executes, as the store knows it. */
+export interface ProgramRef {
+  readonly kind: string;
+  readonly name: string;
+  readonly digest: string;
+  readonly source: JsonObject | null;
+}
+
+/** Why a run stands still, and what it waits for. */
+export interface Pause {
+  readonly checkpoint_id: string;
+  readonly at: number;
+  /** The approvals that have to be decided. */
+  readonly approvals: readonly string[];
+  /** Children that stand still themselves. */
+  readonly children: readonly string[];
+  readonly exhausted_dimension: string | null;
+}
+
+export interface Failure extends WrittenError {
+  /** The dimension that ran out, when that is why. */
+  readonly dimension: string | null;
+}
+
+/** Everything the store knows of a run, beside its budget, its journal and its chain. */
+export interface RunRecord {
+  readonly id: string;
+  readonly status: RunStatus;
+  readonly program: ProgramRef;
+  readonly input: Json;
+  /** The budget that its calls name: its own, or that of the parent it shares. */
+  readonly budget: BudgetId;
+  readonly shares: boolean;
+  /** The budget that only the final answer may use. */
+  readonly wrap_up: BudgetId | null;
+  readonly session: string | null;
+  readonly parent: string | null;
+  readonly depth: number;
+  /** Who has started it: an operator may override policies, an agent may only tighten them. */
+  readonly started_by: string;
+  readonly created: number;
+  readonly ended: number | null;
+  readonly pause: Pause | null;
+  /** Somebody wants it to end. */
+  readonly cancel: { readonly by: string; readonly reason: string | null } | null;
+  /** Pending requests by what they are about, so that nothing is asked for twice. */
+  readonly requests: Readonly<Record<string, string>>;
+  readonly result: Json;
+  readonly failure: Failure | null;
+  readonly output: Output;
+  readonly version: number;
+}
+
+export const ENDED: ReadonlySet<RunStatus> = new Set(["completed", "failed", "cancelled"]);
+
+export function readRun({ id, status, body, version }: Document): RunRecord {
+  return { ...(body as unknown as RunRecord), id, status: status as RunStatus, version };
+}
+
+/** Writes a run over the version it was read as. */
+export function putRun(run: RunRecord): PutOperation {
+  const { id, status, version, ...body } = run;
+  return { op: "put", kind: "run", id, budget: run.budget, status, body: body as unknown as JsonObject, version };
+}

@@ -1,0 +1,49 @@
+import type { Json, JsonObject } from "../core/chain/canonical.js";
+import type { Output } from "../ports/program.js";
+import type { Failure, RunRecord } from "./record.js";
+
+/** How far a run has come. */
+export type RunResult =
+  | ({ readonly status: "completed"; readonly result: Json } & Common)
+  | ({ readonly status: "failed"; readonly result: Json; readonly failure: Failure } & Common)
+  | ({ readonly status: "cancelled"; readonly reason: string | null } & Common)
+  | ({
+      readonly status: "paused";
+      readonly checkpoint_id: string;
+      readonly exhausted_dimension: string | null;
+      readonly policy: "approval_required";
+      readonly approval_id: string | null;
+      /** All requests that wait for an answer, and children that stand still. */
+      readonly approvals: readonly string[];
+      readonly children: readonly string[];
+    } & Common)
+  | ({ readonly status: "queued" | "running" } & Common);
+
+interface Common {
+  readonly run_id: string;
+  /** In edge units. */
+  readonly usage: JsonObject;
+  readonly output: Output;
+}
+
+const UNKNOWN: Failure = { code: "failed", message: "the run failed", data: {}, dimension: null };
+
+export function resultOf(run: RunRecord, usage: JsonObject): RunResult {
+  const common = { run_id: run.id, usage, output: run.output };
+  switch (run.status) {
+    case "completed":
+      return { ...common, status: "completed", result: run.result };
+    case "failed":
+      return { ...common, status: "failed", result: run.result, failure: run.failure ?? UNKNOWN };
+    case "cancelled":
+      return { ...common, status: "cancelled", reason: run.cancel?.reason ?? null };
+    case "paused": {
+      const { checkpoint_id = "", exhausted_dimension = null, approvals = [], children = [] } = run.pause ?? {};
+      const approval_id = approvals[0] ?? null;
+      const about = { checkpoint_id, exhausted_dimension, approval_id, approvals, children };
+      return { ...common, status: "paused", policy: "approval_required", ...about };
+    }
+    default:
+      return { ...common, status: run.status };
+  }
+}

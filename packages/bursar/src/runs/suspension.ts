@@ -1,0 +1,147 @@
+import { type Amounts, NONE } from "../core/amount.js";
+import { type Budget, limitOf } from "../core/budget.js";
+import type { Json, JsonObject } from "../core/chain/canonical.js";
+import type { Finding } from "../core/decision.js";
+import { type Dimension, writeAmount } from "../core/dimension.js";
+import type { Dimensions } from "../core/dimensions.js";
+import { Events } from "../core/events.js";
+import type { Operation } from "../core/operation.js";
+import type { Store } from "../ports/store.js";
+import { newName } from "../runtime/names.js";
+import { type ApprovalRequest, putApproval, readApproval } from "./approval.js";
+import { checkpointId } from "./checkpoint.js";
+import type { AskEntry } from "./journal.js";
+import type { Block } from "./performer.js";
+import type { Pause, RunRecord } from "./record.js";
+
+export interface Blocked {
+  readonly ask: AskEntry;
+  readonly block: Block;
+}
+
+/** What a run that has to stand still leaves behind: itself, and the requests that somebody has to answer. */
+export async function suspension(options: {
+  readonly store: Store;
+  readonly run: RunRecord;
+  readonly blocked: readonly Blocked[];
+  /** A clock that has run out while nothing else was asked for. */
+  readonly timedOut: Finding | null;
+  readonly expires_ms: number;
+}): Promise<{ readonly run: RunRecord; readonly operations: readonly Operation[] }> {
+  const { store, run, blocked, timedOut } = options;
+  const { instant } = store.clock.now();
+  const wanted = new Map<string, Wanted>();
+  if (timedOut !== null) wanted.set(aboutBudget(timedOut), { kind: "budget", finding: timedOut, ask: null });
+  const children: string[] = [];
+  for (const { ask, block } of blocked) {
+    if (block.kind === "child") children.push(block.run);
+    else if (block.kind === "capability") {
+      wanted.set(aboutAction(ask.digest), { kind: "capability", action: block.action, ask });
+    } else if (block.finding.budget !== "") {
+      const about = aboutBudget(block.finding);
+      if (!wanted.has(about)) wanted.set(about, { kind: "budget", finding: block.finding, ask });
+    }
+  }
+  const requests: Record<string, string> = {};
+  const operations: Operation[] = [];
+  const asked: ApprovalRequest[] = [];
+  for (const [about, want] of wanted) {
+    const pending = await pendingFor(store, run, about);
+    const request = pending ?? (await requestFor(options, about, want, instant));
+    if (pending === null) operations.push(putApproval(request));
+    requests[about] = request.id;
+    asked.push(request);
+  }
+  const [worst] = asked.map(({ exhausted_dimension }) => exhausted_dimension).filter((each) => each !== null);
+  const pause: Pause = {
+    checkpoint_id: checkpointId(run.id),
+    at: instant,
+    approvals: asked.map(({ id }) => id),
+    children,
+    exhausted_dimension: worst ?? null,
+  };
+  const links = asked.map((request) => record(run, "ApprovalRequested", describe(request)));
+  operations.push(
+    record(run, "RunPaused", { run_id: run.id, ...pause, approvals: [...pause.approvals], children }),
+    ...links,
+  );
+  if (!run.shares) operations.push({ op: "pause", budget: run.budget });
+  // What was asked before and is not decided yet stays asked.
+  const paused: RunRecord = { ...run, status: "paused", pause, requests: { ...run.requests, ...requests } };
+  return { run: paused, operations };
+}
+
+type Wanted =
+  | { readonly kind: "budget"; readonly finding: Finding; readonly ask: AskEntry | null }
+  | { readonly kind: "capability"; readonly action: JsonObject; readonly ask: AskEntry };
+
+function aboutBudget({ budget, dimension }: Finding): string {
+  return `${budget} ${dimension}`;
+}
+
+export function aboutAction(digest: string): string {
+  return `action ${digest}`;
+}
+
+async function pendingFor(store: Store, run: RunRecord, about: string): Promise<ApprovalRequest | null> {
+  const id = run.requests[about];
+  const document = id === undefined ? null : await store.document("approval", id);
+  if (document === null) return null;
+  const request = readApproval(document);
+  return request.status === "pending" && request.expires > store.clock.now().instant ? request : null;
+}
+
+async function requestFor(
+  { store, run, expires_ms }: { readonly store: Store; readonly run: RunRecord; readonly expires_ms: number },
+  about: string,
+  want: Wanted,
+  instant: number,
+): Promise<ApprovalRequest> {
+  const budget = await store.budget(want.kind === "budget" ? want.finding.budget : run.budget);
+  const events = new Events(store.dimensions);
+  const action: JsonObject =
+    want.kind === "capability" ? want.action : want.ask === null ? {} : { name: want.ask.name, args: want.ask.args };
+  return {
+    ...{ id: newName(instant), status: "pending", run: run.id, checkpoint_id: checkpointId(run.id), about },
+    kind: want.kind === "budget" ? "budget_extension" : "capability_execution",
+    budget: want.kind === "budget" ? want.finding.budget : null,
+    exhausted_dimension: want.kind === "budget" ? want.finding.dimension : null,
+    consumed: budget === null ? {} : events.consumed(budget, store.clock.now()),
+    limits: budget === null ? {} : limitsOf(budget, store.dimensions),
+    suggested_extension:
+      want.kind === "budget" && budget !== null ? suggestion(budget, want.finding.dimension, store.dimensions) : {},
+    ...{ action, digest: want.ask?.digest ?? "", requested: instant, expires: instant + expires_ms },
+    ...{ decision: null, consumed_by: null, version: 0 },
+  };
+}
+
+function limitsOf(budget: Budget, dimensions: Dimensions): JsonObject {
+  const limits: Record<string, Json> = {};
+  for (const { id } of dimensions.all) {
+    const limit = limitOf(budget, id);
+    if (limit !== Number.POSITIVE_INFINITY) limits[id] = writeAmount(dimensions.get(id), limit);
+  }
+  return limits;
+}
+
+/** A cent, where money has decimals. */
+const LEAST_MONEY = 10_000_000;
+
+/** Half of the limit, and at least one unit, or a cent. */
+function suggestion(budget: Budget, id: string, dimensions: Dimensions): JsonObject {
+  if (!dimensions.has(id)) return {};
+  const dimension: Dimension = dimensions.get(id);
+  const limits: Amounts = budget.limits;
+  const half = Math.ceil((limits[id] ?? NONE) / 2);
+  return { [id]: writeAmount(dimension, Math.max(half, dimension.decimals > 0 ? LEAST_MONEY : 1)) };
+}
+
+/** What the chain says of a request; what the action was stands in the journal. */
+function describe(request: ApprovalRequest): JsonObject {
+  const { id, kind, exhausted_dimension, consumed, limits, suggested_extension, digest, expires } = request;
+  return { approval_id: id, kind, exhausted_dimension, consumed, limits, suggested_extension, digest, expires };
+}
+
+function record({ budget, id }: RunRecord, action_type: string, data: JsonObject): Operation {
+  return { op: "record", budget, action: { action_type, data: { run_id: id, ...data } } };
+}

@@ -1,0 +1,72 @@
+import type { Json } from "../core/chain/canonical.js";
+import { InputError, show } from "../core/errors.js";
+import { checkKeys } from "../core/fields.js";
+import type { BudgetAmounts } from "../core/input.js";
+import type { Doing, Made } from "./deed.js";
+import { type GovernedFetch, governedFetch } from "./governed-fetch.js";
+import { type GovernedFiles, governedFiles } from "./governed-files.js";
+import { checkSchema, type Schema } from "./schema.js";
+
+/** What a tool gets besides its arguments. */
+export interface ToolContext {
+  readonly run_id: string;
+  readonly signal: AbortSignal;
+  /** The same for every try of one call, so that whoever is called can tell a second one from a new one. */
+  readonly key: string;
+  /** The only way out for a tool that wants its bytes counted: what does not fit is not sent. */
+  readonly fetch: GovernedFetch;
+  readonly files: GovernedFiles;
+}
+
+/** Something an agent may use. */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** What it takes, as JSON Schema. */
+  readonly input: Schema;
+  /** The most a call may use, in edge units. A step is counted anyway. */
+  readonly quote?: BudgetAmounts | ((args: Json) => BudgetAmounts);
+  /** What a call has used, from what it gave back; what is not said here is charged as quoted. */
+  readonly meter?: (result: unknown) => BudgetAmounts;
+  /** A human has to say yes to every call of it. */
+  readonly approval?: boolean;
+  /** When it is not known whether a call has happened: `repeat` unless it says `fail`. */
+  readonly interrupted?: "repeat" | "fail";
+  run(args: never, context: ToolContext): Promise<unknown> | unknown;
+}
+
+const KEYS = ["name", "description", "input", "quote", "meter", "approval", "interrupted", "run"];
+
+/**
+ * Says what a tool is and what it may cost.
+ *
+ * @example
+ * ```ts
+ * const search = defineTool({
+ *   name: "search",
+ *   description: "Searches the web.",
+ *   input: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
+ *   quote: { cost_usd: 0.005 },
+ *   run: async ({ query }: { query: string }, { fetch }) => (await fetch(`https://search.example/?q=${query}`)).json(),
+ * });
+ * ```
+ */
+export function defineTool(tool: Tool): Tool {
+  checkKeys(tool, "tool", KEYS);
+  if (typeof tool.name !== "string" || !/^[\w./:-]{1,100}$/.test(tool.name)) {
+    throw new InputError("tool.name", `is ${show(tool.name)}; allowed: 1 to 100 letters, digits and . _ - / :`);
+  }
+  if (typeof tool.run !== "function") throw new InputError("tool.run", `is ${show(tool.run)}; allowed: a function`);
+  checkSchema(tool.input, "tool.input");
+  return tool;
+}
+
+/** Uses a tool, inside the call that was admitted for it. */
+export async function useTool(tool: Tool, args: Json, doing: Doing): Promise<Made> {
+  const context: ToolContext = {
+    ...{ run_id: doing.run.id, signal: doing.signal, key: doing.key },
+    ...{ fetch: governedFetch(doing), files: governedFiles(doing) },
+  };
+  const value = await tool.run(args as never, context);
+  return { value, usage: tool.meter === undefined ? undefined : { ...tool.meter(value) } };
+}
