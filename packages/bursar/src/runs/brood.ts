@@ -2,11 +2,11 @@ import type { Json } from "../core/chain/canonical.js";
 import type { Program } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
-import type { Children } from "./conductor.js";
 import type { ChildRequest } from "./deed.js";
 import { RunError } from "./error.js";
 import { openChild } from "./opening.js";
 import { ENDED, type RunRecord, readRun } from "./record.js";
+import type { Children } from "./surroundings.js";
 
 interface BroodOptions {
   readonly store: Store;

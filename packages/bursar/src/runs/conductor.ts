@@ -4,45 +4,19 @@ import { StaleError } from "../core/document.js";
 import { BursarError } from "../core/errors.js";
 import type { Operation } from "../core/operation.js";
 import type { Output, OwnEffect, Played, Program, Stage } from "../ports/program.js";
-import type { Store } from "../ports/store.js";
-import type { Timer } from "../ports/timer.js";
 import { Gate } from "../runtime/gate.js";
 import { TimeLimit } from "../runtime/time-limit.js";
 import { putApproval, readApproval, withdrawals } from "./approval.js";
 import { type Checkpoint, checkpointId, emptied, putCheckpoint, readCheckpoint } from "./checkpoint.js";
 import type { Claim } from "./claim.js";
-import type { ChildRequest, Handlers } from "./deed.js";
 import { Desk, quiet } from "./desk.js";
 import { ClaimLostError, RunError, writeError } from "./error.js";
 import { type AskEntry, readJournal, unanswered } from "./journal.js";
 import { type Block, type Direction, Performer } from "./performer.js";
 import { Player } from "./player.js";
 import { type Failure, putRun, type RunRecord, readRun } from "./record.js";
+import type { Surroundings } from "./surroundings.js";
 import { aboutAction, suspension } from "./suspension.js";
-
-export interface Surroundings {
-  readonly store: Store;
-  readonly timer: Timer;
-  readonly handlers: Handlers;
-  readonly claim_ms: number;
-  readonly approval_ms: number;
-  readonly children: Children;
-}
-
-/** What is below a run. */
-export interface Children {
-  has(parent: RunRecord, number: number): Promise<boolean>;
-  start(parent: RunRecord, number: number, request: ChildRequest): Promise<void>;
-  /** What a child gives back. `paused` is told whenever it stands still, or goes on again. */
-  wait(
-    parent: RunRecord,
-    number: number,
-    paused: (is: boolean, child: string) => void,
-    signal: AbortSignal,
-  ): Promise<Json>;
-  /** Ends what is left of the children of a run that has ended. */
-  end(parent: RunRecord): Promise<void>;
-}
 
 type Ending =
   | { readonly kind: "returned"; readonly value: Json }

@@ -3,7 +3,6 @@ import type { Decision, Finding } from "../core/decision.js";
 import { LedgerError } from "../core/errors.js";
 import { Events } from "../core/events.js";
 import type { Operation } from "../core/operation.js";
-import type { CallKind } from "../core/usage.js";
 import type { OwnEffect } from "../ports/program.js";
 import type { Timer } from "../ports/timer.js";
 import type { Gate } from "../runtime/gate.js";
@@ -164,7 +163,9 @@ export class Performer {
 
   private async call(ask: AskEntry, deed: CallDeed): Promise<void> {
     const { run, signal } = this.direct;
-    if (await this.leftOver(ask, deed)) {
+    // A model was paid for, whatever became of its answer; of all else it is not known, and nothing is charged.
+    const left = await this.leftOver(ask, { happened: deed.call === "model" });
+    if (left && deed.interrupted === "fail") {
       const message = `the worker died while ${deed.capability_id} was under way; whether it has happened is not known`;
       return this.answer(ask, { error: writeError(new RunError("interrupted", message)) });
     }
@@ -244,41 +245,34 @@ export class Performer {
   async settleLeft(asks: readonly AskEntry[]): Promise<void> {
     for (const ask of asks) {
       const deed = await this.deedFor(ask, undefined).catch(() => null);
-      const call = deed?.kind === "call" ? deed.call : "tool";
-      await this.leftOver(ask, { call });
+      const started = deed?.kind === "child" && (await this.direct.hasChild(ask));
+      await this.leftOver(ask, { happened: started || (deed?.kind === "call" && deed.call === "model") });
     }
   }
 
-  /** Settles what a worker that died has left of this effect. Tells whether it must not be tried again. */
-  private async leftOver({ number, epochs }: AskEntry, deed: Pick<CallDeed, "call" | "interrupted">): Promise<boolean> {
-    const { run } = this.direct;
-    let reached = false;
+  /** Settles what a worker that died has left of this effect. Tells whether there was anything. */
+  private async leftOver({ number, epochs }: AskEntry, { happened }: { readonly happened: boolean }): Promise<boolean> {
+    let found = false;
     for (const epoch of epochs.filter((each) => each !== this.desk.epoch)) {
-      const call = callId(run.id, number, epoch);
-      // A model was paid for, whatever became of its answer; of all else it is not known, and nothing is charged.
+      const call = callId(this.direct.run.id, number, epoch);
       try {
-        reached = (await this.settleTry(call, deed.call)) || reached;
+        const [{ repeated }] = happened
+          ? await this.desk.apply([{ op: "commit", call, used: {} }])
+          : await this.desk.apply([{ op: "release", call }]);
+        found ||= !repeated;
       } catch (error) {
         // It had not been admitted.
         if (!(error instanceof LedgerError)) throw error;
       }
     }
-    return reached && deed.interrupted === "fail";
-  }
-
-  /** Tells whether there was something to settle. */
-  private async settleTry(call: string, kind: CallKind): Promise<boolean> {
-    // A model was paid for, whatever became of its answer; of all else it is not known, and nothing is charged.
-    const [{ repeated }] =
-      kind === "model"
-        ? await this.desk.apply([{ op: "commit", call, used: {} }])
-        : await this.desk.apply([{ op: "release", call }]);
-    return !repeated;
+    return found;
   }
 
   private async child(ask: AskEntry, request: ChildRequest): Promise<void> {
     const { run, signal } = this.direct;
-    if (!(await this.direct.hasChild(ask))) {
+    const started = await this.direct.hasChild(ask);
+    await this.leftOver(ask, { happened: started });
+    if (!started) {
       const gated = await this.gate.call<null>(
         {
           ...{ budget: run.budget, capability_id: `run:${request.program}`, kind: "child", signal },

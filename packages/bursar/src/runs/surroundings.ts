@@ -1,0 +1,30 @@
+import type { Json } from "../core/chain/canonical.js";
+import type { Store } from "../ports/store.js";
+import type { Timer } from "../ports/timer.js";
+import type { ChildRequest, Handlers } from "./deed.js";
+import type { RunRecord } from "./record.js";
+
+/** What is around a run while it is driven. */
+export interface Surroundings {
+  readonly store: Store;
+  readonly timer: Timer;
+  readonly handlers: Handlers;
+  readonly claim_ms: number;
+  readonly approval_ms: number;
+  readonly children: Children;
+}
+
+/** What is below a run. */
+export interface Children {
+  has(parent: RunRecord, number: number): Promise<boolean>;
+  start(parent: RunRecord, number: number, request: ChildRequest): Promise<void>;
+  /** What a child gives back. `paused` is told whenever it stands still, or goes on again. */
+  wait(
+    parent: RunRecord,
+    number: number,
+    paused: (is: boolean, child: string) => void,
+    signal: AbortSignal,
+  ): Promise<Json>;
+  /** Ends what is left of the children of a run that has ended. */
+  end(parent: RunRecord): Promise<void>;
+}
