@@ -3,7 +3,7 @@ import { StaleError } from "../core/document.js";
 import { InputError, LedgerError } from "../core/errors.js";
 import { Events } from "../core/events.js";
 import { checkKeys } from "../core/fields.js";
-import { type BudgetAmounts, type BudgetLimits, readLimits } from "../core/input.js";
+import { type BudgetAmounts, type BudgetLimits, readAmounts, readLimits } from "../core/input.js";
 import type { Model } from "../ports/model.js";
 import type { Program } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
@@ -14,15 +14,7 @@ import { type ApprovalRequest, readApproval } from "./approval.js";
 import { Brood } from "./brood.js";
 import { claimId, putClaim, readClaim, taken } from "./claim.js";
 import { Conductor } from "./conductor.js";
-import {
-  type ApproveOptions,
-  approve,
-  cancellation,
-  type DenyOptions,
-  deny,
-  findApproval,
-  goingOn,
-} from "./decisions.js";
+import { type ApproveOptions, approve, type DenyOptions, deny, findApproval, goingOn } from "./decisions.js";
 import type { Handlers } from "./deed.js";
 import { ClaimLostError, RunError } from "./error.js";
 import { handlersFor } from "./handlers.js";
@@ -198,13 +190,17 @@ export class Bursar implements AsyncDisposable {
     return this.result(await this.drive(run));
   }
 
+  /** Adds to a run's budget, or to a session's, without being asked. */
+  async extend(budget: string, extensions: BudgetAmounts, { by, reason = null }: DenyOptions): Promise<void> {
+    mayDecide(by, "extend a budget");
+    const field = { field: "extensions", rounding: "down", clocks: true } as const;
+    const additional = readAmounts(extensions, this.store.dimensions, field);
+    await this.store.apply([{ op: "extend", budget, additional, approved_by: by.name, reason, must: true }]);
+  }
+
   async deny(id: string, options: DenyOptions): Promise<RunResult> {
-    const request = await findApproval(this.store, id);
-    for (const child of await this.brood.of(request.run)) await this.end(child, { by: "parent", reason: "denied" });
-    await deny(this.store, id, options);
-    return this.result(
-      request.kind === "capability_execution" ? await this.drive(request.run) : await this.find(request.run),
-    );
+    const { run } = await deny(this.store, id, options);
+    return this.result(await this.drive(run));
   }
 
   /** Lets a run go on from its checkpoint, with what an operator adds to its budget. */
@@ -220,8 +216,7 @@ export class Bursar implements AsyncDisposable {
   /** Lets a run go on. What was asked for and has expired is asked for anew. */
   async resume(id: string, by: Principal = OPERATOR): Promise<RunResult> {
     mayDecide(by, "resume a run");
-    const operations = await goingOn(this.store, id);
-    if (operations.length > 0) await this.store.apply(operations);
+    await this.wake(id);
     return this.result(await this.drive(id));
   }
 
@@ -266,16 +261,24 @@ export class Bursar implements AsyncDisposable {
     await Promise.allSettled([...this.driving.values()].map(({ done }) => done));
   }
 
+  /** Lets a run go on, and first those below it that it waits for. */
+  private async wake(id: string): Promise<void> {
+    const { pause } = await this.find(id);
+    for (const child of pause?.children ?? []) await this.wake(child);
+    const operations = await goingOn(this.store, id);
+    if (operations.length > 0) await this.store.apply(operations);
+  }
+
+  /** Whoever drives the run next ends it, and what is below it. */
   private async end(id: string, cancel: NonNullable<RunRecord["cancel"]>): Promise<RunRecord> {
-    for (const child of await this.brood.of(id)) await this.end(child, cancel);
     for (;;) {
       const run = await this.find(id);
       if (ENDED.has(run.status)) return run;
       try {
-        if (run.status === "paused") await this.store.apply(await cancellation(this.store, run, cancel));
+        if (run.status === "paused") await this.store.apply(await goingOn(this.store, id, cancel));
         else if (run.cancel === null) await this.store.apply([putRun({ ...run, cancel })]);
         this.driving.get(id)?.conductor.cancel();
-        if (run.status !== "paused") return await this.drive(id);
+        return await this.drive(id);
       } catch (error) {
         if (!(error instanceof StaleError)) throw error;
       }

@@ -193,6 +193,7 @@ export class Conductor {
         return part();
       },
       signal: this.effectsEnd.signal,
+      waits: () => void this.look(),
       stop: (finding) => this.stop(finding),
       block: (ask, block) => this.block(ask, block),
       decided: (ask) => this.decided(ask),

@@ -5,10 +5,9 @@ import { Events } from "../core/events.js";
 import { type BudgetAmounts, readAmounts } from "../core/input.js";
 import type { Operation } from "../core/operation.js";
 import type { Store } from "../ports/store.js";
-import { type ApprovalRequest, type Decided, putApproval, readApproval, withdrawals } from "./approval.js";
-import { checkpointId, emptied, readCheckpoint } from "./checkpoint.js";
+import { type ApprovalRequest, type Decided, putApproval, readApproval } from "./approval.js";
 import { mayDecide, type Principal } from "./principal.js";
-import { ENDED, putRun, type RunRecord, readRun } from "./record.js";
+import { putRun, type RunRecord, readRun } from "./record.js";
 
 /** How a request is answered with yes. */
 export interface ApproveOptions {
@@ -71,7 +70,14 @@ export async function deny(store: Store, id: string, options: DenyOptions): Prom
   const operations: Operation[] = [putApproval({ ...request, status: "denied", decision })];
   operations.push(await recordDecision(store, request, "denied", decision));
   if (request.kind === "capability_execution") operations.push(...(await goingOn(store, request.run)));
-  else operations.push(...(await denied(store, request, options)));
+  else {
+    const { name: by } = options.by;
+    const { exhausted_dimension: dimension, checkpoint_id } = request;
+    const events = new Events(store.dimensions);
+    const action = events.denied(dimension ?? "", checkpoint_id, by, decision.reason);
+    operations.push({ op: "record", budget: await budgetOf(store, request.run), action });
+    operations.push(...(await goingOn(store, request.run, { by, reason: decision.reason })));
+  }
   await once(store, operations, request);
   return { ...request, status: "denied", decision, version: request.version + 1 };
 }
@@ -105,55 +111,28 @@ async function roomFor(store: Store, budget: string, additional: Readonly<Record
   }
 }
 
-/** Lets a run go on that stands still, and with it those above, whose clocks must not stand still while it works. */
-export async function goingOn(store: Store, id: string): Promise<readonly Operation[]> {
+/**
+ * Lets a run go on that stands still, if only to its end, and with it those above, whose clocks must not stand still while it
+ * works.
+ */
+export async function goingOn(
+  store: Store,
+  id: string,
+  cancel: RunRecord["cancel"] = null,
+): Promise<readonly Operation[]> {
   const operations: Operation[] = [];
   for (let next: string | null = id; next !== null; ) {
     const document = await store.document("run", next);
     if (document === null) break;
     const run: RunRecord = readRun(document);
     if (run.status === "paused") {
+      const asked = next === id ? (run.cancel ?? cancel) : run.cancel;
       if (!run.shares) operations.push({ op: "resume", budget: run.budget });
-      operations.push(record(run, "RunResumed", {}), putRun({ ...run, status: "queued", pause: null }));
+      operations.push(record(run, "RunResumed", {}));
+      operations.push(putRun({ ...run, status: "queued", pause: null, cancel: asked }));
     }
     next = run.parent;
   }
-  return operations;
-}
-
-/** Ends a run that stands still. */
-async function denied(store: Store, request: ApprovalRequest, options: DenyOptions): Promise<readonly Operation[]> {
-  const document = await store.document("run", request.run);
-  if (document === null) return [];
-  const run = readRun(document);
-  const { by, reason = null } = options;
-  const events = new Events(store.dimensions);
-  const { exhausted_dimension: dimension, checkpoint_id } = request;
-  const action = events.denied(dimension ?? "", checkpoint_id, by.name, reason);
-  // The one that is being answered is not taken back.
-  const { [request.about]: _, ...requests } = run.requests;
-  const cancelled = await cancellation(store, { ...run, requests }, { by: by.name, reason });
-  return [{ op: "record", budget: run.budget, action }, ...cancelled];
-}
-
-/** What is written when a run that nobody drives is cancelled. */
-export async function cancellation(
-  store: Store,
-  run: RunRecord,
-  cancel: NonNullable<RunRecord["cancel"]>,
-): Promise<readonly Operation[]> {
-  if (ENDED.has(run.status)) return [];
-  const { instant } = store.clock.now();
-  const checkpoint = readCheckpoint(run.id, await store.document("session", checkpointId(run.id)));
-  const done: RunRecord = { ...run, status: "cancelled", cancel, pause: null, ended: instant, requests: {} };
-  const operations: Operation[] = [
-    record(run, "RunEnded", { status: "cancelled", reason: cancel.reason }),
-    putRun(done),
-  ];
-  operations.push(...(await withdrawals(store, run.requests)));
-  if (checkpoint.version > 0) operations.push(emptied(checkpoint));
-  if (run.wrap_up !== null) operations.push({ op: "end", budget: run.wrap_up });
-  if (!run.shares) operations.push({ op: "end", budget: run.budget });
   return operations;
 }
 
@@ -161,12 +140,16 @@ async function recordDecision(
   store: Store,
   { id, run, kind, digest }: ApprovalRequest,
   status: string,
-  decision: Decided,
+  { by, reason, extension }: Decided,
 ): Promise<Operation> {
+  const data = { run_id: run, approval_id: id, kind, status, by, reason, extension, digest };
+  return { op: "record", budget: await budgetOf(store, run), action: { action_type: "ApprovalDecided", data } };
+}
+
+async function budgetOf(store: Store, run: string): Promise<string> {
   const document = await store.document("run", run);
   if (document === null) throw new ApprovalError("no_such_approval", `there is no run ${run} any more`);
-  const { by, reason, extension } = decision;
-  return record(readRun(document), "ApprovalDecided", { approval_id: id, kind, status, by, reason, extension, digest });
+  return readRun(document).budget;
 }
 
 function record({ budget, id }: RunRecord, action_type: string, data: JsonObject): Operation {

@@ -47,6 +47,13 @@ export class ClaimLostError extends BursarError {
   }
 }
 
+const NOT_THE_PROGRAMS: ReadonlySet<string> = new Set(["claim_lost", "stale", "not_settled"]);
+
+/** Whether something went wrong that the program has nothing to do with: it must not be told, because it would be true only once. */
+export function isFault(error: unknown): boolean {
+  return error instanceof BursarError && (error.code.startsWith("store_") || NOT_THE_PROGRAMS.has(error.code));
+}
+
 /** What is written of an error, so that a replay throws the same. */
 export interface WrittenError extends JsonObject {
   readonly code: string;

@@ -9,7 +9,7 @@ import type { Gate } from "../runtime/gate.js";
 import { OutOfTime } from "../runtime/time-limit.js";
 import type { Asking, CallDeed, ChildRequest, Deed, Handlers } from "./deed.js";
 import type { Desk } from "./desk.js";
-import { RefusedInside, RunError, writeError } from "./error.js";
+import { isFault, RefusedInside, RunError, writeError } from "./error.js";
 import { type Answered, type AskEntry, journalAnswer, journalAsk } from "./journal.js";
 import type { Player } from "./player.js";
 import type { RunRecord } from "./record.js";
@@ -25,6 +25,8 @@ export interface Direction {
   readonly run: RunRecord;
   readonly part: number;
   readonly signal: AbortSignal;
+  /** An effect waits until others have given back what they hold. */
+  waits(): void;
   /** A limit has been hit for good. */
   stop(finding: Finding): void;
   /** An effect waits for somebody; or, with null, no more. */
@@ -43,6 +45,7 @@ export interface Direction {
 
 /** A reservation of a run is settled by whoever resumes the run; only after so long does anybody else. */
 const EXPIRES_MS = 24 * 60 * 60_000;
+const PATIENCE_MS = 24 * 60 * 60_000;
 
 /** Carries out what a program asks for, and writes down what became of it. */
 export class Performer {
@@ -54,6 +57,8 @@ export class Performer {
   private readonly direct: Direction;
   private readonly player: () => Player;
   private readonly underWay = new Map<number, Promise<void>>();
+  /** Effects that wait until others have given back what they hold. */
+  private readonly waiting = new Set<number>();
 
   constructor(options: {
     readonly desk: Desk;
@@ -72,9 +77,9 @@ export class Performer {
     this.events = new Events(options.desk.dimensions);
   }
 
-  /** How many effects are under way. */
+  /** How many effects are under way, and not only waiting for others. */
   get busy(): number {
-    return this.underWay.size;
+    return this.underWay.size - this.waiting.size;
   }
 
   /** Waits until nothing is under way. */
@@ -87,7 +92,10 @@ export class Performer {
     this.desk.later([journalAsk(run.id, part, ask, this.desk.epoch)]);
     const work = this.carryOut(ask, own)
       .catch(broken)
-      .finally(() => this.underWay.delete(ask.number));
+      .finally(() => {
+        this.underWay.delete(ask.number);
+        this.waiting.delete(ask.number);
+      });
     this.underWay.set(ask.number, work);
   }
 
@@ -96,6 +104,7 @@ export class Performer {
     try {
       deed = await this.deedFor(ask, own);
     } catch (error) {
+      if (isFault(error)) throw error;
       return this.answer(ask, { error: writeError(error) });
     }
     switch (deed.kind) {
@@ -191,6 +200,7 @@ export class Performer {
         step_id: key,
         signal,
         expires_ms: EXPIRES_MS,
+        ...this.patience(ask),
       },
       (within) => this.make(ask, deed, key, within),
     );
@@ -198,15 +208,26 @@ export class Performer {
     if (gated.kind === "failed" && gated.error instanceof RefusedInside) {
       return this.refused(ask, gated.error.decision, gated.error.message);
     }
+    if (gated.kind === "failed" && isFault(gated.error)) throw gated.error;
     if (gated.kind === "failed" && gated.error instanceof OutOfTime) {
       this.direct.block(ask, { kind: "budget", finding: OUT_OF_TIME });
       this.direct.outOfTime();
     }
   }
 
+  /** What is held in a run is given back sooner or later, or the run stands still until then. */
+  private patience({ number }: AskEntry) {
+    const onWait = () => {
+      this.waiting.add(number);
+      this.direct.waits();
+    };
+    return { wait_ms: PATIENCE_MS, onWait };
+  }
+
   /** Makes the effect, and tells the program at once; that it was told is written together with the settlement. */
   private async make(ask: AskEntry, deed: CallDeed, key: string, signal: AbortSignal) {
     const { run } = this.direct;
+    this.waiting.delete(ask.number);
     let answered: Answered;
     let usage: unknown;
     try {
@@ -215,7 +236,7 @@ export class Performer {
       answered = { value: toJson(made.value) };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (error instanceof RefusedInside) throw error;
+      if (error instanceof RefusedInside || isFault(error)) throw error;
       usage = error;
       answered = { error: writeError(error) };
     }
@@ -226,6 +247,8 @@ export class Performer {
   }
 
   private refused(ask: AskEntry, decision: Decision, message: string): void | Promise<void> {
+    // It was waiting when the run came to a stop, and will be tried again.
+    if (this.direct.signal.aborted) return;
     const [finding] = decision.findings;
     if (decision.kind === "paused" && finding !== undefined) {
       return this.direct.block(ask, { kind: "budget", finding });
@@ -278,6 +301,7 @@ export class Performer {
           ...{ budget: run.budget, capability_id: `run:${request.program}`, kind: "child", signal },
           ...{ call_id: callId(run.id, ask.number, this.desk.epoch), step_id: `${run.id}/${ask.number}` },
           asked: { subcalls: 1, depth: run.depth + 1 },
+          ...this.patience(ask),
         },
         async () => {
           await this.direct.startChild(ask, request);
@@ -285,11 +309,13 @@ export class Performer {
         },
       );
       if (gated.kind === "refused") return this.refused(ask, gated.decision, gated.message);
+      if (gated.kind === "failed" && isFault(gated.error)) throw gated.error;
       if (gated.kind === "failed") return this.answer(ask, { error: writeError(gated.error) });
     }
     try {
       return await this.answer(ask, { value: await this.direct.child(ask) });
     } catch (error) {
+      if (isFault(error)) throw error;
       if (!signal.aborted) return this.answer(ask, { error: writeError(error) });
     }
   }

@@ -51,6 +51,8 @@ export interface GatedCall {
   readonly signal?: AbortSignal;
   /** When a dead holder's reservation is settled; the longest the call can take, with room to spare. */
   readonly expires_ms?: number;
+  /** Told when the call has to wait for holds in flight. */
+  readonly onWait?: () => void;
 }
 
 /** What an effect gives back: its value, and anything that may carry usage. */
@@ -101,6 +103,7 @@ const CALL_KEYS = [
   "wait_ms",
   "signal",
   "expires_ms",
+  "onWait",
 ];
 const OPEN_KEYS = ["limits", "parent", "scope", "policies", "thresholds", "deadline"];
 
@@ -213,6 +216,7 @@ export class Gate implements Disposable {
     const asked = readAmounts({ steps: 1, ...call.asked }, this.store.dimensions, { field: "asked" });
     const { path, decision: first } = await this.approach(call, asked);
     if (first.kind !== "busy") return { path, decision: first };
+    call.onWait?.();
     const attempt: Attempt = {
       path: askedOn(path),
       reserve: () => this.reserve(call, asked, true),

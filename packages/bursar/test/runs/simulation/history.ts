@@ -68,8 +68,10 @@ async function approveAll(bursar: Bursar, name: string): Promise<void> {
   let pending = 0;
   for await (const { id } of bursar.approvals()) {
     pending++;
-    await bursar.approve(id, { by, extensions: { steps: 30, llm_tokens: 5000 } }).catch((error: { code?: string }) => {
-      if (!["decided", "expired"].includes(error.code ?? "")) throw error;
+    const extensions = { steps: 30, llm_tokens: 5000 };
+    await bursar.approve(id, { by, extensions }).catch(async (error: { code?: string }) => {
+      if (error.code === "no_room") await bursar.extend("r", { steps: 100, llm_tokens: 20_000 }, { by });
+      else if (!["decided", "expired", "stale"].includes(error.code ?? "")) throw error;
     });
   }
   // What has expired is asked for anew.
@@ -85,8 +87,9 @@ async function judge(world: World, bursar: Bursar, cancels: boolean): Promise<re
   }
   const made = [...world.effects.values()].reduce((sum, times) => sum + times, 0);
   const { usage } = await bursar.result(run);
-  // An effect is a step, and so are the agent's own and the start of its child.
-  if (run.status === "completed" && made + 2 < Number(usage.steps))
-    problems.push(`${usage.steps} steps for ${made} effects`);
+  // An effect is a step, and so are the agent's own and the start of its child. Each process that died may have left three at
+  // once under way, which are charged when they were models.
+  const most = made + 2 + 4 * world.handles.length;
+  if (Number(usage.steps) > most) problems.push(`${usage.steps} steps for ${made} effects`);
   return problems;
 }
