@@ -75,6 +75,17 @@ export { type CallKind, estimateTokens, extractUsage } from "./core/usage.js";
 export type { Clock } from "./ports/clock.js";
 export type { Model, ModelAnswer } from "./ports/model.js";
 export type { Asked, Output, OwnEffect, Played, Program, Stage } from "./ports/program.js";
+export type {
+  GuestAnswer,
+  GuestMoment,
+  GuestOptions,
+  GuestOutput,
+  GuestResult,
+  GuestSession,
+  GuestTurn,
+  GuestUsage,
+  Sandbox,
+} from "./ports/sandbox.js";
 export type { Outcomes, Store } from "./ports/store.js";
 export type { Timer } from "./ports/timer.js";
 export { type AgentContext, type AgentOptions, defineAgent, type SpawnBudget } from "./runs/agent.js";
@@ -85,12 +96,15 @@ export type { Asking, CallDeed, ChildGrant, ChildRequest, Deed, Doing, Handler, 
 export { ClaimLostError, ReplayError, RunError } from "./runs/error.js";
 export type { GovernedFetch } from "./runs/governed-fetch.js";
 export type { GovernedFiles } from "./runs/governed-files.js";
-export type { BudgetExtend, StartOptions } from "./runs/opening.js";
+export { type GuestSource, guestProgram } from "./runs/guest.js";
+export { type BudgetExtend, type StartOptions, sessionBudget } from "./runs/opening.js";
 export { ForbiddenError, type Principal } from "./runs/principal.js";
 export type { Failure, Pause, ProgramRef, RunRecord, RunStatus } from "./runs/record.js";
 export type { RunResult } from "./runs/result.js";
 export type { Schema } from "./runs/schema.js";
 export { defineTool, type Tool, type ToolContext } from "./runs/tool.js";
+export { Webhook, type WebhookOptions } from "./runs/webhook.js";
+export { Worker, type WorkerOptions } from "./runs/worker.js";
 export {
   type Approval,
   type BudgetCheckResult,

@@ -3,6 +3,8 @@ import type { Json, JsonObject } from "../core/chain/canonical.js";
 /** What a program gets in place of the world: every effect is asked for here, numbered, governed and journaled. */
 export interface Stage {
   readonly run_id: string;
+  /** When the run was started. */
+  readonly began: number;
   /** Fires when the run has to end: it was cancelled, or its time is over. */
   readonly signal: AbortSignal;
   /** What the program saved itself as, when it does not begin from the beginning. */
@@ -21,6 +23,15 @@ export interface Stage {
   save(make: () => Promise<JsonObject | null>): Promise<void>;
   /** The program computes until this is settled, so it cannot be said to wait for anything. */
   working<Value>(work: Promise<Value>): Promise<Value>;
+  /** How much of a dimension the run may still use, in ledger units; infinite without a limit. */
+  allowance(dimension: string): Promise<number>;
+  /** Records what the program itself has used, in ledger units. Under the same name it counts once, however often it is replayed. */
+  charge(name: string, used: Readonly<Record<string, number>>): void;
+  /**
+   * The program could not go on, because something had run out. Tells whether its policy ends or pauses the run now; then
+   * nothing more is expected of the program.
+   */
+  exhausted(): Promise<boolean>;
   /** What the program has written for people, so that it is not lost with it. */
   output(output: Output): void;
 }

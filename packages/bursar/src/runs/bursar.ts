@@ -23,6 +23,7 @@ import { isOperator, mayDecide, type Principal } from "./principal.js";
 import { ENDED, type ProgramRef, putRun, type RunRecord, readRun } from "./record.js";
 import { type RunResult, resultOf } from "./result.js";
 import type { Tool } from "./tool.js";
+import type { Webhook } from "./webhook.js";
 
 export interface BursarOptions {
   readonly store: Store;
@@ -41,8 +42,10 @@ export interface BursarOptions {
   readonly claim_ms?: number;
   /** How long a request waits for an answer: a day. */
   readonly approval_ms?: number;
-  /** Told about everything that becomes of runs here. */
+  /** Told when a run that is driven here stands still or has ended. */
   readonly changed?: (run: RunRecord) => void;
+  /** Told about requests and decisions. */
+  readonly webhook?: Webhook;
 }
 
 const KEYS = [
@@ -58,6 +61,7 @@ const KEYS = [
     "claim_ms",
     "approval_ms",
     "changed",
+    "webhook",
   ],
 ];
 const DAY_MS = 24 * 60 * 60_000;
@@ -179,15 +183,19 @@ export class Bursar implements AsyncDisposable {
       { ...next, version: claim.version + 1 },
     );
     const done = conductor.drive().finally(() => this.driving.delete(run.id));
-    done.then(this.options.changed, () => {});
+    done.then(
+      (run) => this.told(run),
+      () => {},
+    );
     this.driving.set(run.id, { conductor, done });
     return true;
   }
 
   /** Says yes to a request, by its id or by that of its checkpoint, and drives the run on. */
   async approve(id: string, options: ApproveOptions): Promise<RunResult> {
-    const { run } = await approve(this.store, id, options);
-    return this.result(await this.drive(run));
+    const request = await approve(this.store, id, options);
+    void this.options.webhook?.tell("approval.decided", request);
+    return this.result(await this.drive(request.run));
   }
 
   /** Adds to a run's budget, or to a session's, without being asked. */
@@ -199,8 +207,9 @@ export class Bursar implements AsyncDisposable {
   }
 
   async deny(id: string, options: DenyOptions): Promise<RunResult> {
-    const { run } = await deny(this.store, id, options);
-    return this.result(await this.drive(run));
+    const request = await deny(this.store, id, options);
+    void this.options.webhook?.tell("approval.decided", request);
+    return this.result(await this.drive(request.run));
   }
 
   /** Lets a run go on from its checkpoint, with what an operator adds to its budget. */
@@ -259,6 +268,18 @@ export class Bursar implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { conductor } of this.driving.values()) conductor.abandon();
     await Promise.allSettled([...this.driving.values()].map(({ done }) => done));
+  }
+
+  private told(run: RunRecord): void {
+    this.options.changed?.(run);
+    const { webhook } = this.options;
+    if (webhook === undefined || run.status !== "paused") return;
+    for (const id of run.pause?.approvals ?? []) {
+      findApproval(this.store, id).then(
+        (request) => webhook.tell("approval.requested", request),
+        () => {},
+      );
+    }
   }
 
   /** Lets a run go on, and first those below it that it waits for. */

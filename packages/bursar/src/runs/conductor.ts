@@ -1,3 +1,4 @@
+import type { Amounts } from "../core/amount.js";
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import { decide, type Finding } from "../core/decision.js";
 import { StaleError } from "../core/document.js";
@@ -6,6 +7,7 @@ import type { Operation } from "../core/operation.js";
 import type { Output, OwnEffect, Played, Program, Stage } from "../ports/program.js";
 import { Gate } from "../runtime/gate.js";
 import { TimeLimit } from "../runtime/time-limit.js";
+import { allowanceOf } from "./allowance.js";
 import { putApproval, readApproval, withdrawals } from "./approval.js";
 import { type Checkpoint, checkpointId, emptied, putCheckpoint, readCheckpoint } from "./checkpoint.js";
 import type { Claim } from "./claim.js";
@@ -106,7 +108,7 @@ export class Conductor {
     const path = () => store.path(budget);
     const clocks = { clock: store.clock, timer, dimensions: store.dimensions, path };
     const limit = new TimeLimit(clocks, await path());
-    limit.signal.addEventListener("abort", () => this.outOfTime(), { once: true });
+    limit.signal.addEventListener("abort", () => void this.exhausted(), { once: true });
     const player = new Player({
       ...{ run: id, journal, from: position, epoch: this.desk.epoch, now: () => store.clock.now().instant },
       perform: (ask, own) => this.perform(ask, own),
@@ -120,7 +122,7 @@ export class Conductor {
     if (this.run.cancel !== null) {
       await this.performer.settleLeft([...position.open, ...unanswered(journal)]);
       this.cancel();
-    } else if (limit.signal.aborted) this.outOfTime();
+    } else if (limit.signal.aborted) void this.exhausted();
     else this.play(player);
     return limit;
   }
@@ -147,12 +149,16 @@ export class Conductor {
   private stage(player: Player): Stage {
     return {
       run_id: this.run.id,
+      began: this.run.created,
       signal: this.stageEnd.signal,
       saved: this.checkpoint.saved,
       ask: (name, args, own) => player.ask(name, args, own),
       askedBefore: (number) => player.askedBefore(number),
       save: (make) => player.between(async () => this.save(player, await make())),
       working: (work) => this.works(work),
+      allowance: (dimension) => allowanceOf(this.around.store, this.run.budget, dimension),
+      charge: (name, used) => this.charge(name, used),
+      exhausted: () => this.exhausted(),
       output: (output) => {
         this.output = output;
       },
@@ -168,6 +174,15 @@ export class Conductor {
     // At once, because the next answer belongs to the new part already.
     this.checkpoint = { ...next, version: version + 1 };
     await this.desk.apply([putCheckpoint(next)]);
+  }
+
+  private charge(name: string, used: Readonly<Record<string, number>>): void {
+    const { store } = this.around;
+    const counted = Object.entries(used).filter(([id, amount]) => amount > 0 && store.dimensions.has(id));
+    if (counted.length === 0) return;
+    const { budget, id } = this.run;
+    const amounts = Object.fromEntries(counted) as Amounts;
+    this.desk.later([{ op: "charge", budget, call: `${id}/${name}`, used: amounts, capability_id: "sandbox" }]);
   }
 
   private async works<Value>(work: Promise<Value>): Promise<Value> {
@@ -197,7 +212,7 @@ export class Conductor {
       stop: (finding) => this.stop(finding),
       block: (ask, block) => this.block(ask, block),
       decided: (ask) => this.decided(ask),
-      outOfTime: () => this.outOfTime(),
+      outOfTime: () => void this.exhausted(),
       hasChild: ({ number }) => this.around.children.has(this.run, number),
       startChild: ({ number }, request) => this.around.children.start(this.run, number, request),
       child: (ask) => this.child(ask),
@@ -251,26 +266,26 @@ export class Conductor {
     }
   }
 
-  /** A clock or a deadline has run out: nothing more is done, and which policy applies decides what becomes of the run. */
-  private outOfTime(): void {
-    void (async () => {
-      const { store } = this.around;
-      const path = await store.path(this.run.budget);
-      const { kind, findings } = decide(path, {}, store.clock.now(), store.dimensions);
+  /** A clock has run out, or the program itself used something up. Tells whether that ends or pauses the run. */
+  private async exhausted(): Promise<boolean> {
+    const { store } = this.around;
+    const { id, budget } = this.run;
+    try {
+      // What the program has used is written first.
+      await this.desk.apply([]);
+      const { kind, findings } = decide(await store.path(budget), {}, store.clock.now(), store.dimensions);
       const [finding] = findings;
-      if (finding === undefined || kind === "admitted") return;
-      const number = this.player?.position.made ?? 0;
-      const call = `${this.run.id}/time ${number}@${this.desk.epoch}`;
+      if (finding === undefined || kind === "admitted" || kind === "busy") return false;
+      const call = `${id}/exhausted ${this.player?.position.made ?? 0}@${this.desk.epoch}`;
       // Refused as it will be, it leaves word in the chain of what has run out.
-      await this.desk.apply([{ op: "reserve", budget: this.run.budget, call, kind: "tool", asked: {} }]);
-      if (kind === "stopped") {
-        this.stop(finding);
-        this.end({ kind: "stopped" });
-      } else {
-        this.timedOut = finding;
-        this.end({ kind: "paused" });
-      }
-    })().catch((error) => this.end({ kind: "broken", error }));
+      await this.desk.apply([{ op: "reserve", budget, call, kind: "tool", asked: {} }]);
+      if (kind === "stopped") this.stop(finding);
+      else this.timedOut = finding;
+      this.end({ kind: kind === "stopped" ? "stopped" : "paused" });
+    } catch (error) {
+      this.end({ kind: "broken", error });
+    }
+    return true;
   }
 
   private heartbeat(): Disposable {

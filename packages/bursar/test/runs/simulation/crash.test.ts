@@ -14,7 +14,7 @@ test("without a fault every effect is made once", async () => {
   const { world, result } = await undisturbed();
   expect(result).toMatchObject({ status: "completed", result: EXPECTED });
   expect([...world.effects.values()].every((times) => times === 1)).toBe(true);
-  expect(await world.audit()).toEqual([]);
+  expect(await world.check()).toEqual([]);
 });
 
 test("a process that dies at any write is followed by another, and nothing is lost or done twice", async () => {
@@ -33,7 +33,7 @@ test("a process that dies at any write is followed by another, and nothing is lo
       const result = await world.until(world.process().run("busy", { size: 3 }, OPTIONS));
       const where = `killed ${when} write ${at}`;
       expect({ where, result }).toMatchObject({ where, result: { status: "completed", result: EXPECTED } });
-      expect({ where, problems: await world.audit() }).toEqual({ where, problems: [] });
+      expect({ where, problems: await world.check() }).toEqual({ where, problems: [] });
       const twice = [...world.effects.values()].filter((times) => times > 1);
       // Three at once are under way at most.
       expect({ where, twice: twice.length <= 3 && twice.every((times) => times === 2) }).toEqual({
@@ -62,5 +62,5 @@ test("a pause outlives the process, and two people who answer at once answer onc
   const done = await world.until(world.process().run("busy", { size: 3 }, options));
   expect(done).toMatchObject({ status: "completed", result: EXPECTED });
   expect([...world.effects.values()].every((times) => times === 1)).toBe(true);
-  expect(await world.audit()).toEqual([]);
+  expect(await world.check()).toEqual([]);
 });

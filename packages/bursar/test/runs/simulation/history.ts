@@ -41,7 +41,7 @@ export async function history(seed: number): Promise<readonly string[]> {
     if (ENDED.has(run.status)) break;
     await world.until(approveAll(healthy, "ann"));
   }
-  return [...(await world.until(judge(world, healthy, cancels))), ...(await world.audit())];
+  return [...(await world.until(judge(world, healthy, cancels))), ...(await world.check())];
 }
 
 function fateOf(dice: Dice): Fate {

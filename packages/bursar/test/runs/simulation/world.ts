@@ -74,7 +74,7 @@ export class World {
   }
 
   /** Nothing is held any more, every chain verifies, begins with its allocation and ends with its completion. */
-  async audit(): Promise<readonly string[]> {
+  async check(): Promise<readonly string[]> {
     const problems: string[] = [];
     for await (const document of this.store.documents("run")) {
       const run = readRun(document);

@@ -1,0 +1,69 @@
+/** What a run needs of a sandbox. `@bursar/sandbox` is one. */
+export interface Sandbox {
+  createSession(options: GuestOptions): Promise<GuestSession>;
+  /** A session that was saved, here or elsewhere. */
+  restoreSession(saved: Uint8Array): Promise<GuestSession>;
+}
+
+export interface GuestOptions {
+  readonly language: "python" | "javascript";
+  readonly fuelBudget?: number;
+  readonly memoryLimit?: number;
+  readonly timeout?: number;
+  readonly files?: Readonly<Record<string, string | Uint8Array>>;
+  readonly packages?: readonly string[];
+  readonly autoPath?: boolean;
+  readonly limits?: { readonly storage_bytes?: number };
+  readonly deterministic?: boolean | GuestMoment;
+}
+
+/** What a guest takes for the present and for chance, so that it does the same whenever it is run again. */
+export interface GuestMoment {
+  /** Milliseconds since 1970. */
+  readonly instant: number;
+  readonly seed: string;
+}
+
+/** One guest. */
+export interface GuestSession {
+  begin(code: string, settings?: { readonly fuelBudget?: number; readonly timeout?: number }): Promise<GuestTurn>;
+  resume(answer: GuestAnswer): Promise<GuestTurn>;
+  /** Lets what is running, or waits, burn more. */
+  extend(fuel: number): Promise<void>;
+  save(): Promise<Uint8Array>;
+  cancel(): Promise<void>;
+  destroy(): Promise<void>;
+}
+
+/** How far a guest has come: to its end, or to questions that somebody has to answer first. */
+export type GuestTurn =
+  | { readonly kind: "ended"; readonly result: GuestResult; readonly usage: GuestUsage }
+  | {
+      readonly kind: "pending";
+      readonly calls: readonly { readonly id: number; readonly name: string; readonly args: unknown }[];
+      readonly open: readonly number[];
+      readonly usage: GuestUsage;
+      readonly output: GuestOutput;
+    };
+
+export interface GuestOutput {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface GuestResult extends GuestOutput {
+  readonly success: boolean;
+  readonly exit_code: number;
+  readonly metadata: { readonly trap_reason: string | null; readonly trap_message?: string | null };
+}
+
+/** What a guest has used since its program began. */
+export interface GuestUsage {
+  readonly fuel: number;
+  readonly memory_bytes: number;
+  readonly bytes_written: number;
+}
+
+export type GuestAnswer =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: string; readonly data?: Readonly<Record<string, unknown>> };

@@ -1,0 +1,229 @@
+import type { Json, JsonObject } from "../core/chain/canonical.js";
+import { canonicalize } from "../core/chain/canonical.js";
+import type { Program, Stage } from "../ports/program.js";
+import type { GuestAnswer, GuestSession, GuestTurn, GuestUsage, Sandbox } from "../ports/sandbox.js";
+import { sha256Hex } from "../runtime/crypto.js";
+import { RunError, writeError } from "./error.js";
+import { toJson } from "./performer.js";
+
+/** A program in the sandbox, as a store keeps it. */
+export interface GuestSource extends JsonObject {
+  readonly language: "python" | "javascript";
+  readonly code: string;
+  readonly packages: readonly string[];
+  readonly memory_bytes: number;
+}
+
+/** So many answers, or so much fuel, lie between two snapshots at most: that much is done again after a crash. */
+const ANSWERS = 25;
+const FUEL = 2_000_000_000;
+/** A guest that nobody limits may burn so much in one run. */
+const MOST_FUEL = 1_000_000_000_000_000;
+const LONGEST_MS = 24 * 60 * 60_000;
+
+/** A Python or JavaScript program, which runs in the sandbox and is saved as it stands. */
+export function guestProgram(name: string, source: GuestSource, sandbox: () => Promise<Sandbox>): Program {
+  return {
+    kind: "guest",
+    name,
+    digest: sha256Hex(canonicalize(source)),
+    source,
+    play: (stage, input) => {
+      const play = new Play(stage, input, source, sandbox);
+      return { result: play.run(), snapshot: () => play.snapshot() };
+    },
+  };
+}
+
+interface Saved extends JsonObject {
+  readonly session: string;
+  /** Which effect each question of the guest is. */
+  readonly open: readonly (readonly [number, number])[];
+  readonly usage: GuestUsage & JsonObject;
+  /** What the guest was allowed to burn in all. */
+  readonly fuel: number;
+  readonly result: Json;
+}
+
+/** One execution of a guest program: its questions are effects of the run. */
+class Play {
+  private readonly stage: Stage;
+  private readonly input: Json;
+  private readonly source: GuestSource;
+  private readonly sandbox: () => Promise<Sandbox>;
+  private readonly open = new Map<number, number>();
+  private readonly ready: GuestAnswer[] = [];
+  private session: GuestSession | null = null;
+  private noticed: () => void = () => {};
+  private usage: GuestUsage = { fuel: 0, memory_bytes: 0, bytes_written: 0 };
+  private result: Json = null;
+  private fuel = 0;
+  private idle = false;
+  private answers = 0;
+  private savedFuel = 0;
+
+  constructor(stage: Stage, input: Json, source: GuestSource, sandbox: () => Promise<Sandbox>) {
+    this.stage = stage;
+    this.input = input;
+    this.source = source;
+    this.sandbox = sandbox;
+  }
+
+  async run(): Promise<Json> {
+    const { stage } = this;
+    try {
+      let turn = await stage.working(this.begin());
+      stage.signal.addEventListener("abort", () => this.cancel(), { once: true });
+      while (turn === null || turn.kind === "pending") {
+        if (turn !== null) this.take(turn);
+        await this.saveNowAndThen();
+        const answer = await this.next();
+        turn = await stage.working(this.resume(answer));
+      }
+      return await this.end(turn);
+    } finally {
+      await this.session?.destroy().catch(() => {});
+    }
+  }
+
+  /** Only while it waits: in the middle of a computation there is nothing to go on from. */
+  async snapshot(): Promise<JsonObject | null> {
+    if (!this.idle || this.ready.length > 0 || this.session === null) return null;
+    const session = Buffer.from(await this.session.save()).toString("base64");
+    const saved: Saved = {
+      session,
+      open: [...this.open],
+      usage: { ...this.usage },
+      fuel: this.fuel,
+      result: this.result,
+    };
+    return saved;
+  }
+
+  private async begin(): Promise<GuestTurn | null> {
+    const sandbox = await this.sandbox();
+    const saved = this.stage.saved as Saved | null;
+    if (saved !== null) {
+      this.session = await sandbox.restoreSession(Buffer.from(saved.session, "base64"));
+      this.usage = saved.usage;
+      this.result = saved.result;
+      this.savedFuel = saved.usage.fuel;
+      for (const [id, number] of saved.open) this.await(id, number, this.stage.askedBefore(number));
+      // What has been granted meanwhile comes on top of what was left.
+      const more = Math.min(await this.stage.allowance("fuel"), MOST_FUEL) - (saved.fuel - saved.usage.fuel);
+      this.fuel = saved.fuel + Math.max(0, more);
+      if (more > 0) await this.session.extend(more);
+      return null;
+    }
+    const { language, code, packages, memory_bytes } = this.source;
+    const storage = await this.stage.allowance("storage_write_bytes");
+    this.session = await sandbox.createSession({
+      ...{ language, packages, autoPath: packages.length > 0, memoryLimit: memory_bytes },
+      ...(Number.isFinite(storage) && { limits: { storage_bytes: storage } }),
+      deterministic: { instant: this.stage.began, seed: this.stage.run_id },
+    });
+    this.fuel = Math.max(1, Math.min(MOST_FUEL, await this.stage.allowance("fuel")));
+    return this.session.begin(code, { fuelBudget: this.fuel, timeout: LONGEST_MS });
+  }
+
+  private async resume(answer: GuestAnswer): Promise<GuestTurn> {
+    if (this.session === null) throw new Error("the guest is gone");
+    this.answers++;
+    return this.session.resume(answer);
+  }
+
+  /** Turns the guest's questions into effects. */
+  private take({ calls, usage, output }: Extract<GuestTurn, { kind: "pending" }>): void {
+    this.meter(usage);
+    this.stage.output(output);
+    for (const { id, name, args } of calls) {
+      if (name === "input") this.answer({ id, value: this.input });
+      else if (name === "result") {
+        this.result = toJson(args);
+        this.answer({ id, value: null });
+      } else {
+        const { number, answer } = this.stage.ask(name, toJson(args));
+        this.await(id, number, answer);
+      }
+    }
+  }
+
+  private await(id: number, number: number, answer: Promise<Json>): void {
+    this.open.set(id, number);
+    answer.then(
+      (value) => this.answer({ id, value }),
+      (error: unknown) => {
+        const { code, message, data } = writeError(error);
+        this.answer({ id, error: message, data: { code, ...data } });
+      },
+    );
+  }
+
+  private answer(answer: GuestAnswer): void {
+    this.open.delete(answer.id);
+    this.ready.push(answer);
+    this.noticed();
+  }
+
+  private async next(): Promise<GuestAnswer> {
+    for (;;) {
+      const answer = this.ready.shift();
+      if (answer !== undefined) return answer;
+      this.idle = true;
+      await new Promise<void>((resolve) => {
+        this.noticed = resolve;
+      });
+      this.idle = false;
+    }
+  }
+
+  private async saveNowAndThen(): Promise<void> {
+    if (this.answers < ANSWERS && this.usage.fuel - this.savedFuel < FUEL) return;
+    this.answers = 0;
+    this.savedFuel = this.usage.fuel;
+    await this.stage.save(async () => {
+      if (this.ready.length > 0) return null;
+      this.idle = true;
+      try {
+        return await this.snapshot();
+      } finally {
+        this.idle = false;
+      }
+    });
+  }
+
+  /** Charges what has been used since the last time. */
+  private meter(usage: GuestUsage): void {
+    const used = {
+      fuel: usage.fuel - this.usage.fuel,
+      storage_write_bytes: usage.bytes_written - this.usage.bytes_written,
+      memory_peak_bytes: usage.memory_bytes,
+    };
+    this.usage = usage;
+    // The fuel that was burnt so far is a name of its own: it only ever grows, and is the same in a replay.
+    this.stage.charge(`guest ${usage.fuel}`, used);
+  }
+
+  private async end({ result, usage }: Extract<GuestTurn, { kind: "ended" }>): Promise<Json> {
+    this.meter(usage);
+    const { stdout, stderr, success, exit_code, metadata } = result;
+    this.stage.output({ stdout, stderr });
+    if (success) return this.result;
+    const { trap_reason, trap_message } = metadata;
+    if (trap_reason === "out_of_fuel" && (await this.stage.exhausted())) await untilAborted(this.stage.signal);
+    const last = stderr.trimEnd().split("\n").at(-1) ?? "";
+    const why = trap_reason === null ? last || `it ended with ${exit_code}` : (trap_message ?? trap_reason);
+    throw new RunError(trap_reason ?? "program_failed", why, { exit_code });
+  }
+
+  private cancel(): void {
+    void this.session?.cancel().catch(() => {});
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
