@@ -1,0 +1,127 @@
+import { basename } from "node:path";
+import { printAmount, writeAmount } from "bursar";
+import { type Configuration, type EffectiveBudget, type EffectiveLimit, type Origin, printOrigin } from "bursar/config";
+import { number } from "../render/quantities.js";
+import { facts } from "../render/report.js";
+import { harmless, pad, type Style, wrap } from "../render/style.js";
+
+/** What a run gets, for programs. */
+export function budgetReport(budget: EffectiveBudget): object {
+  return {
+    policy: budget.policy?.name ?? null,
+    agent: budget.agent,
+    session: budget.session,
+    dimensions: budget.dimensions.map(({ dimension, limit, policy, reserve }) => ({
+      dimension: dimension.id,
+      limit: limit.value === null ? null : writeAmount(dimension, limit.value),
+      limit_from: limit.origin,
+      exhaustion_policy: policy.value,
+      exhaustion_policy_from: policy.origin,
+      wrap_up_reserve: reserve === null ? null : writeAmount(dimension, reserve.value),
+    })),
+    thresholds: budget.thresholds.value,
+    approval_expiry_ms: budget.approval_expiry_ms.value,
+  };
+}
+
+/** The same for people, in so many columns. */
+export function budgetText(config: Configuration, budget: EffectiveBudget, columns: number, style: Style): string {
+  const limited = budget.dimensions.filter(({ limit }) => limit.value !== null);
+  const free = budget.dimensions.filter(({ limit }) => limit.value === null).map(({ dimension }) => dimension.id);
+  return [
+    facts(heading(config, budget), style),
+    "\n",
+    table(limited, columns, style),
+    "\n",
+    facts(closing(budget, free), style),
+  ].join("");
+}
+
+type Fact = readonly [string, string];
+
+function heading({ file, agents, sessions }: Configuration, { policy, agent, session }: EffectiveBudget): Fact[] {
+  const rows: Fact[] = [["file", file ?? "none, so the defaults count"]];
+  if (policy !== null)
+    rows.push(["policy", `${policy.name} (${source(policy.origin, "the dimensions' own defaults")})`]);
+  if (policy?.description) rows.push(["", policy.description]);
+  if (agent !== null) rows.push(["agent", named(agent, agents.get(agent)?.origin)]);
+  if (session !== null)
+    rows.push(["session", named(session, (sessions.get(session) ?? sessions.get("default"))?.origin)]);
+  return rows;
+}
+
+function named(name: string, origin: Origin | undefined): string {
+  return origin === undefined ? name : `${name} (${source(origin, "default")})`;
+}
+
+function source({ kind, place }: Origin, otherwise: string): string {
+  if (place !== null) return `line ${place.line}`;
+  return kind === "preset" ? "shipped" : otherwise;
+}
+
+function closing(
+  { thresholds, approval_expiry_ms: expiry, dimensions }: EffectiveBudget,
+  free: readonly string[],
+): Fact[] {
+  const rows: Fact[] = [];
+  if (free.length > 0) rows.push(["no limit", free.join(", ")]);
+  const percentages = thresholds.value.map((each) => `${each} %`);
+  rows.push(["warns at", `${percentages.join(", ") || "no threshold"} (${origin(thresholds.origin)})`]);
+  for (const { dimension, reserve } of dimensions) {
+    if (reserve === null) continue;
+    const amount = printAmount(dimension, reserve.value);
+    rows.push(["reserve", `${dimension.id} ${amount} for the final answer (${origin(reserve.origin)})`]);
+  }
+  rows.push(["approvals", `expire after ${duration(expiry.value)} (${origin(expiry.origin)})`]);
+  return rows;
+}
+
+const HEAD = ["dimension", "limit", "when exhausted", "from"] as const;
+const GAP = "  ";
+const LEAST_ORIGIN = 16;
+
+/** The last column takes what is left, and breaks its lines. */
+function table(limits: readonly EffectiveLimit[], columns: number, style: Style): string {
+  const rows = limits.map(({ dimension, limit, policy }) => {
+    const amount = dimension.unit === "USD" ? printAmount(dimension, limit.value ?? 0) : number(limit.value ?? 0);
+    return { cells: [dimension.id, amount, policy.value] as const, origins: origins(limit.origin, policy.origin) };
+  });
+  const widths = [0, 1, 2].map((at) =>
+    Math.max(HEAD[at]?.length ?? 0, ...rows.map(({ cells }) => cells[at]?.length ?? 0)),
+  );
+  const [first = 0, second = 0, third = 0] = widths;
+  const room = Math.max(LEAST_ORIGIN, Math.min(columns, 120) - first - second - third - 4 * GAP.length);
+  const line = ([a, b, c]: readonly string[], from: string) =>
+    `${GAP}${[pad(a ?? "", first), (b ?? "").padStart(second), pad(c ?? "", third), from].join(GAP)}`.trimEnd();
+  const lines = rows.flatMap(({ cells, origins: all }) => {
+    const [from = "", ...more] = all.flatMap((each) => wrap(harmless(each), room));
+    return [line(cells, from), ...more.map((each) => line(["", "", ""], each))];
+  });
+  return `${[style.dim(line(HEAD, HEAD[3])), ...lines].join("\n")}\n`;
+}
+
+/** Who set the limit; and who set what happens there, where somebody did. */
+function origins(limit: Origin, policy: Origin): readonly string[] {
+  const isShipped = policy.kind === "default" || policy.kind === "preset";
+  return isShipped ? [origin(limit)] : [origin(limit), `exhausted: ${origin(policy)}`];
+}
+
+/** The heading tells the whole path, and the names of policy, agent and session. */
+function origin(from: Origin): string {
+  const { kind, place } = from;
+  if (place === null || place.line === null) return printOrigin(from);
+  return `${kind}, ${basename(place.file)}:${place.line}`;
+}
+
+const UNITS: readonly (readonly [string, number])[] = [
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+];
+
+/** A time in its largest unit that does not lose any of it. */
+function duration(ms: number): string {
+  const [unit, length] = UNITS.find(([, each]) => ms % each === 0) ?? ["ms", 1];
+  const count = ms / length;
+  return `${number(count)} ${unit}${count === 1 || unit === "ms" ? "" : "s"}`;
+}

@@ -1,0 +1,48 @@
+import { UsageError, unknownCommand } from "../args.js";
+import type { Terminal } from "../terminal.js";
+import { check } from "./config-check.js";
+import { init } from "./config-init.js";
+import { show } from "./config-show.js";
+import { COMMON_HELP, type ConfigCommand, runConfigCommand } from "./config-work.js";
+
+const HELP = `Usage: bursar config [command] [flags]
+
+What agents may use is written in bursar.yaml: in this folder or one above it
+up to the root of the repository, or in the user's own folder. Without a file
+the defaults count.
+
+Commands:
+  show      what a run gets, and which line says so (the default)
+  check     look for mistakes in a file, and tell all of them
+  init      write a file to begin with
+
+Flags:
+${COMMON_HELP}
+
+Exit codes:
+  0    done, and nothing is wrong
+  1    something is wrong, or what was asked for is refused
+  2    the command line was not understood
+
+Examples:
+  bursar config init
+  bursar config check
+  bursar config show --policy strict
+  bursar config show --agent researcher --budget cost_usd=0.50,steps=20
+`;
+
+const COMMANDS: ReadonlyMap<string, ConfigCommand> = new Map([
+  ["show", show],
+  ["check", check],
+  ["init", init],
+]);
+
+export async function config(args: readonly string[], terminal: Terminal): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === "--help" || name === "-h") return terminal.finish(0, HELP);
+  if (name === "help") return config(rest[0] === "help" ? ["--help"] : [...rest, "--help"], terminal);
+  if (name === undefined || name.startsWith("-")) return runConfigCommand(show, args, terminal);
+  const command = COMMANDS.get(name);
+  if (command === undefined) throw new UsageError(unknownCommand("the command config ", name, [...COMMANDS.keys()]));
+  return runConfigCommand(command, rest, terminal);
+}

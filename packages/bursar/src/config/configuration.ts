@@ -1,0 +1,102 @@
+import { posix } from "node:path";
+import { type Dimensions, STANDARD } from "../core/dimensions.js";
+import type { Field } from "./field.js";
+import { type Governance, readGovernance, shippedGovernance } from "./governance.js";
+import type { Problem } from "./problem.js";
+import { keyed, Reading } from "./reading.js";
+import { type NamedStore, readStore, readWebhook, type SectionReader, type Webhook } from "./sections.js";
+import { Source } from "./source.js";
+import { readYaml } from "./yaml.js";
+
+/** What a file says, checked, with the place of everything; or what is there without one. */
+export interface Configuration extends Governance {
+  /** As it was named; null when there is none. */
+  readonly file: string | null;
+  readonly dimensions: Dimensions;
+  readonly store: NamedStore | null;
+  readonly webhook: Webhook | null;
+  /** What the readers in `ReadOptions.sections` made of theirs, by name. */
+  readonly sections: ReadonlyMap<string, unknown>;
+  /** What is allowed, but may not be what was meant. */
+  readonly notes: readonly Problem[];
+}
+
+export interface ReadOptions {
+  /** The name of the file, for messages and origins. */
+  readonly file?: string;
+  /** Where relative files in it are meant from; the folder of `file` unless another is given. */
+  readonly folder?: string;
+  /** The dimensions that can be limited; `STANDARD` unless others are given. */
+  readonly dimensions?: Dimensions;
+  /** Throws when the URL of a store makes no sense: those who open stores know best. */
+  readonly checkStore?: (url: string) => void;
+  /** Readers of further sections at the top of the file, by name: `{ prices: readPrices }`. */
+  readonly sections?: Readonly<Record<string, SectionReader>>;
+}
+
+/** The largest file: a configuration is read by people. */
+export const MOST_BYTES: number = 256 * 1024;
+
+const SECTIONS = ["governance", "store", "webhook"];
+
+/**
+ * Reads a configuration.
+ *
+ * @example
+ * ```ts
+ * const config = readConfig("governance: { policies: { default: { budgets: { steps: 20 } } } }", { file: "bursar.yaml" });
+ * ```
+ *
+ * @throws {ConfigError} when anything is wrong, with every problem, its line and its column.
+ */
+export function readConfig(text: string, options: ReadOptions = {}): Configuration {
+  const {
+    file = "configuration",
+    dimensions = STANDARD,
+    sections: further = {},
+    folder = posix.dirname(file),
+  } = options;
+  const source = new Source(file, text.startsWith("\ufeff") ? text.slice(1) : text);
+  const reading = new Reading(source, dimensions);
+  const root = text.length > MOST_BYTES ? tooLarge(reading, text.length) : readYaml(source, reading);
+  const names = [...SECTIONS, ...Object.keys(further)];
+  const fields = root === null ? new Map<string, Field>() : keyed(reading, root, names);
+  const store = fields.get("store");
+  const webhook = fields.get("webhook");
+  const config: Configuration = {
+    ...readGovernance(reading, fields.get("governance")),
+    file,
+    dimensions,
+    store: store === undefined ? null : readStore(reading, store, { folder, check: options.checkStore }),
+    webhook: webhook === undefined ? null : readWebhook(reading, webhook),
+    sections: readSections(reading, fields, further),
+    notes: reading.notes,
+  };
+  reading.finish();
+  return config;
+}
+
+/** What is there without a file: the table of dimensions and the presets. */
+export function shippedConfig(dimensions: Dimensions = STANDARD): Configuration {
+  const governance = shippedGovernance(dimensions);
+  return { ...governance, file: null, dimensions, store: null, webhook: null, sections: new Map(), notes: [] };
+}
+
+function tooLarge(reading: Reading, size: number): null {
+  const about = { path: "", place: null };
+  reading.report(about, `the file has ${size} characters; at most ${MOST_BYTES} are read`);
+  return null;
+}
+
+function readSections(
+  reading: Reading,
+  fields: ReadonlyMap<string, Field>,
+  readers: Readonly<Record<string, SectionReader>>,
+): ReadonlyMap<string, unknown> {
+  const sections = new Map<string, unknown>();
+  for (const [name, reader] of Object.entries(readers)) {
+    const field = fields.get(name);
+    if (field !== undefined) sections.set(name, reader(reading, field));
+  }
+  return sections;
+}

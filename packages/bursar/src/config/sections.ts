@@ -1,0 +1,86 @@
+import { posix } from "node:path";
+import { BursarError } from "../core/errors.js";
+import type { Field } from "./field.js";
+import type { Place } from "./place.js";
+import { asText, keyed, type Reading } from "./reading.js";
+
+/** The store that a file names. */
+export interface NamedStore {
+  readonly url: string;
+  readonly place: Place | null;
+}
+
+/** Where approvals are announced. The secret itself stands in the environment, never in the file. */
+export interface Webhook {
+  readonly url: string;
+  readonly secret_env: string;
+}
+
+/**
+ * Reads a section of its own out of a file. Complaints go to `reading`; what it gives back stands in the configuration under
+ * the name of the section.
+ */
+export type SectionReader = (reading: Reading, field: Field) => unknown;
+
+const SQLITE = /^sqlite:(?![\\/~]|[a-z]:[\\/])(?=[^:])/i;
+
+/** The URL of a store. A relative file is meant from where the configuration stands, whoever uses it from wherever. */
+export function readStore(
+  reading: Reading,
+  field: Field,
+  { folder, check = () => undefined }: { folder: string; check?: ((url: string) => void) | undefined },
+): NamedStore | null {
+  const url = asText(reading, field, "the URL of a store, such as sqlite:bursar.db or postgres://user@host/database");
+  if (url === null) return null;
+  if (!/^[a-z]+:/i.test(url)) {
+    reading.report(field, "has no scheme; allowed: sqlite:<file>, postgres://user@host/database, memory:");
+    return null;
+  }
+  try {
+    check(url);
+  } catch (error) {
+    if (!(error instanceof BursarError)) throw error;
+    reading.report(field, `cannot be used: ${error.message}`);
+    return null;
+  }
+  const isRelative = SQLITE.test(url) && folder !== ".";
+  const path = posix.join(folder.replaceAll("\\", "/"), url.slice("sqlite:".length));
+  return { url: isRelative ? `sqlite:${path}` : url, place: field.place };
+}
+
+const ENVIRONMENT_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+
+export function readWebhook(reading: Reading, field: Field): Webhook | null {
+  const fields = keyed(reading, field, ["url", "secret_env"]);
+  const url = needed(reading, field, fields, "url");
+  const secret = needed(reading, field, fields, "secret_env");
+  const address = url === null ? null : readUrl(reading, url);
+  const name = secret === null ? null : asText(reading, secret, "the name of an environment variable");
+  if (secret !== null && name !== null && !ENVIRONMENT_NAME.test(name)) {
+    // It may be the secret itself, so it is not repeated.
+    reading.report(secret, "is no name of an environment variable; put the secret there, and its name here");
+    return null;
+  }
+  return address === null || name === null ? null : { url: address, secret_env: name };
+}
+
+function needed(reading: Reading, field: Field, fields: ReadonlyMap<string, Field>, key: string): Field | null {
+  const found = fields.get(key);
+  if (found === undefined && field.kind === "map") reading.report(field, `has no ${key}; add it`);
+  return found ?? null;
+}
+
+function readUrl(reading: Reading, field: Field): string | null {
+  const text = asText(reading, field, "an http or https URL");
+  if (text === null) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    reading.report(field, "is no http or https URL; write it as https://host/path");
+    return null;
+  }
+  if (url.username !== "" || url.password !== "") {
+    reading.report(field, "has a login in it; leave it out, for requests are signed");
+    return null;
+  }
+  return text;
+}
