@@ -9,10 +9,12 @@ Hard budgets for AI agents: a call that does not fit is refused before it is
 made.
 
 Commands:
+  config        what agents may use: show, check, init
   demo          watch a simulated run meet a real budget
   exec          run Python or JavaScript in the sandbox
   packages      look after what Python can import there: list, add, remove,
                 licences
+  python        the CPython in there: show which one it is, build a faster one
   store         look after a store: info, check, migrate, export, import,
                 vacuum, backup, archive
   verify        verify the file of a chain
@@ -40,9 +42,11 @@ type Command = (args: readonly string[], terminal: Terminal) => Promise<number>;
 
 /** Each is loaded when it is asked for: all of them together take longer to load than most take to run. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ["config", async () => (await import("./commands/config.js")).config],
   ["demo", async () => (await import("./commands/demo.js")).demo],
   ["exec", async () => (await import("./commands/exec.js")).exec],
   ["packages", async () => (await import("./commands/packages.js")).packages],
+  ["python", async () => (await import("./commands/python.js")).python],
   ["store", async () => (await import("./commands/store.js")).store],
   ["verify", async () => (await import("./commands/verify.js")).verify],
 ]);

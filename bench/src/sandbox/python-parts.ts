@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { PythonParts } from "../../../packages/sandbox/dist/python/python-guest.js";
 import { baseOf, pythonImage, pythonModule } from "../../../packages/sandbox/dist/python/python-image.js";
-import { npmPython } from "../../../packages/sandbox/dist/python/python-manifest.js";
+import { builtPython, npmPython, type PythonManifest } from "../../../packages/sandbox/dist/python/python-manifest.js";
+import { defaultPlaces } from "../../../packages/sandbox/dist/sessions/places.js";
 import { ZipTree } from "../../../packages/sandbox/dist/wasi/zip-tree.js";
 import { enableBranchHints } from "../../../packages/sandbox/dist/wasm/branch-hints.js";
 import { engine } from "../../../packages/sandbox/dist/wasm/engine.js";
@@ -15,10 +16,17 @@ export const PACKAGES: string = join(CACHE, "packages");
 export const PAGES = 4096;
 
 /** What sessions share, as the sandbox itself makes it. */
-export async function pythonParts(): Promise<PythonParts> {
+export async function pythonParts(manifest: PythonManifest = npmPython()): Promise<PythonParts> {
   enableBranchHints();
-  const manifest = npmPython();
   const image = await pythonImage(manifest, CACHE);
   const module = new engine.Module(await pythonModule(manifest, CACHE, PAGES));
   return { manifest, module, image, base: baseOf(image), stdlib: new ZipTree(image.stdlib) };
+}
+
+/** Where a fast guest would be. */
+export const GUESTS: string = defaultPlaces().guests;
+
+/** The fast guest that was built on this machine; null when there is none. */
+export function fastPython(): Promise<PythonManifest | null> {
+  return builtPython(GUESTS);
 }

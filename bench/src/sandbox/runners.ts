@@ -7,13 +7,14 @@ import {
   readQuickjs,
   SMALL_STACK,
 } from "../../../packages/sandbox/dist/javascript/metered-quickjs.js";
-import { PythonGuest } from "../../../packages/sandbox/dist/python/python-guest.js";
+import { PythonGuest, type PythonParts } from "../../../packages/sandbox/dist/python/python-guest.js";
+import { npmPython, type PythonManifest } from "../../../packages/sandbox/dist/python/python-manifest.js";
 import { Output } from "../../../packages/sandbox/dist/wasi/output.js";
 import { Vfs } from "../../../packages/sandbox/dist/wasi/vfs.js";
 import { enableBranchHints } from "../../../packages/sandbox/dist/wasm/branch-hints.js";
 import { engine } from "../../../packages/sandbox/dist/wasm/engine.js";
 import type { Outcome } from "../../../packages/sandbox/dist/wasm/outcome.js";
-import { PAGES, pythonParts } from "./python-parts.js";
+import { fastPython, GUESTS, PAGES, pythonParts } from "./python-parts.js";
 import { unmetered } from "./unmetered.js";
 
 export interface Ran {
@@ -26,10 +27,10 @@ interface Runner {
   run(code: string): Promise<Ran>;
 }
 
-/** The same guest twice: with the code as its compiler left it, and metered. */
+/** Two guests that do the same work. */
 export interface Runners {
-  readonly unmetered: Runner;
-  readonly metered: Runner;
+  readonly baseline: Runner;
+  readonly compared: Runner;
 }
 
 const FUEL = 1e12;
@@ -37,27 +38,46 @@ const OUTPUT_BYTES = 64 * 1024;
 const LONGEST_MS = 600_000;
 const WASM_PAGES = 65_536;
 
-/** Both are filled from the same image: metering changes the code of a guest, and nothing in its memory. */
-export async function pythonRunners(): Promise<Runners> {
-  const parts = await pythonParts();
-  const { manifest } = parts;
+/** One guest twice: with the code as its compiler left it, and metered. Metering changes nothing in its memory, so both have the same image. */
+export async function pythonRunners(manifest: PythonManifest = npmPython()): Promise<Runners> {
+  const parts = await pythonParts(manifest);
   const expose = [
     { name: "__indirect_function_table", kind: "table", index: 0 },
     { name: "__stack_pointer", kind: "global", index: manifest.stackPointer },
   ] as const;
   const plain = unmetered(await readFile(manifest.wasm), { maximumPages: PAGES, dropData: true, expose });
-  const runner = (guest: PythonGuest): Runner => ({
+  return {
+    baseline: pythonRunner({ ...parts, module: new engine.Module(plain) }),
+    compared: pythonRunner(parts),
+  };
+}
+
+/** The fast guest, metered or not. */
+export async function fastRunners(): Promise<Runners> {
+  return pythonRunners(await builtOrNothing());
+}
+
+/** The guest on npm and the fast one, both metered, as programs meet them. */
+export async function guestRunners(): Promise<Runners> {
+  const fast = await builtOrNothing();
+  return { baseline: pythonRunner(await pythonParts()), compared: pythonRunner(await pythonParts(fast)) };
+}
+
+async function builtOrNothing(): Promise<PythonManifest> {
+  const fast = await fastPython();
+  if (fast === null) throw new Error(`there is no fast guest in ${GUESTS}; npm run build:guest makes one`);
+  return fast;
+}
+
+function pythonRunner(parts: PythonParts): Runner {
+  const guest = new PythonGuest(parts, { memoryPages: PAGES });
+  return {
     async run(code) {
       guest.host.stdout.clear();
       const { outcome, fuel_consumed } = guest.begin({ code }, { fuel: FUEL, onSlice: onSlice() });
       checkEnded(outcome, guest.host.stderr.text());
       return { output: guest.host.stdout.text(), fuel: fuel_consumed };
     },
-  });
-  const options = { memoryPages: PAGES };
-  return {
-    unmetered: runner(new PythonGuest({ ...parts, module: new engine.Module(plain) }, options)),
-    metered: runner(new PythonGuest(parts, options)),
   };
 }
 
@@ -83,8 +103,8 @@ export async function javascriptRunners(): Promise<Runners> {
     };
   };
   return {
-    unmetered: runner(unmetered(wasm, { maximumPages: WASM_PAGES })),
-    metered: runner(meterQuickjs(wasm, SMALL_STACK)),
+    baseline: runner(unmetered(wasm, { maximumPages: WASM_PAGES })),
+    compared: runner(meterQuickjs(wasm, SMALL_STACK)),
   };
 }
 

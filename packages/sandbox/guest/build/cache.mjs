@@ -15,10 +15,10 @@ import { sha256 } from "./sources.mjs";
 
 const NAME_LENGTH = 16;
 
-/** Where guests are kept unless somebody says otherwise. */
-export function defaultFolder() {
-  const cache = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
-  return join(cache, "bursar", "guests");
+/** Where guests are kept unless somebody says otherwise: where the sandbox looks for them on Linux. */
+export function defaultFolder(env = process.env) {
+  const cache = env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache");
+  return env.BURSAR_GUESTS || join(cache, "bursar", "guests");
 }
 
 export function folderOf(guests, hash) {

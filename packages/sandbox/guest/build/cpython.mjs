@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { environment, outputOf, run } from "./command.mjs";
+import { environment, outputOf } from "./command.mjs";
 import { BuildFailure, EXIT_CODES } from "./failure.mjs";
 import { COMPILER, EMULATED, EXPORTS, PYTHON_FLAGS, PYTHON_OPTIONS, STACK_BYTES } from "./settings.mjs";
 
@@ -21,10 +21,10 @@ export async function configurePython(workspace) {
     `--build=${machine.trim()}`,
     "--with-build-python=/usr/bin/python3.11",
   ];
-  await run(join("..", "tree", "python3.11", "configure"), [...crossing, ...PYTHON_OPTIONS], {
+  await workspace.run(join("..", "tree", "python3.11", "configure"), [...crossing, ...PYTHON_OPTIONS], {
     cwd: workspace.python,
     env: pythonEnvironment(workspace),
-    log: workspace.log("configure"),
+    log: "configure",
   });
 }
 
@@ -32,10 +32,10 @@ export async function configurePython(workspace) {
 export async function compilePython(workspace) {
   // CPython's own choice of stack and memory comes after ours on the command line, so it has to go.
   const targets = ["python.wasm", "pybuilddir.txt", "CONFIGURE_LDFLAGS_NODIST="];
-  await run("make", [`-j${workspace.width}`, ...targets], {
+  await workspace.run("make", [`-j${workspace.width}`, ...targets], {
     cwd: workspace.python,
     env: pythonEnvironment(workspace),
-    log: workspace.log("compile"),
+    log: "compile",
   });
   const wasm = readFileSync(join(workspace.python, "python.wasm"));
   if (wasm.includes(workspace.root)) {

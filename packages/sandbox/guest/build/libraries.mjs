@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { environment, inParallel, run } from "./command.mjs";
+import { environment, inParallel } from "./command.mjs";
 import { COMPILER, EMULATED, OPTIMIZATION, SQLITE_FLAGS } from "./settings.mjs";
 
 const SQLITE_HEADER = fileURLToPath(new URL("sqlite-wasi.h", import.meta.url));
@@ -39,7 +39,7 @@ export async function buildLibraries(workspace) {
   for (const library of libraries) {
     const objects = library.parts.split(" ").map((part) => objectOf(workspace, library, part));
     const archive = join(workspace.library, `lib${library.name}.a`);
-    await run("llvm-ar-19", ["rcsD", archive, ...objects], { log: workspace.log("libraries") });
+    await workspace.run("llvm-ar-19", ["rcsD", archive, ...objects], { log: "libraries" });
     for (const header of library.headers) copyFileSync(join(library.folder, header), join(workspace.include, header));
   }
 }
@@ -51,19 +51,23 @@ function objectOf(workspace, library, part) {
 async function compile(workspace, library, source, object) {
   const [compiler, ...target] = COMPILER.split(" ");
   const paths = [`-ffile-prefix-map=${workspace.root}=/build`, `-I${library.folder}`];
-  await run(compiler, [...target, OPTIMIZATION, "-g0", ...paths, ...library.flags, "-c", source, "-o", object], {
-    log: workspace.log(`library-${basename(object, ".o")}`),
-  });
+  await workspace.run(
+    compiler,
+    [...target, OPTIMIZATION, "-g0", ...paths, ...library.flags, "-c", source, "-o", object],
+    {
+      log: `library-${basename(object, ".o")}`,
+    },
+  );
 }
 
 /** SQLite is distributed as many files and compiled as one, which its own tools put together. */
 async function writeSqliteSource(workspace) {
   const folder = join(workspace.root, "sqlite");
-  const log = workspace.log("sqlite");
+  const log = "sqlite";
   mkdirSync(folder);
   const env = environment({ CC: "clang-19" });
   const options = ["--disable-tcl", "--disable-readline", "--disable-load-extension"];
-  await run(join(workspace.treeOf("sqlite3"), "configure"), options, { cwd: folder, env, log });
-  await run("make", [`-j${workspace.width}`, "sqlite3.c"], { cwd: folder, env, log });
+  await workspace.run(join(workspace.treeOf("sqlite3"), "configure"), options, { cwd: folder, env, log });
+  await workspace.run("make", [`-j${workspace.width}`, "sqlite3.c"], { cwd: folder, env, log });
   return folder;
 }

@@ -1,5 +1,5 @@
-/** Tells a person on stderr what is being done, and remembers how long each step took. */
-export function createProgress() {
+/** Tells what is being done, and remembers how long each step took. Between two steps it can be stopped. */
+export function createProgress({ onStep = () => {}, signal } = {}) {
   const begun = performance.now();
   const steps = [];
   const secondsSince = (instant) => Math.round((performance.now() - instant) / 100) / 10;
@@ -9,9 +9,11 @@ export function createProgress() {
     totalSeconds: () => secondsSince(begun),
 
     async step(name, work) {
-      process.stderr.write(`${secondsSince(begun).toFixed(1).padStart(7)} s  ${name}\n`);
+      signal?.throwIfAborted();
+      onStep(name, secondsSince(begun));
       const started = performance.now();
       const result = await work();
+      signal?.throwIfAborted();
       steps.push({ name, seconds: secondsSince(started) });
       return result;
     },

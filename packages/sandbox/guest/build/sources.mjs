@@ -25,13 +25,13 @@ export function sha256(bytes) {
 }
 
 /** Puts every source into a folder; those that are there already are not fetched again, but are checked again. */
-export async function fetchSources(folder) {
+export async function fetchSources(folder, signal) {
   mkdirSync(folder, { recursive: true });
   const missing = SOURCES.filter((source) => !isGenuine(join(folder, source.file), source));
   if (missing.length === 0) return;
   const scratch = mkdtempSync(join(tmpdir(), "bursar-apt-"));
   try {
-    const archive = await openArchive(scratch, folder);
+    const archive = await openArchive(scratch, folder, signal);
     for (const source of missing) await fetchSource(source, archive, folder);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -46,7 +46,7 @@ function isGenuine(file, source) {
  * Debian's index of sources, in a configuration of our own: machines usually have it switched off, and what is written
  * in /etc is not ours to change.
  */
-async function openArchive(scratch, folder) {
+async function openArchive(scratch, folder, signal) {
   const format = ["--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)"];
   const targets = (await outputOf("apt-get", ["indextargets", "Created-By: Packages", ...format])) ?? "";
   const repositories = targets.split("\n").filter((line) => /^\S+\/debian(?:-security)?\//.test(line));
@@ -70,7 +70,7 @@ async function openArchive(scratch, folder) {
     ].join("\n"),
   );
   const env = { ...process.env, APT_CONFIG: join(scratch, "apt.conf") };
-  await outputOf("apt-get", ["update"], { env });
+  await outputOf("apt-get", ["update"], { env, signal });
   // It ends well even if it could not fetch anything.
   if (!readdirSync(join(scratch, "lists")).some((name) => /_Sources(?:\.\w+)?$/.test(name))) {
     throw new BuildFailure(
@@ -78,7 +78,7 @@ async function openArchive(scratch, folder) {
       EXIT_CODES.unreachable,
     );
   }
-  return { env, scratch, addresses: [...new Set(repositories.map((line) => line.split(" ")[0]))] };
+  return { env, signal, scratch, addresses: [...new Set(repositories.map((line) => line.split(" ")[0]))] };
 }
 
 /** Debian's signed index has to name the very hash that we name; then it does not matter where the bytes come from. */
@@ -94,7 +94,10 @@ async function fetchSource(source, archive, folder) {
   }
   const partial = join(archive.scratch, source.file);
   for (const address of places.flatMap((place) => archive.addresses.map((base) => `${base}${place}/${source.file}`))) {
-    await outputOf(HELPER, ["download-file", address, partial, `SHA256:${source.sha256}`], { env: archive.env });
+    await outputOf(HELPER, ["download-file", address, partial, `SHA256:${source.sha256}`], {
+      env: archive.env,
+      signal: archive.signal,
+    });
     if (!isGenuine(partial, source)) continue;
     const beside = join(folder, `.${source.file}.${process.pid}`);
     writeFileSync(beside, readFileSync(partial));

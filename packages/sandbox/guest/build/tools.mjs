@@ -10,17 +10,19 @@ export function missingTools() {
 
 /** Installs what is missing, as far as we may. */
 export async function installTools(missing) {
-  const command = `apt-get install -y --no-install-recommends ${missing.join(" ")}`;
+  const command = installCommand(missing);
   if (!existsSync("/usr/bin/apt-get")) {
     throw new BuildFailure(
       `the fast guest is built with Debian 12's packages, and there is no apt-get here; missing: ${missing.join(", ")}`,
       EXIT_CODES.toolsMissing,
+      { missing },
     );
   }
   if (process.getuid?.() !== 0) {
     throw new BuildFailure(
-      `some packages are missing, and only root may install them: sudo ${command}`,
+      `${missing.join(", ")}: these packages are missing, and only root may install them: sudo ${command}`,
       EXIT_CODES.toolsMissing,
+      { missing, command: `sudo ${command}` },
     );
   }
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
@@ -31,6 +33,7 @@ export async function installTools(missing) {
     throw new BuildFailure(
       `these packages could not be installed: ${left.join(", ")}. Is Debian 12's archive reachable? To see why: ${command}`,
       EXIT_CODES.unreachable,
+      { missing: left, command },
     );
   }
 }
@@ -44,6 +47,16 @@ export async function compilerVersions() {
       EXIT_CODES.toolsMissing,
     );
   }
+  return readVersions(listed);
+}
+
+/** Versions by package, from what `dpkg-query -W` prints; in one order and without the machine's architecture. */
+export function readVersions(listed) {
   const lines = listed.trim().split("\n").sort();
   return Object.fromEntries(lines.map((line) => line.replace(/:\w+\t/, "\t").split("\t")));
+}
+
+/** What installs packages, for a person to type. */
+export function installCommand(packages) {
+  return `apt-get install -y --no-install-recommends ${packages.join(" ")}`;
 }

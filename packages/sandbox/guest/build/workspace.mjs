@@ -5,7 +5,7 @@ import { run } from "./command.mjs";
 import { SOURCES } from "./sources.mjs";
 
 /** A folder for one build. Inside, every path is the same for every build; outside, none of them may show. */
-export function createWorkspace(width) {
+export function createWorkspace(width, signal) {
   const root = mkdtempSync(join(tmpdir(), "bursar-guest-"));
   for (const name of ["log", "tree", "library", "include", "python"]) mkdirSync(join(root, name));
   return {
@@ -18,7 +18,9 @@ export function createWorkspace(width) {
     /** Where CPython is built. */
     python: join(root, "python"),
     treeOf: (name) => join(root, "tree", name),
-    log: (step) => join(root, "log", `${step}.log`),
+    /** Runs a command to its end, with all it says in the log of that name. */
+    run: (command, args, { log, ...options }) =>
+      run(command, args, { ...options, log: join(root, "log", `${log}.log`), signal }),
     remove: () => rmSync(root, { recursive: true, force: true }),
   };
 }
@@ -28,6 +30,6 @@ export async function unpackSources(workspace, folder) {
   for (const { name, file } of SOURCES) {
     mkdirSync(workspace.treeOf(name));
     const options = ["--strip-components=1", "--no-same-owner", "-C", workspace.treeOf(name)];
-    await run("tar", ["-xf", join(folder, file), ...options], { log: workspace.log("unpack") });
+    await workspace.run("tar", ["-xf", join(folder, file), ...options], { log: "unpack" });
   }
 }

@@ -7,14 +7,14 @@ const MEASURE = fileURLToPath(new URL("measure.mjs", import.meta.url));
 const ROUNDS = 3;
 
 /** How many times faster than the guest on npm ours is: both in turns, each time in a new process, the best time counts. */
-export async function compareGuests(folder) {
+export async function compareGuests(folder, signal) {
   const other = npmGuest();
   if (other === null) return null;
   const guests = { npm: [other], built: [join(folder, "python.wasm"), join(folder, "python311.zip")] };
   const best = { npm: {}, built: {} };
   for (let round = 0; round < ROUNDS; round++) {
     for (const [name, args] of Object.entries(guests)) {
-      const output = await outputOf(process.execPath, [MEASURE, ...args]);
+      const output = await outputOf(process.execPath, [MEASURE, ...args], { signal });
       if (output === null) return null;
       for (const [kind, seconds] of Object.entries(JSON.parse(output))) {
         best[name][kind] = Math.min(best[name][kind] ?? Number.POSITIVE_INFINITY, Number(seconds));

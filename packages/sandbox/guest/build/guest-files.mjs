@@ -1,0 +1,24 @@
+import { checkGuest } from "./check/check.mjs";
+import { compilePython, configurePython } from "./cpython.mjs";
+import { buildHash } from "./fingerprint.mjs";
+import { buildLibraries } from "./libraries.mjs";
+import { describeGuest, licenceFiles } from "./manifest.mjs";
+import { packStdlib } from "./stdlib.mjs";
+
+/** Every file of the guest, by name, made from the sources in a workspace. */
+export async function makeGuestFiles(workspace, compiler, progress) {
+  await progress.step("Compiling zlib, bzip2 and SQLite", () => buildLibraries(workspace));
+  await progress.step("Configuring CPython", () => configurePython(workspace));
+  const wasm = await progress.step("Compiling CPython", () => compilePython(workspace));
+  const module = new WebAssembly.Module(wasm);
+  const stdlib = await progress.step("Packing the standard library", () => packStdlib(workspace, module));
+  const facts = await progress.step("Checking what was built", () => checkGuest(wasm, stdlib));
+  const licences = licenceFiles(workspace, compiler);
+  const manifest = describeGuest({ wasm, stdlib, facts, licences, hash: buildHash(compiler), compiler });
+  return [
+    [manifest.wasm.file, wasm],
+    [manifest.stdlib.file, stdlib],
+    ...licences.map(({ file, text }) => [file, text]),
+    ["manifest.json", `${JSON.stringify(manifest, null, 2)}\n`],
+  ];
+}
