@@ -94,6 +94,7 @@ export { Bursar, type BursarOptions, openBursar } from "./runs/bursar.js";
 export { ApprovalError, type ApproveOptions, type DenyOptions } from "./runs/decisions.js";
 export type { Asking, CallDeed, ChildGrant, ChildRequest, Deed, Doing, Handler, Handlers, Made } from "./runs/deed.js";
 export { ClaimLostError, ReplayError, RunError } from "./runs/error.js";
+export { type HostCallOptions, handleHostCallGoverned } from "./runs/governed.js";
 export type { GovernedFetch } from "./runs/governed-fetch.js";
 export type { GovernedFiles } from "./runs/governed-files.js";
 export { type GuestSource, guestProgram } from "./runs/guest.js";

@@ -24,7 +24,7 @@ export interface Stage {
   /** The program computes until this is settled, so it cannot be said to wait for anything. */
   working<Value>(work: Promise<Value>): Promise<Value>;
   /** How much of a dimension the run may still use, in ledger units; infinite without a limit. */
-  allowance(dimension: string): Promise<number>;
+  free(dimension: string): Promise<number>;
   /** Records what the program itself has used, in ledger units. Under the same name it counts once, however often it is replayed. */
   charge(name: string, used: Readonly<Record<string, number>>): void;
   /**

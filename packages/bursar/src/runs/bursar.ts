@@ -10,7 +10,7 @@ import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
 import { newName } from "../runtime/names.js";
 import { systemTimer } from "../runtime/system-clock.js";
-import { type ApprovalRequest, readApproval } from "./approval.js";
+import { type ApprovalKind, type ApprovalRequest, readApproval } from "./approval.js";
 import { Brood } from "./brood.js";
 import { claimId, putClaim, readClaim, taken } from "./claim.js";
 import { Conductor } from "./conductor.js";
@@ -21,6 +21,7 @@ import { handlersFor } from "./handlers.js";
 import { openRun, type StartOptions, sessionBudget } from "./opening.js";
 import { isOperator, mayDecide, type Principal } from "./principal.js";
 import { ENDED, type ProgramRef, putRun, type RunRecord, readRun } from "./record.js";
+import { requestAbout } from "./request.js";
 import { type RunResult, resultOf } from "./result.js";
 import type { Tool } from "./tool.js";
 import type { Webhook } from "./webhook.js";
@@ -255,6 +256,18 @@ export class Bursar implements AsyncDisposable {
 
   async *approvals(status = "pending"): AsyncIterable<ApprovalRequest> {
     for await (const document of this.store.documents("approval", status)) yield readApproval(document);
+  }
+
+  /** Asks a human about something that is no matter of the budget, such as a server that a program has found. */
+  async request(
+    run: string,
+    kind: Exclude<ApprovalKind, "budget_extension">,
+    action: JsonObject,
+  ): Promise<ApprovalRequest> {
+    const { approval_ms = DAY_MS } = this.options;
+    const request = await requestAbout(this.store, await this.find(run), kind, action, approval_ms);
+    void this.options.webhook?.tell("approval.requested", request);
+    return request;
   }
 
   /** What is known of a run, with what it has used. */

@@ -7,12 +7,12 @@ import type { Operation } from "../core/operation.js";
 import type { Output, OwnEffect, Played, Program, Stage } from "../ports/program.js";
 import { Gate } from "../runtime/gate.js";
 import { TimeLimit } from "../runtime/time-limit.js";
-import { allowanceOf } from "./allowance.js";
 import { putApproval, readApproval, withdrawals } from "./approval.js";
 import { type Checkpoint, checkpointId, emptied, putCheckpoint, readCheckpoint } from "./checkpoint.js";
 import type { Claim } from "./claim.js";
 import { Desk, quiet } from "./desk.js";
 import { ClaimLostError, RunError, writeError } from "./error.js";
+import { freeFor } from "./free.js";
 import { type AskEntry, readJournal, unanswered } from "./journal.js";
 import { type Block, type Direction, Performer } from "./performer.js";
 import { Player } from "./player.js";
@@ -156,7 +156,7 @@ export class Conductor {
       askedBefore: (number) => player.askedBefore(number),
       save: (make) => player.between(async () => this.save(player, await make())),
       working: (work) => this.works(work),
-      allowance: (dimension) => allowanceOf(this.around.store, this.run.budget, dimension),
+      free: (dimension) => freeFor(this.around.store, this.run.budget, dimension),
       charge: (name, used) => this.charge(name, used),
       exhausted: () => this.exhausted(),
       output: (output) => {
@@ -208,7 +208,7 @@ export class Conductor {
         return part();
       },
       signal: this.effectsEnd.signal,
-      waits: () => void this.look(),
+      look: () => void this.look(),
       stop: (finding) => this.stop(finding),
       block: (ask, block) => this.block(ask, block),
       decided: (ask) => this.decided(ask),

@@ -110,19 +110,19 @@ class Play {
       this.savedFuel = saved.usage.fuel;
       for (const [id, number] of saved.open) this.await(id, number, this.stage.askedBefore(number));
       // What has been granted meanwhile comes on top of what was left.
-      const more = Math.min(await this.stage.allowance("fuel"), MOST_FUEL) - (saved.fuel - saved.usage.fuel);
+      const more = Math.min(await this.stage.free("fuel"), MOST_FUEL) - (saved.fuel - saved.usage.fuel);
       this.fuel = saved.fuel + Math.max(0, more);
       if (more > 0) await this.session.extend(more);
       return null;
     }
     const { language, code, packages, memory_bytes } = this.source;
-    const storage = await this.stage.allowance("storage_write_bytes");
+    const storage = await this.stage.free("storage_write_bytes");
     this.session = await sandbox.createSession({
       ...{ language, packages, autoPath: packages.length > 0, memoryLimit: memory_bytes },
       ...(Number.isFinite(storage) && { limits: { storage_bytes: storage } }),
       deterministic: { instant: this.stage.began, seed: this.stage.run_id },
     });
-    this.fuel = Math.max(1, Math.min(MOST_FUEL, await this.stage.allowance("fuel")));
+    this.fuel = Math.max(1, Math.min(MOST_FUEL, await this.stage.free("fuel")));
     return this.session.begin(code, { fuelBudget: this.fuel, timeout: LONGEST_MS });
   }
 

@@ -25,8 +25,8 @@ export interface Direction {
   readonly run: RunRecord;
   readonly part: number;
   readonly signal: AbortSignal;
-  /** An effect waits until others have given back what they hold. */
-  waits(): void;
+  /** Something is no longer under way, or waits: it is looked whether the run has to stand still. */
+  look(): void;
   /** A limit has been hit for good. */
   stop(finding: Finding): void;
   /** An effect waits for somebody; or, with null, no more. */
@@ -95,6 +95,7 @@ export class Performer {
       .finally(() => {
         this.underWay.delete(ask.number);
         this.waiting.delete(ask.number);
+        this.direct.look();
       });
     this.underWay.set(ask.number, work);
   }
@@ -219,7 +220,7 @@ export class Performer {
   private patience({ number }: AskEntry) {
     const onWait = () => {
       this.waiting.add(number);
-      this.direct.waits();
+      this.direct.look();
     };
     return { wait_ms: PATIENCE_MS, onWait };
   }

@@ -1,0 +1,46 @@
+import { InputError, show } from "../core/errors.js";
+import { readAmounts } from "../core/input.js";
+import type { Store } from "../ports/store.js";
+import type { Effected, Gate, Gated, GatedCall } from "../runtime/gate.js";
+import type { BudgetExtend } from "./opening.js";
+import { mayDecide, type Principal } from "./principal.js";
+
+export interface HostCallOptions {
+  /** Whose call it is; the program itself unless it says otherwise. */
+  readonly by?: Principal;
+  /** Execution hints. A program cannot give any. */
+  readonly hints?: { readonly budget_extend?: readonly BudgetExtend[] };
+}
+
+/**
+ * The central entry for every governed host call: looks at its hints and its budget, and only then lets it be made. Programs
+ * that Bursar runs come through here by themselves; this is for hosts that bring a way of their own to run programs.
+ *
+ * @example
+ * ```ts
+ * const call = { budget: "run-7", capability_id: "search", asked: { cost_usd: 0.005 } };
+ * const outcome = await handleHostCallGoverned({ gate, store }, call, (signal) => search(query, signal));
+ * ```
+ */
+export async function handleHostCallGoverned<Value>(
+  { gate, store }: { readonly gate: Gate; readonly store: Store },
+  call: GatedCall,
+  effect: (signal: AbortSignal) => Promise<Effected<Value>>,
+  { by, hints = {} }: HostCallOptions = {},
+): Promise<Gated<Value>> {
+  const extensions = hints.budget_extend ?? [];
+  if (extensions.length > 0) {
+    mayDecide(by ?? { name: "the program", role: "agent" }, "give execution hints");
+    const approved_by = by?.name ?? "";
+    const operations = extensions.map(({ dimension, additional }) => {
+      if (!(additional > 0))
+        throw new InputError("hints.budget_extend", `adds ${show(additional)}; allowed: more than 0`);
+      const field = { field: "hints.budget_extend", rounding: "down", clocks: true } as const;
+      const amounts = readAmounts({ [dimension]: additional }, store.dimensions, field);
+      const { budget } = call;
+      return { op: "extend", budget, additional: amounts, approved_by, reason: "budget_extend", must: true } as const;
+    });
+    await store.apply(operations);
+  }
+  return gate.call(call, effect);
+}

@@ -1,0 +1,32 @@
+import type { JsonObject } from "../core/chain/canonical.js";
+import { Events } from "../core/events.js";
+import type { Store } from "../ports/store.js";
+import { newName } from "../runtime/names.js";
+import { type ApprovalKind, type ApprovalRequest, putApproval } from "./approval.js";
+import { checkpointId } from "./checkpoint.js";
+import { digestOf } from "./journal.js";
+import type { RunRecord } from "./record.js";
+
+/** Puts a question to a human that no run stands still for. */
+export async function requestAbout(
+  store: Store,
+  run: RunRecord,
+  kind: Exclude<ApprovalKind, "budget_extension">,
+  action: JsonObject,
+  expires_ms: number,
+): Promise<ApprovalRequest> {
+  const { instant } = store.clock.now();
+  const budget = await store.budget(run.budget);
+  const consumed = budget === null ? {} : new Events(store.dimensions).consumed(budget, store.clock.now());
+  const digest = digestOf(kind, action);
+  const request: ApprovalRequest = {
+    ...{ id: newName(instant), status: "pending", kind, run: run.id, checkpoint_id: checkpointId(run.id) },
+    ...{ about: `${kind} ${digest}`, budget: null, exhausted_dimension: null, consumed, limits: {} },
+    ...{ suggested_extension: {}, action, digest, requested: instant, expires: instant + expires_ms },
+    ...{ decision: null, consumed_by: null, version: 0 },
+  };
+  const data = { run_id: run.id, approval_id: request.id, kind, digest, expires: request.expires };
+  const record = { op: "record", budget: run.budget, action: { action_type: "ApprovalRequested", data } } as const;
+  await store.apply([putApproval(request), record]);
+  return { ...request, version: 1 };
+}

@@ -1,0 +1,242 @@
+import { expect } from "vitest";
+import { scenario } from "../../../../specs/scenario.js";
+import { defineAgent } from "../../src/runs/agent.js";
+import { handleHostCallGoverned } from "../../src/runs/governed.js";
+import { defineTool } from "../../src/runs/tool.js";
+import { Gate } from "../../src/runtime/gate.js";
+import { ANN, listOf, pausedOf, Theatre } from "./stage.js";
+
+const talker = defineAgent("talker", async (ctx, { words }: { words: string[] }) => {
+  const heard: string[] = [];
+  for (const text of words) heard.push(await ctx.tool("echo", { text }));
+  return heard.join(" ");
+});
+
+const OPTIONS = { id: "r", limits: { steps: 2 }, policies: { steps: "approval_required" } } as const;
+const INPUT = { words: ["a", "b", "c"] };
+
+async function paused() {
+  const theatre = new Theatre([talker]);
+  const result = pausedOf(await theatre.process().run("talker", INPUT, OPTIONS));
+  const [request] = await listOf(theatre.process().approvals());
+  if (request === undefined) throw new Error("nobody was asked");
+  return { theatre, result, request };
+}
+
+scenario("004/escalation-paused", async () => {
+  const { theatre, result } = await paused();
+  expect(result).toMatchObject({ status: "paused", checkpoint_id: "r/checkpoint", exhausted_dimension: "steps" });
+  expect(result.policy).toBe("approval_required");
+  expect((await theatre.process().find("r")).status).toBe("paused");
+  expect(theatre.said).toEqual(["a", "b"]);
+});
+
+scenario("004/escalation-request", async () => {
+  const { theatre, request } = await paused();
+  expect(request).toMatchObject({ status: "pending", run: "r", kind: "budget_extension" });
+  expect(request.expires - request.requested).toBe(24 * 60 * 60_000);
+  expect(await theatre.events("r")).toContain("ApprovalRequested");
+  // Asked once, however often somebody tries to go on without an answer.
+  await theatre.process().resume("r");
+  expect(await listOf(theatre.process().approvals())).toHaveLength(1);
+});
+
+scenario("004/escalation-request-dimension", async () => {
+  expect((await paused()).request.exhausted_dimension).toBe("steps");
+});
+
+scenario("004/escalation-request-consumption", async () => {
+  const { request } = await paused();
+  expect(request.consumed).toMatchObject({ steps: 2, llm_tokens: 0, cost_usd: 0 });
+});
+
+scenario("004/escalation-request-proposed-extension", async () => {
+  expect((await paused()).request.suggested_extension).toEqual({ steps: 1 });
+});
+
+scenario("004/escalation-decision", async () => {
+  const yes = await paused();
+  expect(await yes.theatre.process().approve(yes.request.id, { by: ANN })).toMatchObject({ status: "completed" });
+  const other = await paused();
+  await other.theatre.process().approve(other.request.id, { by: ANN, extensions: { steps: 5, cost_usd: 0.25 } });
+  const { extended } = (await other.theatre.store.budget("r")) ?? {};
+  expect(extended).toEqual({ steps: 5, cost_usd: 250_000_000 });
+  const no = await paused();
+  expect(await no.theatre.process().deny(no.request.id, { by: ANN })).toMatchObject({ status: "cancelled" });
+});
+
+scenario("004/escalation-extend-hint", async () => {
+  const theatre = new Theatre([talker]);
+  const hints = { budget_extend: [{ dimension: "steps", additional: 1 }] };
+  expect(await theatre.process().run("talker", INPUT, { ...OPTIONS, hints })).toMatchObject({ status: "completed" });
+  expect(await theatre.events("r")).toContain("Extended");
+  const agent = { name: "agent", role: "agent" } as const;
+  await expect(theatre.process().run("talker", INPUT, { ...OPTIONS, id: "q", hints, by: agent })).rejects.toThrow(
+    "only an operator or an admin may give execution hints",
+  );
+});
+
+scenario("004/escalation-extended-logged", async () => {
+  const { theatre, request } = await paused();
+  await theatre.process().approve(request.id, { by: ANN, reason: "worth it" });
+  const extended = (await theatre.links("r")).find(({ event }) => event === "Extended");
+  expect(extended?.data).toMatchObject({ dimension: "steps", additional: 1, approved_by: "ann", reason: "worth it" });
+});
+
+scenario("004/escalation-resumed", async () => {
+  const { theatre, request } = await paused();
+  const done = await theatre.process().approve(request.id, { by: ANN });
+  expect(done).toMatchObject({ status: "completed", result: "a b c", usage: { steps: 3 } });
+  // Nothing was done again.
+  expect(theatre.said).toEqual(["a", "b", "c"]);
+  const events = await theatre.events("r");
+  expect(events.indexOf("RunResumed")).toBeGreaterThan(events.indexOf("RunPaused"));
+});
+
+scenario("004/escalation-cancelled", async () => {
+  const { theatre, request } = await paused();
+  const ended = await theatre.process().deny(request.id, { by: ANN, reason: "enough" });
+  expect(ended).toMatchObject({ status: "cancelled", reason: "enough" });
+  expect((await theatre.events("r")).at(-1)).toBe("RunCompleted");
+});
+
+scenario("004/approval-queue", async () => {
+  const { theatre, request } = await paused();
+  await theatre.process().request("r", "server_discovery", { url: "https://tools.example" });
+  const kinds = (await listOf(theatre.process().approvals())).map(({ kind }) => kind);
+  expect(kinds.sort()).toEqual(["budget_extension", "server_discovery"]);
+  await theatre.process().approve(request.id, { by: ANN });
+  expect((await listOf(theatre.process().approvals("approved"))).map(({ id }) => id)).toEqual([request.id]);
+});
+
+scenario("004/approval-kind-server-discovery", async () => {
+  const { theatre } = await paused();
+  const bursar = theatre.process();
+  const asked = await bursar.request("r", "server_discovery", { url: "https://tools.example" });
+  expect(asked).toMatchObject({
+    kind: "server_discovery",
+    status: "pending",
+    action: { url: "https://tools.example" },
+  });
+});
+
+scenario("004/approval-kind-capability-execution", async () => {
+  const sent: string[] = [];
+  const send = defineTool({
+    name: "send",
+    description: "Sends a letter.",
+    input: { type: "object", properties: { to: { type: "string" } }, required: ["to"] },
+    approval: true,
+    run: ({ to }: { to: string }) => {
+      sent.push(to);
+      return "sent";
+    },
+  });
+  const writer = defineAgent("writer", async (ctx) => {
+    const first = await ctx.tool("send", { to: "ann" });
+    return [first, await ctx.tool("send", { to: "bob" }).catch((error: { code: string }) => error.code)];
+  });
+  const theatre = new Theatre([writer], [send]);
+  const one = pausedOf(await theatre.process().run("writer", {}, { id: "r" }));
+  expect(sent).toEqual([]);
+  expect(one.exhausted_dimension).toBe(null);
+  const two = pausedOf(await theatre.process().approve(one.approval_id ?? "", { by: ANN }));
+  expect(sent).toEqual(["ann"]);
+  const done = await theatre.process().deny(two.approval_id ?? "", { by: ANN });
+  // A yes was for one letter, and a no for the other does not end the run.
+  expect(done).toMatchObject({ status: "completed", result: ["sent", "denied"] });
+  expect(sent).toEqual(["ann"]);
+});
+
+scenario("004/approval-kind-budget-extension", async () => {
+  expect((await paused()).request.kind).toBe("budget_extension");
+});
+
+scenario("004/approval-budget-extension-checkpoint-id", async () => {
+  const { request, result } = await paused();
+  expect(request.checkpoint_id).toBe(result.checkpoint_id);
+});
+
+scenario("004/approval-budget-extension-exhausted-dimension", async () => {
+  const { request } = await paused();
+  expect(request).toMatchObject({ exhausted_dimension: "steps", budget: "r" });
+});
+
+scenario("004/approval-budget-extension-consumed", async () => {
+  const { theatre, request } = await paused();
+  expect(request.consumed).toEqual((await theatre.process().result(await theatre.process().find("r"))).usage);
+});
+
+scenario("004/approval-budget-extension-limits", async () => {
+  expect((await paused()).request.limits).toMatchObject({ steps: 2, wall_clock_ms: 60_000, cost_usd: 0.5 });
+});
+
+scenario("004/approval-budget-extension-suggested-extension", async () => {
+  const thinker = defineAgent("thinker", async (ctx) => {
+    for (;;) await ctx.model({ prompt: "more" });
+  });
+  const theatre = new Theatre([thinker]);
+  const policies = { cost_usd: "approval_required" } as const;
+  await theatre.process().run("thinker", {}, { id: "r", limits: { cost_usd: 0.012, llm_tokens: null }, policies });
+  const [money] = await listOf(theatre.process().approvals());
+  // Half of the limit would be less than a cent.
+  expect(money?.suggested_extension).toEqual({ cost_usd: 0.01 });
+  await theatre.process().run("thinker", {}, { id: "q", limits: { llm_tokens: 300 } });
+  const all = await listOf(theatre.process().approvals());
+  expect(all.find(({ run }) => run === "q")?.suggested_extension).toEqual({ llm_tokens: 150 });
+});
+
+scenario("004/kernel-handle-host-call-governed", async () => {
+  const { store, clock } = new Theatre([]);
+  using gate = new Gate({ store, timer: clock });
+  await gate.open("r", { limits: { steps: 1 } });
+  const call = { budget: "r", capability_id: "search" };
+  const effect = async () => ({ value: 7 });
+  expect(await handleHostCallGoverned({ gate, store }, call, effect)).toMatchObject({ kind: "done", value: 7 });
+  let made = false;
+  const refused = await handleHostCallGoverned({ gate, store }, call, async () => {
+    made = true;
+    return { value: 8 };
+  });
+  expect(refused.kind).toBe("refused");
+  expect(made).toBe(false);
+});
+
+scenario("004/kernel-validates-hints-and-budget", async () => {
+  const { store, clock } = new Theatre([]);
+  using gate = new Gate({ store, timer: clock });
+  await gate.open("r", { limits: { steps: 0 } });
+  const call = { budget: "r", capability_id: "search" };
+  const effect = async () => ({ value: 7 });
+  const hints = { budget_extend: [{ dimension: "steps", additional: 1 }] };
+  await expect(handleHostCallGoverned({ gate, store }, call, effect, { hints })).rejects.toThrow("only an operator");
+  const typo = { budget_extend: [{ dimension: "stesp", additional: 1 }] };
+  await expect(handleHostCallGoverned({ gate, store }, call, effect, { hints: typo, by: ANN })).rejects.toThrow(
+    "steps",
+  );
+  expect(await handleHostCallGoverned({ gate, store }, call, effect, { hints, by: ANN })).toMatchObject({ value: 7 });
+});
+
+scenario("004/hint-budget-extend", async () => {
+  const theatre = new Theatre([talker]);
+  const hints = {
+    budget_extend: [
+      { dimension: "steps", additional: 1 },
+      { dimension: "cost-usd", additional: 0.5 },
+    ],
+  };
+  await theatre.process().run("talker", INPUT, { ...OPTIONS, hints });
+  expect((await theatre.store.budget("r"))?.extended).toEqual({ steps: 1, cost_usd: 500_000_000 });
+});
+
+scenario("004/hint-budget-extend-dimension", async () => {
+  const theatre = new Theatre([talker]);
+  const hints = { budget_extend: [{ dimension: "stepz", additional: 1 }] };
+  await expect(theatre.process().run("talker", INPUT, { ...OPTIONS, hints })).rejects.toThrow("steps");
+});
+
+scenario("004/hint-budget-extend-additional", async () => {
+  const theatre = new Theatre([talker]);
+  const hints = { budget_extend: [{ dimension: "steps", additional: -1 }] };
+  await expect(theatre.process().run("talker", INPUT, { ...OPTIONS, hints })).rejects.toThrow("steps");
+});
