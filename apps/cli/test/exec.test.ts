@@ -1,8 +1,10 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { bursar } from "./run.js";
+import { bursar, MAIN } from "./run.js";
 
 const folder = mkdtempSync(join(tmpdir(), "bursar-exec-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -29,6 +31,31 @@ describe("bursar exec", () => {
       stderr: "",
     });
     expect(bursar(["exec", javascript, "--file", data, "--quiet"])).toMatchObject({ status: 0, stdout: "some data\n" });
+  });
+
+  test.each([
+    ["python", "import sys\nprint('out')\nprint('err', file=sys.stderr)\nwhile True: pass"],
+    ["javascript", "console.log('out'); console.error('err'); for (;;);"],
+  ])("shows what a program in %s prints while it runs", async (language, code) => {
+    const args = ["exec", "-c", code, "--language", language, "--fuel", "1000T", "--timeout", "1h", "--quiet"];
+    const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    try {
+      const texts = await Promise.all([child.stdout, child.stderr].map(firstLine));
+      expect(texts).toEqual(["out\n", "err\n"]);
+      expect(child.exitCode).toBeNull();
+    } finally {
+      child.kill("SIGINT");
+      await once(child, "exit");
+    }
+  });
+
+  test("shows nothing but the result with --json, and everything before a program was stopped", () => {
+    const code = "import sys\nprint('out')\nprint('err', file=sys.stderr)\nwhile True: pass";
+    const json = bursar(["exec", "-c", code, "--fuel", "50M", "--json"]);
+    expect(json.stderr).toBe("");
+    expect(JSON.parse(json.stdout)).toMatchObject({ stdout: "out\n", stderr: "err\n" });
+    const plain = bursar(["exec", "-c", code, "--fuel", "50M", "--quiet"]);
+    expect(plain).toEqual({ status: 137, stdout: "out\n", stderr: "err\n" });
   });
 
   test("gives the result as JSON, and guidance when the fuel is used up", () => {
@@ -60,3 +87,12 @@ describe("bursar exec", () => {
     expect(stderr).toContain("cannot be read (ENOENT); check its name");
   });
 });
+
+async function firstLine(stream: AsyncIterable<Buffer>): Promise<string> {
+  let text = "";
+  for await (const piece of stream) {
+    text += piece.toString();
+    if (text.includes("\n")) break;
+  }
+  return text;
+}

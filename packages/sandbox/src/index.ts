@@ -4,19 +4,15 @@ export type { SessionInfo } from "./sessions/keeper.js";
 export {
   type ExecuteOptions,
   type Language,
+  type Moment,
   type Mount,
+  type OutputPiece,
   SandboxInputError,
   type SessionLimits,
   type SessionOptions,
 } from "./sessions/options.js";
 export { defaultPlaces, type Places } from "./sessions/places.js";
-export {
-  type Handlers,
-  openSandbox,
-  type RunOptions,
-  Sandbox,
-  type SandboxOptions,
-  SandboxSession,
-} from "./sessions/sandbox.js";
-export type { Settings, Turn } from "./sessions/session.js";
+export { openSandbox, Sandbox, type SandboxOptions } from "./sessions/sandbox.js";
+export { type Handlers, HostRefusal, type RunOptions, SandboxSession } from "./sessions/sandbox-session.js";
+export type { Settings, Turn, Usage } from "./sessions/session.js";
 export type { Answer, HostCall } from "./wasm/outcome.js";

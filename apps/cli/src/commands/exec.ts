@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
-import { type Language, openSandbox, type SandboxResult, type SandboxSession } from "@bursar/sandbox";
+import { type Language, type OutputPiece, openSandbox, type SandboxResult, type SandboxSession } from "@bursar/sandbox";
 import { CommandError, readArguments, UsageError } from "../args.js";
 import { executionText } from "../render/execution.js";
 import { readSpan } from "../render/quantities.js";
@@ -84,34 +84,53 @@ export async function exec(args: readonly string[], terminal: Terminal): Promise
     return await converse(session, wanted.language, terminal);
   }
   const session = await sandbox.createSession(options);
-  const result = await run(session, wanted.code, wanted.argv, terminal, flags.quiet !== true);
-  return flags.json ? terminal.finish(result.exit_code, `${JSON.stringify(result)}\n`) : show(result, terminal, flags);
+  const show = flags.json ? null : showing(terminal);
+  const result = await run(session, wanted, terminal, flags.quiet !== true, show);
+  if (flags.json) return terminal.finish(result.exit_code, `${JSON.stringify(result)}\n`);
+  if (!flags.quiet) {
+    const style = styleFor(wantsColour(terminal.env, process.stderr.isTTY === true));
+    process.stderr.write(executionText(result, style));
+  }
+  return terminal.finish(result.exit_code, "");
 }
 
 async function run(
   session: SandboxSession,
-  code: string,
-  argv: readonly string[],
+  { code, argv }: Wanted,
   { aside, signal }: Terminal,
   told: boolean,
+  show: ((piece: OutputPiece) => void) | null,
 ): Promise<SandboxResult> {
   // The first time ever, the interpreter is prepared, which takes a few seconds.
   const note = "preparing the interpreter (once) …";
-  const timer = aside === null || !told ? null : setTimeout(() => aside.write(`${note}\r`), 1500);
-  try {
-    return await session.execute(code, { argv, signal });
-  } finally {
+  let shown = false;
+  const tell = () => {
+    aside?.write(`${note}\r`);
+    shown = true;
+  };
+  const timer = told ? setTimeout(tell, 1500) : null;
+  const clear = () => {
     if (timer !== null) clearTimeout(timer);
-    if (timer !== null) aside?.write(`${" ".repeat(note.length)}\r`);
+    if (shown) aside?.write(`${" ".repeat(note.length)}\r`);
+    shown = false;
+  };
+  const onOutput = (piece: OutputPiece) => {
+    clear();
+    show?.(piece);
+  };
+  try {
+    return await session.execute(code ?? "", { argv, signal, ...(show !== null && { onOutput }) });
+  } finally {
+    clear();
   }
 }
 
-function show(result: SandboxResult, terminal: Terminal, { quiet }: { readonly quiet?: true }): number {
-  const { env, isTerminal, finish } = terminal;
-  const style = styleFor(wantsColour(env, process.stderr.isTTY === true));
-  const end = quiet ? "" : executionText(result, style);
-  process.stderr.write(`${process.stderr.isTTY ? printable(result.stderr) : result.stderr}${end}`);
-  return finish(result.exit_code, isTerminal ? printable(result.stdout) : result.stdout);
+/** Passes a program's output on as it comes. It is not trusted: to a terminal goes nothing that it would obey. */
+function showing({ isTerminal, write }: Terminal): (piece: OutputPiece) => void {
+  return ({ stream, text }) => {
+    if (stream === "stdout") write(isTerminal ? printable(text) : text);
+    else process.stderr.write(process.stderr.isTTY ? printable(text) : text);
+  };
 }
 
 async function wantedBy(

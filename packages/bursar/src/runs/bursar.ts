@@ -87,7 +87,7 @@ export class Bursar implements AsyncDisposable {
   private readonly options: BursarOptions;
   private readonly timer: Timer;
   private readonly handlers: Handlers;
-  private readonly programs: ReadonlyMap<string, Program>;
+  private readonly programs: Map<string, Program>;
   private readonly worker: string;
   private readonly events: Events;
   private readonly driving = new Map<string, { readonly conductor: Conductor; readonly done: Promise<RunRecord> }>();
@@ -125,6 +125,7 @@ export class Bursar implements AsyncDisposable {
     const known = rest.id === undefined ? null : await this.store.document("run", id);
     if (known !== null) return readRun(known);
     const chosen = typeof program === "string" ? this.programNamed(program) : program;
+    if (!this.programs.has(chosen.name)) this.programs.set(chosen.name, chosen);
     const written = JSON.parse(JSON.stringify(input ?? null)) as Json;
     const start = { id, program: chosen, input: written, instant, by: by.name };
     const operations = openRun(start, rest, this.store.dimensions);

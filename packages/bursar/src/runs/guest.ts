@@ -211,8 +211,8 @@ class Play {
     if (success) return this.result;
     const { trap_reason, trap_message } = metadata;
     if (trap_reason === "out_of_fuel" && (await this.stage.exhausted())) await untilAborted(this.stage.signal);
-    const last = stderr.trimEnd().split("\n").at(-1) ?? "";
-    const why = trap_reason === null ? last || `it ended with ${exit_code}` : (trap_message ?? trap_reason);
+    const why =
+      trap_reason === null ? complaint(stderr) || `it ended with ${exit_code}` : (trap_message ?? trap_reason);
     throw new RunError(trap_reason ?? "program_failed", why, { exit_code });
   }
 
@@ -226,4 +226,11 @@ function untilAborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
+}
+
+/** The line that says what went wrong: Python's last one, the first one of JavaScript's. */
+function complaint(stderr: string): string {
+  const lines = stderr.split("\n").filter((line) => line.trim() !== "");
+  const found = lines.findLast((line) => /^(?:\[|Uncaught )?[\w.]*(?:Error|Exception|Refused|Warning)\b/.test(line));
+  return (found ?? lines.at(-1) ?? "").slice(0, 500);
 }

@@ -43,6 +43,8 @@ export interface PlayerOptions {
 export class Player {
   private readonly options: PlayerOptions;
   private readonly open = new Map<number, Open>();
+  /** What the program had asked for when it was saved; it may want to know after the answer has come. */
+  private readonly before = new Map<number, Promise<Json>>();
   private made: number;
   private delivered: number;
   /** Until it is done, nothing is carried out: what was asked for may have an answer. */
@@ -57,7 +59,11 @@ export class Player {
     const { from } = options;
     this.made = from.made;
     this.delivered = from.delivered;
-    for (const ask of from.open) this.open.set(ask.number, opened(ask));
+    for (const ask of from.open) {
+      const entry = opened(ask);
+      this.open.set(ask.number, entry);
+      this.before.set(ask.number, entry.promise);
+    }
   }
 
   get position(): Position {
@@ -84,7 +90,7 @@ export class Player {
   }
 
   askedBefore(number: number): Promise<Json> {
-    return this.open.get(number)?.promise ?? Promise.reject(new Error(`nothing was asked for as ${number}`));
+    return this.before.get(number) ?? Promise.reject(new Error(`nothing was asked for as ${number}`));
   }
 
   /** Tells the program again what it was told before, then lets go on what had no answer. */

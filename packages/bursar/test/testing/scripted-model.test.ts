@@ -35,7 +35,10 @@ describe("a scripted model", () => {
       [2, "What is it?"],
     ]);
     const list = await fetch(`${model.url}/models`);
-    expect(await list.json()).toMatchObject({ scripted: true, data: [{ id: "scripted", owned_by: "bursar-scripted" }] });
+    expect(await list.json()).toMatchObject({
+      scripted: true,
+      data: [{ id: "scripted", owned_by: "bursar-scripted" }],
+    });
   });
 
   test("fails when its script is over, and counts that too", async () => {
@@ -43,7 +46,9 @@ describe("a scripted model", () => {
     await ask(model);
     const second = await ask(model);
     expect(second.status).toBe(500);
-    expect(await second.json()).toMatchObject({ error: { message: "the script has 1 answers, and this is request 2" } });
+    expect(await second.json()).toMatchObject({
+      error: { message: "the script has 1 answers, and this is request 2" },
+    });
     expect(model.count).toBe(2);
   });
 
@@ -53,7 +58,9 @@ describe("a scripted model", () => {
       return `You said: ${text}`;
     };
     await using model = await openScriptedModel({ script });
-    expect(await (await ask(model)).json()).toMatchObject({ choices: [{ message: { content: "You said: What is it?" } }] });
+    expect(await (await ask(model)).json()).toMatchObject({
+      choices: [{ message: { content: "You said: What is it?" } }],
+    });
     const failed = await ask(model);
     expect([failed.status, await failed.text()]).toEqual([500, expect.stringContaining("the script failed: no idea")]);
   });
@@ -61,7 +68,9 @@ describe("a scripted model", () => {
   test("streams, and tells its usage only to those who ask for it", async () => {
     const text = "A text that is long enough for several events.";
     await using model = await openScriptedModel({ script: () => text });
-    const plain = (await events(await ask(model, { stream: true }))) as { choices: { delta: { content?: string } }[] }[];
+    const plain = (await events(await ask(model, { stream: true }))) as {
+      choices: { delta: { content?: string } }[];
+    }[];
     expect(plain.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe(text);
     expect(plain.length).toBeGreaterThan(3);
     expect(plain.at(-1)).toMatchObject({ choices: [{ finish_reason: "stop" }] });
@@ -184,7 +193,13 @@ describe("a scripted model", () => {
       400,
       "max_tokens is 0",
     ],
-    ["POST", "/v1/chat/completions", '{"model":"scripted","stream":1,"messages":[{"role":"user"}]}', 400, "stream is 1"],
+    [
+      "POST",
+      "/v1/chat/completions",
+      '{"model":"scripted","stream":1,"messages":[{"role":"user"}]}',
+      400,
+      "stream is 1",
+    ],
   ])("%s %s with nonsense is refused and counts as nothing", async (method, path, body, status, said) => {
     await using model = await openScriptedModel({ script: () => "Yes." });
     const response = await fetch(new URL(path, model.url), { method, body });

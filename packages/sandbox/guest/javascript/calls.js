@@ -1,6 +1,7 @@
 // biome-ignore-all lint/style/useTemplate: the engine makes a call of String.prototype.concat of every template
 import {
   bare,
+  dataProperty,
   define,
   ErrorOf,
   freeze,
@@ -13,6 +14,8 @@ import {
   mapGet,
   mapSet,
   mapSize,
+  newList,
+  objectKeys,
   PromiseOf,
   RangeErrorOf,
   TypeErrorOf,
@@ -47,14 +50,52 @@ function call(name, args) {
   });
 }
 
+/** What a call is answered with that the host refuses: it could have been made, but not now, or not by this program. */
+class HostRefusedError extends ErrorOf {
+  constructor(message, data) {
+    super(message);
+    define(this, "data", data);
+    define(this, "code", textOrNull(data, "code"));
+    define(this, "dimension", textOrNull(data, "dimension"));
+  }
+}
+define(HostRefusedError.prototype, "name", "HostRefusedError");
+
+function textOrNull(data, key) {
+  const value = dataProperty(data, key);
+  return typeof value === "string" ? value : null;
+}
+
 /** Brings an answer to the call that waits for it; false when none does. */
-export function settle(id, isValue, text) {
+export function settle(id, kind, text) {
   const found = mapGet(waiting, id);
   if (found === undefined) return false;
   mapDelete(waiting, id);
-  if (isValue) found.resolve(jsonParse(text));
-  else found.reject(new ErrorOf(text));
+  if (kind === "value") found.resolve(jsonParse(text));
+  else if (kind === "failure") found.reject(new ErrorOf(text));
+  else {
+    const refusal = jsonParse(text);
+    found.reject(new HostRefusedError(dataProperty(refusal, "message"), dataProperty(refusal, "data")));
+  }
   return true;
+}
+
+/** What agents call most, by names of their own; the host sees nothing but `call`. */
+const named = {
+  llm: (request) => call("llm", request),
+  tool: (name, args) => call("tool", { __proto__: null, name, args: args ?? null }),
+  spawn: (program, input, options) => call("spawn", spawning(program, input, options)),
+  sleep: (ms) => call("sleep", { __proto__: null, ms }),
+  budget: () => call("budget", { __proto__: null }),
+};
+
+function spawning(program, input, options) {
+  const asked = { __proto__: null };
+  const keys = typeof options === "object" && options !== null ? objectKeys(options) : newList();
+  for (let index = 0; index < keys.length; index++) asked[keys[index]] = options[keys[index]];
+  asked.program = program;
+  asked.input = input ?? null;
+  return asked;
 }
 
 export function clearCalls() {
@@ -62,5 +103,7 @@ export function clearCalls() {
 }
 
 export function installCalls() {
-  define(globalThis, "host", freeze(bare({ call })));
+  const { llm, tool, spawn, sleep, budget } = named;
+  define(globalThis, "host", freeze(bare({ call, llm, tool, spawn, sleep, budget })));
+  define(globalThis, "HostRefusedError", HostRefusedError);
 }

@@ -27,6 +27,24 @@ def boot():
     class HostError(RuntimeError):
         """What the host answered instead of a value."""
 
+    class Refused(HostError):
+        """The host refuses the call: it could have been made, but not now, or not by this program."""
+
+        def __init__(self, message, data):
+            super().__init__(message)
+            self.data, self.code, self.dimension = data, text_or_none(data, "code"), text_or_none(data, "dimension")
+
+        def __reduce__(self):
+            return Refused, (str(self), self.data)
+
+    # Where tracebacks say it comes from, and where a program finds it.
+    HostError.__module__ = Refused.__module__ = "host"
+    HostError.__qualname__, Refused.__qualname__ = "HostError", "Refused"
+
+    def text_or_none(data, key):
+        value = data.get(key)
+        return value if isinstance(value, str) else None
+
     class Call:
         """A question to the host. Awaiting it hands the program over, and goes on with the answer, perhaps elsewhere."""
 
@@ -58,9 +76,10 @@ def boot():
         return None if events is None else events._get_running_loop()
 
     def unpack(answer):
-        if "error" in answer:
-            raise HostError(answer["error"])
-        return answer.get("value")
+        if "error" not in answer:
+            return answer.get("value")
+        data = answer.get("data")
+        raise HostError(answer["error"]) if data is None else Refused(answer["error"], data)
 
     class Host:
         """The world outside, as far as it was granted."""
@@ -68,10 +87,28 @@ def boot():
         def call(self, name, args=None):
             return Call(name, args)
 
+        # What agents call most, by names of their own; the host sees nothing but `call`.
+        def llm(self, request):
+            return Call("llm", request)
+
+        def tool(self, name, args=None):
+            return Call("tool", {"name": name, "args": args})
+
+        def spawn(self, program, input=None, options=None):
+            return Call("spawn", {**(options or {}), "program": program, "input": input})
+
+        def sleep(self, ms):
+            return Call("sleep", {"ms": ms})
+
+        def budget(self):
+            return Call("budget", {})
+
         def __getattr__(self, name):
             if name.startswith("_"):
                 raise AttributeError(name)
             return lambda *args: Call(name, list(args))
+
+    Host.HostError, Host.Refused = HostError, Refused
 
     def fuel():
         write(control, b"fuel")
@@ -349,8 +386,8 @@ def boot():
     sys.path[0] = "/app"
     os.chdir("/app")
     host = types.ModuleType("host")
-    host.call, host.HostError = main.host.call, HostError
-    host.__getattr__ = main.host.__getattr__
+    for name in ("call", "llm", "tool", "spawn", "sleep", "budget", "HostError", "Refused", "__getattr__"):
+        setattr(host, name, getattr(main.host, name))
     sys.modules["host"] = host
     io.StringIO()
     return control, serve

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { type ClockOption, HostClock } from "../wasi/host-clock.js";
 import { HostRandom, type RandomOption } from "../wasi/host-random.js";
 import type { Output } from "../wasi/output.js";
@@ -10,7 +9,7 @@ import { HostSide } from "./host-side.js";
 import type { JavaScriptImage } from "./image.js";
 import { Machine } from "./machine.js";
 import { Modules } from "./modules.js";
-import { Program, type SourceKind } from "./program.js";
+import { type AnswerText, Program, type SourceKind } from "./program.js";
 import { readSnapshot, type Snapshot, writeSnapshot } from "./snapshot.js";
 import { MemoryExhausted, outcomeOf } from "./trap.js";
 
@@ -20,8 +19,6 @@ const LEAST_MEMORY = 4 * MIB;
 const MOST_MEMORY = 4096 * MIB;
 const WASM_PAGE = 65_536;
 const LONGEST_ANSWER = 16 * MIB;
-/** How long a wait for a timer lasts before somebody is asked whether it may go on. */
-const NAP_MS = 20;
 
 /** What a guest lives in. */
 export interface GuestOptions {
@@ -34,6 +31,8 @@ export interface GuestOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Whether globals and modules live on from one program to the next. On by default; files always do. */
   readonly persist?: boolean;
+  /** How the guest waits on the real clock; what it throws stops the guest. In short naps when left out. */
+  readonly sleep?: (ms: number) => void;
 }
 
 /** What one program gets until it ends or waits. */
@@ -83,8 +82,9 @@ export class JavaScriptGuest {
     this.random = new HostRandom(options.random ?? "real");
     options.files.storage.now = () => this.clock.stamp();
     const files = new GuestFiles(options.files);
-    const { environment = {} } = options;
-    this.host = new HostSide({ files, modules: new Modules(files), clock: this.clock, environment });
+    const { environment = {}, sleep } = options;
+    const surroundings = { files, modules: new Modules(files), clock: this.clock, environment };
+    this.host = new HostSide(sleep === undefined ? surroundings : { ...surroundings, sleep });
     if (snapshot === null) return;
     this.settled = snapshot.main === null ? snapshot.pages : snapshot.settled;
     if (snapshot.main === null) return;
@@ -123,12 +123,12 @@ export class JavaScriptGuest {
   async resume(answers: readonly Answer[], options: ProgramOptions): Promise<JavaScriptExecution> {
     const program = this.waiting;
     if (program === null) throw new Error("no program waits for answers; execute one first");
-    const texts = answers.map((answer) => this.check(answer));
+    const texts = answers.map((answer) => this.written(answer));
     this.waiting = null;
     this.host.imports = [];
     this.host.asked = [];
     const prepare = () => undefined;
-    return this.carryOut(program, options, prepare, () => program.settle(answers, texts));
+    return this.carryOut(program, options, prepare, () => program.settle(texts));
   }
 
   /** Lets the program that runs burn more. */
@@ -161,13 +161,12 @@ export class JavaScriptGuest {
     });
   }
 
-  private check(answer: Answer): string {
-    if (!this.host.open.has(answer.id)) throw new RangeError(`no call with the id ${answer.id} waits for an answer`);
-    const text = "error" in answer ? answer.error : (JSON.stringify(answer.value) ?? "null");
-    if (text.length > LONGEST_ANSWER) {
-      throw new RangeError(`the answer has ${text.length} characters; ${LONGEST_ANSWER} are allowed`);
-    }
-    return text;
+  private written(answer: Answer): AnswerText {
+    const { id } = answer;
+    if (!this.host.open.has(id)) throw new RangeError(`no call with the id ${id} waits for an answer`);
+    const written = textOf(answer);
+    if (written.text.length <= LONGEST_ANSWER) return { id, ...written };
+    throw new RangeError(`the answer has ${written.text.length} characters; ${LONGEST_ANSWER} are allowed`);
   }
 
   private async carryOut(
@@ -189,7 +188,7 @@ export class JavaScriptGuest {
       prepare();
       machine.fuel.begin({ budget: fuel, onSlice });
       start();
-      const outcome = await this.drive(program, onNap);
+      const outcome = this.drive(program);
       const execution = this.describe(machine, outcome, machine.fuel.end());
       if (outcome.kind === "pending") this.waiting = program;
       else this.settle(program);
@@ -205,25 +204,20 @@ export class JavaScriptGuest {
   }
 
   /** Goes on with promises and timers until there is nothing left to do here. */
-  private async drive(program: Program, onNap: () => void): Promise<Outcome> {
+  private drive(program: Program): Outcome {
     for (;;) {
       const outcome = program.runReactions();
       if (outcome !== null) return outcome;
       const due = program.nextTimer();
       const isOpen = this.host.open.size > 0;
       if (due < 0 || (isOpen && due > this.host.milliseconds)) return program.stand();
-      await this.waitUntil(due, onNap);
+      this.waitUntil(due);
       program.fireTimer(Math.max(due, this.host.milliseconds));
     }
   }
 
-  private async waitUntil(due: number, onNap: () => void): Promise<void> {
-    const missing = due - this.host.milliseconds;
-    if (missing <= 0 || this.clock.pass(BigInt(Math.ceil(missing)) * 1_000_000n)) return;
-    while (due > this.host.milliseconds) {
-      await delay(Math.min(NAP_MS, Math.max(1, due - this.host.milliseconds)));
-      onNap();
-    }
+  private waitUntil(due: number): void {
+    for (let now = this.host.milliseconds; now < due; now = this.host.milliseconds) this.host.sleep(due - now);
   }
 
   private describe(machine: Machine, outcome: Outcome, fuel_consumed: number): JavaScriptExecution {
@@ -261,6 +255,13 @@ export class JavaScriptGuest {
     this.random.fill(bytes, 0, 8);
     return new DataView(bytes.buffer).getBigUint64(0, true);
   }
+}
+
+function textOf(answer: Answer): Omit<AnswerText, "id"> {
+  if (!("error" in answer)) return { kind: "value", text: JSON.stringify(answer.value) ?? "null" };
+  const { error: message, data } = answer;
+  if (data === undefined) return { kind: "failure", text: message };
+  return { kind: "refusal", text: JSON.stringify({ message, data }) };
 }
 
 function memoryLimitOf({ memoryLimitBytes = DEFAULT_MEMORY }: GuestOptions): number {

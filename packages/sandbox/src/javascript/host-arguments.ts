@@ -1,6 +1,4 @@
-/** Deeper values break programs that walk them; no sensible call needs this. */
-const DEEPEST = 64;
-const MOST_PARTS = 100_000;
+import { wildness } from "../wasm/wildness.js";
 
 /** What the guest passed to `host.call`, or why it cannot be taken. */
 export type HostArguments =
@@ -15,22 +13,8 @@ export function readArguments(text: string): HostArguments {
   } catch {
     return refused("are not valid JSON");
   }
-  let level: readonly unknown[] = [value];
-  let parts = 0;
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > DEEPEST) return refused(`are nested more than ${DEEPEST} deep`);
-    const next: unknown[] = [];
-    for (const part of level) {
-      if (typeof part !== "object" || part === null) continue;
-      // Whoever copies such a key with an assignment would change a prototype.
-      if (Object.hasOwn(part, "__proto__")) return refused("have a key named __proto__");
-      for (const inner of Object.values(part)) next.push(inner);
-    }
-    parts += next.length;
-    if (parts > MOST_PARTS) return refused(`have more than ${MOST_PARTS} parts`);
-    level = next;
-  }
-  return { kind: "taken", value };
+  const problem = wildness(value);
+  return problem === null ? { kind: "taken", value } : refused(problem);
 }
 
 function refused(problem: string): HostArguments {

@@ -26,6 +26,8 @@ export interface Surroundings {
   readonly modules: Modules;
   readonly clock: HostClock;
   readonly environment: Readonly<Record<string, string>>;
+  /** How the guest waits on the real clock; what it throws stops the guest. In short naps when left out. */
+  readonly sleep?: (ms: number) => void;
 }
 
 /** Where one program's doings go. */
@@ -112,11 +114,17 @@ export class HostSide implements Hooks {
   /** Lets time go by: on a fixed clock at once, on the real one by waiting. */
   sleep(milliseconds: number): void {
     const ms = Math.min(Math.max(0, milliseconds), Number.MAX_SAFE_INTEGER / NS_PER_MS);
-    if (this.surroundings.clock.pass(BigInt(Math.round(ms * NS_PER_MS)))) return;
-    const nap = new Int32Array(new SharedArrayBuffer(4));
+    const { clock, sleep } = this.surroundings;
+    if (clock.pass(BigInt(Math.round(ms * NS_PER_MS)))) return;
+    if (sleep === undefined) this.nap(ms);
+    else sleep(ms);
+  }
+
+  private nap(ms: number): void {
+    const cell = new Int32Array(new SharedArrayBuffer(4));
     const end = performance.now() + ms;
     for (let left = ms; left > 0; left = end - performance.now()) {
-      Atomics.wait(nap, 0, 0, Math.min(left, NAP_MS));
+      Atomics.wait(cell, 0, 0, Math.min(left, NAP_MS));
       this.stage?.onNap();
     }
   }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { engine, type WasmModule } from "../wasm/engine.js";
 import { METER_VERSION, meter } from "../wasm/meter.js";
+import { quickjsFile } from "./quickjs-file.js";
 
 /**
  * How deep calls may go. Both bounds are the same everywhere, so that a program ends at the same place everywhere; the thread
@@ -30,9 +31,9 @@ export interface MeteredQuickjs {
   readonly hash: string;
 }
 
-/** The bytes of the engine that comes with the `quickjs-wasi` package. */
-export function readQuickjs(): Uint8Array {
-  return readFileSync(new URL(import.meta.resolve("quickjs-wasi/quickjs.wasm")));
+/** The bytes of the engine. */
+export function readQuickjs(file: string = quickjsFile()): Uint8Array {
+  return readFileSync(file);
 }
 
 /** Names what `meterQuickjs` gives for an engine, for whoever keeps it. */

@@ -1,4 +1,4 @@
-import type { Answer, Outcome } from "../wasm/outcome.js";
+import type { Outcome } from "../wasm/outcome.js";
 import type { Box } from "./exports.js";
 import type { HostSide } from "./host-side.js";
 import type { Machine } from "./machine.js";
@@ -12,6 +12,13 @@ export interface Source {
   readonly name?: string;
   readonly kind?: SourceKind | "auto";
   readonly interactive?: boolean;
+}
+
+/** An answer as the guest's own code takes it: a value as JSON, a message, or both parts of a refusal as JSON. */
+export interface AnswerText {
+  readonly id: number;
+  readonly kind: "value" | "failure" | "refusal";
+  readonly text: string;
 }
 
 const DEFAULT_NAME = "<main>";
@@ -51,11 +58,11 @@ export class Program {
     if (this.interactive && this.uncaught !== null) this.incomplete = this.isUnfinished(code, this.uncaught);
   }
 
-  /** Brings answers to the calls that wait for them; `texts` are their values as JSON, or their messages. */
-  settle(answers: readonly Answer[], texts: readonly string[]): void {
-    for (const [index, answer] of answers.entries()) {
-      this.host.open.delete(answer.id);
-      this.attempt(() => this.machine.askBoolean("settle", [answer.id, !("error" in answer), texts[index]]));
+  /** Brings answers to the calls that wait for them. */
+  settle(answers: readonly AnswerText[]): void {
+    for (const { id, kind, text } of answers) {
+      this.host.open.delete(id);
+      this.attempt(() => this.machine.askBoolean("settle", [id, kind, text]));
     }
   }
 

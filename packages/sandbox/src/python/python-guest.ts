@@ -110,17 +110,21 @@ export class PythonGuest {
     return this.left;
   }
 
-  /** Everything that another guest of the same build needs in order to go on. */
+  /**
+   * Everything that another guest of the same build needs in order to go on. Without its memory nobody would close what it has
+   * open, so that is done here, and this guest must not be used any more.
+   */
   save({ memory }: { readonly memory: boolean }): PythonState {
-    const host = this.host.save();
     const stackPointer = this.stackPointer.value;
     const { name: image } = this.parts.image;
     if (memory && !this.left) {
-      return { image, pages: differing(new Uint8Array(this.memory.buffer), this.parts.base), stackPointer, host };
+      const pages = differing(new Uint8Array(this.memory.buffer), this.parts.base);
+      return { image, pages, stackPointer, host: this.host.save() };
     }
+    this.host.close();
     // A guest that starts from the image has open what the image has open.
     const { descriptors, clock } = this.parts.image.host;
-    return { image, pages: null, stackPointer, host: { ...host, descriptors, clock } };
+    return { image, pages: null, stackPointer, host: { ...this.host.save(), descriptors, clock } };
   }
 
   private fill(state: PythonState | null, most: number): void {

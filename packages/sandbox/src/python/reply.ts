@@ -1,4 +1,5 @@
 import type { HostCall, Import, Outcome } from "../wasm/outcome.js";
+import { wildness } from "../wasm/wildness.js";
 
 /** What a guest said about a request, as far as it makes sense. */
 export interface Reply {
@@ -9,9 +10,6 @@ export interface Reply {
 const MOST_IMPORTS = 1000;
 const MOST_CALLS = 1000;
 const LONGEST_NAME = 200;
-/** Deeper values break programs that walk or copy them; no sensible question needs this. */
-const DEEPEST = 64;
-const MOST_PARTS = 100_000;
 
 const GONE: Outcome = {
   kind: "trapped",
@@ -36,22 +34,8 @@ function outcomeOf({ kind, exit_code, calls, open }: Readonly<Record<string, unk
 
 function callOf(value: unknown): readonly HostCall[] {
   const { id, name, args = null } = asObject(value);
-  const sound = isCount(id) && typeof name === "string" && name.length <= LONGEST_NAME && isTame(args);
+  const sound = isCount(id) && typeof name === "string" && name.length <= LONGEST_NAME && wildness(args) === null;
   return sound ? [{ id, name, args }] : [];
-}
-
-/** Whether a value is neither too deep nor too large to be copied, and has no key that could change a prototype. */
-function isTame(value: unknown): boolean {
-  let level: readonly unknown[] = [value];
-  let parts = 0;
-  for (let depth = 0; level.length > 0; depth++) {
-    const objects = level.filter((part) => typeof part === "object" && part !== null) as object[];
-    if (objects.some((part) => Object.hasOwn(part, "__proto__"))) return false;
-    level = objects.flatMap((part) => Object.values(part));
-    parts += level.length;
-    if (depth > DEEPEST || parts > MOST_PARTS) return false;
-  }
-  return true;
 }
 
 function importOf(value: unknown): readonly Import[] {

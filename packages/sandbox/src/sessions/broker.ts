@@ -1,14 +1,20 @@
+import type { OutputBytes } from "./errand.js";
 import { Keeper, type KeeperOptions } from "./keeper.js";
+import { removeSleepFolder } from "./sleep-folder.js";
 
 /** A question from the process that uses the sandbox, and the answer to it. */
 export interface Question {
   readonly id: number;
   readonly method: string;
   readonly args: readonly unknown[];
+  /** Whether whoever asks wants to see the output meanwhile. */
+  readonly listens: boolean;
 }
 
 export type Replied =
   | { readonly id: number; readonly value: unknown }
+  /** Something that comes before the answer. */
+  | { readonly id: number; readonly output: readonly OutputBytes[] }
   | {
       readonly id: number;
       readonly error: { readonly name: string; readonly message: string; readonly field?: string };
@@ -33,8 +39,9 @@ const METHODS = new Set([
 /** Answers questions in a process of its own, which may do little more than compute. */
 function serve(options: KeeperOptions): void {
   const keeper = new Keeper(options);
-  process.on("message", async ({ id, method, args }: Question) => {
-    const replied = await answer(keeper, id, method, args);
+  process.on("message", async ({ id, method, args, listens }: Question) => {
+    const listener = (output: readonly OutputBytes[]) => process.send?.({ id, output } satisfies Replied);
+    const replied = await answer(keeper, id, method, listens ? [...args, listener] : args);
     try {
       process.send?.(replied);
     } catch (error) {
@@ -47,6 +54,8 @@ function serve(options: KeeperOptions): void {
   });
   // Whoever has started this process is gone.
   process.on("disconnect", () => process.exit(0));
+  // Nobody else can read what sleeps here.
+  process.on("exit", () => removeSleepFolder(options.asleep));
 }
 
 async function answer(keeper: Keeper, id: number, method: string, args: readonly unknown[]): Promise<Replied> {

@@ -1,6 +1,7 @@
 import type { TrapReason } from "../analysis/result.js";
 import type { CacheTag, Compile, SourceFile } from "../packages/compiled.js";
-import { openSandbox, type Sandbox, type SandboxOptions, type SandboxSession } from "./sandbox.js";
+import { openSandbox, type Sandbox, type SandboxOptions } from "./sandbox.js";
+import type { SandboxSession } from "./sandbox-session.js";
 
 export interface GuestCompilerOptions {
   readonly sandbox?: SandboxOptions;

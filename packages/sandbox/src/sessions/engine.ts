@@ -1,70 +1,65 @@
-import { JavaScriptGuest } from "../javascript/guest.js";
 import { openPackages } from "../packages/tree.js";
-import { PythonGuest, type PythonParts } from "../python/python-guest.js";
-import { FIXED_CLOCK } from "../python/python-image.js";
-import { Output } from "../wasi/output.js";
-import { restoreVfs, saveVfs } from "../wasi/saved-vfs.js";
-import { type Mounts, Vfs } from "../wasi/vfs.js";
+import type { Mounts } from "../wasi/vfs.js";
 import { ZipTree } from "../wasi/zip-tree.js";
 import { type Allotted, type Execution, Stopped } from "../wasm/outcome.js";
-import { Controls, type Errand, type FileWork, type ParkedGuest, type Report } from "./errand.js";
-import { absolute, handle, write } from "./files.js";
+import { Controls, type Errand, type FileWork, type FromWorker, type Left, type Report } from "./errand.js";
+import { handle } from "./files.js";
 import type { Setup } from "./options.js";
-import { type GuestParts, pagesOf } from "./parts.js";
+import { Outlet } from "./outlet.js";
+import type { GuestParts } from "./parts.js";
+import { type Around, type Ready, readyJavaScript, readyPython, SITE_PACKAGES } from "./ready.js";
 
 const EMPTY = { bytes: new Uint8Array(), truncated: false };
-const NOTHING: Omit<Report, "parked" | "remembered"> = {
+const NOTHING: Omit<Report, "left" | "remembered"> = {
   execution: { outcome: { kind: "ended", exit_code: 0 }, imports: [], fuel_consumed: 0, memory_bytes: 0 },
   ...{ stdout: EMPTY, stderr: EMPTY, duration_ms: 0, files_created: [], files_modified: [], bytes_written: 0 },
 };
 
-const NAP_MS = 2;
-const IDLE = new Int32Array(new SharedArrayBuffer(4));
-
-/** Where vendored packages are seen by guests. */
-const SITE_PACKAGES = "/data/site-packages";
-
-/** A guest with its session, ready for the next execution. */
-interface Ready {
-  readonly session: string;
-  readonly version: number;
-  readonly vfs: Vfs;
-  readonly stdout: Output;
-  readonly stderr: Output;
-  /** Whether its memory differs from the image in something that matters. */
-  readonly hasMemory: boolean;
-  run(errand: Errand, allotted: Allotted): Execution | Promise<Execution>;
-  extend(fuel: number): void;
-  /** Whether its program has left its memory in a state that nobody can go on with. */
-  isOver(): boolean;
-  /** What lives on; without the guest's memory, only its files do. */
-  park(memory: boolean): ParkedGuest;
+/** The last guest of a thread, in case it is asked for again. */
+interface Remembered {
+  readonly ready: Ready;
+  /** Whether its program waits, and nobody else has what it is made of. */
+  readonly held: boolean;
 }
 
-/** Runs executions in this thread, one at a time, and remembers the last guest in case it is asked for again. */
+/**
+ * Runs executions in this thread, one at a time, and remembers the last guest in case it is asked for again. A guest whose
+ * program waits for an answer stays as it is until another session needs the thread: only then is it put together for others.
+ */
 export class Engine {
   private readonly packages: string;
+  private readonly tell: (message: FromWorker) => void;
   private readonly parts = new Map<string, GuestParts>();
   private readonly libraries = new Map<string, ZipTree>();
-  private last: Ready | null = null;
+  private last: Remembered | null = null;
   /** When the execution under way has to end. */
   private deadline = 0;
   private controls = new Controls();
+  private outlet: Outlet | null = null;
 
-  /** `packages` is the folder with vendored packages. */
-  constructor(packages: string) {
+  /** `packages` is the folder with vendored packages; `tell` is told what cannot wait for the report. */
+  constructor(packages: string, tell: (message: FromWorker) => void = () => {}) {
     this.packages = packages;
+    this.tell = tell;
   }
 
   learn(key: string, parts: GuestParts): void {
     this.parts.set(key, parts);
   }
 
+  /** Lets go of a session that nobody will ask for again. */
+  forget(session: string): void {
+    if (this.last?.ready.session !== session) return;
+    this.last.ready.close();
+    this.last = null;
+  }
+
   /** `started` is told when the guest begins, which is when its time does. */
   async run(errand: Errand, key: string, started: () => void): Promise<Report> {
-    const ready = await this.ready(errand, key);
-    this.last = null;
-    if (errand.request.op === "files") return this.lookAfter(ready, errand, errand.request.work);
+    const { request } = errand;
+    const { ready, held } = await this.take(errand, key);
+    if (request.op === "files") return this.lookAfter(ready, held, errand, request.work);
+    if (request.op === "park") return this.park(ready, errand);
     const { vfs, stdout, stderr } = ready;
     stdout.clear();
     stderr.clear();
@@ -73,16 +68,14 @@ export class Engine {
     started();
     const begun = performance.now();
     this.deadline = begun + errand.timeout_ms;
-    const execution = await ready.run(
-      errand,
-      this.allot(errand, (fuel) => ready.extend(fuel)),
-    );
+    this.outlet = errand.streams === true ? new Outlet((pieces) => this.tell({ kind: "output", pieces })) : null;
+    const execution = await this.carryOut(ready, errand, request);
     const duration_ms = performance.now() - begun;
+    this.outlet?.flush();
+    this.outlet = null;
     const { created, modified } = vfs.changes(mark);
-    const guest = parkedAfter(ready, execution, errand.setup);
-    const version = errand.version + 1;
-    const goesOn = guest !== null && keeps(execution, errand.setup) && !ready.isOver();
-    if (goesOn) this.last = { ...ready, version, hasMemory: true };
+    const bytes_written = vfs.bytesWritten - written;
+    const left = this.leave(ready, execution, errand);
     return {
       execution,
       stdout: { bytes: stdout.bytes(), truncated: stdout.truncated },
@@ -90,34 +83,102 @@ export class Engine {
       duration_ms,
       files_created: created,
       files_modified: modified,
-      bytes_written: vfs.bytesWritten - written,
-      parked: guest === null ? null : { version, guest },
+      bytes_written,
+      left,
       remembered: this.last !== null,
       basis: (this.parts.get(key) as GuestParts).basis,
     };
   }
 
+  private async carryOut(ready: Ready, errand: Errand, request: Parameters<Ready["run"]>[0]): Promise<Execution> {
+    try {
+      return await ready.run(
+        request,
+        this.allot(errand, (fuel) => ready.extend(fuel)),
+      );
+    } catch (error) {
+      ready.close();
+      throw error;
+    }
+  }
+
+  /** The guest of an errand. Whatever becomes of it, the thread remembers nothing until it is said again. */
+  private async take(errand: Errand, key: string): Promise<Remembered> {
+    const { last } = this;
+    const { session, version, parked } = errand;
+    this.last = null;
+    if (parked === null && last?.ready.session === session && last.ready.version === version) return last;
+    if (last !== null) this.giveBack(last);
+    if (parked === null) throw new Error("the thread does not hold the session any more");
+    return { ready: await this.make(errand, key), held: false };
+  }
+
+  /** Makes room for another session. */
+  private giveBack({ ready, held }: Remembered): void {
+    const { session, version } = ready;
+    try {
+      if (held) this.tell({ kind: "parked", session, parked: { version, guest: ready.park(true) } });
+    } catch (error) {
+      this.tell({ kind: "lost", session, version, message: error instanceof Error ? error.message : String(error) });
+    }
+    ready.close();
+  }
+
+  /** Where the session is after an execution, and whether the thread remembers it. */
+  private leave(ready: Ready, execution: Execution, { version: before, setup }: Errand): Left {
+    const version = before + 1;
+    const { kind } = execution.outcome;
+    if (kind === "pending") {
+      this.last = { ready: { ...ready, version, hasMemory: true }, held: true };
+      return { kind: "held", version };
+    }
+    // After a trap the guest's memory is of no use: with globals the session is as it was before, files and all, because
+    // open files in that memory and the files themselves belong together; without, files stay as they are.
+    const undone = kind === "trapped" && setup.autoPersistGlobals;
+    const goesOn = kind !== "trapped" && setup.autoPersistGlobals;
+    const left: Left = undone ? { kind: "undone" } : { kind: "parked", parked: { version, guest: ready.park(goesOn) } };
+    if (goesOn && !ready.isOver()) this.last = { ready: { ...ready, version, hasMemory: true }, held: false };
+    else ready.close();
+    return left;
+  }
+
   /** Does something with files; the guest itself does not notice. */
-  private lookAfter(ready: Ready, errand: Errand, work: FileWork): Report {
-    const found = handle(ready.vfs, work);
+  private lookAfter(ready: Ready, held: boolean, errand: Errand, work: FileWork): Report {
     const version = errand.version + 1;
-    const guest = ready.park(ready.hasMemory);
-    if (ready.hasMemory) this.last = { ...ready, version };
+    const { found, failure } = attempt(() => handle(ready.vfs, work));
+    const left: Left = held
+      ? { kind: "held", version }
+      : { kind: "parked", parked: { version, guest: ready.park(ready.hasMemory) } };
+    if (ready.hasMemory) this.last = { ready: { ...ready, version }, held };
+    else ready.close();
     return {
       ...NOTHING,
-      parked: { version, guest },
+      left,
       remembered: this.last !== null,
       ...(found !== undefined && { found }),
+      ...(failure !== undefined && { failure }),
     };
   }
 
-  private async ready(errand: Errand, key: string): Promise<Ready> {
-    const { last } = this;
-    if (errand.parked === null && last?.session === errand.session && last.version === errand.version) return last;
+  /** Gives back what is held, and remembers it all the same. */
+  private park(ready: Ready, { version }: Errand): Report {
+    const parked = { version, guest: ready.park(true) };
+    this.last = { ready, held: false };
+    return { ...NOTHING, left: { kind: "parked", parked }, remembered: true };
+  }
+
+  private async make(errand: Errand, key: string): Promise<Ready> {
     const parts = this.parts.get(key);
     if (parts === undefined) throw new Error(`the parts ${key} are missing`);
-    const mounts = await this.mountsOf(errand.setup, parts);
-    return parts.language === "python" ? this.python(errand, key, parts, mounts) : javascript(errand, parts, mounts);
+    const around: Around = {
+      mounts: await this.mountsOf(errand.setup, parts),
+      sleep: (ms) => this.sleep(ms),
+      print: (stream, bytes) => this.outlet?.print(stream, bytes),
+    };
+    if (parts.language === "javascript") return readyJavaScript(errand, parts, around);
+    const stdlib = this.libraries.get(key) ?? new ZipTree(parts.image.stdlib);
+    this.libraries.set(key, stdlib);
+    return readyPython(errand, parts, stdlib, around);
   }
 
   /** Lets a guest go on until its time or its fuel is used up, or somebody ends it. */
@@ -126,6 +187,7 @@ export class Engine {
     let extended = 0;
     const onSlice = (consumed: number) => {
       this.controls.consumed = consumed;
+      this.outlet?.flushIfDue();
       this.mayGoOn();
       const more = this.controls.extended - extended;
       extended += more;
@@ -136,17 +198,23 @@ export class Engine {
 
   private mayGoOn(): void {
     if (this.controls.cancelled) throw new Stopped("cancelled", "the execution was ended by its caller");
-    if (performance.now() > this.deadline)
-      throw new Stopped("timeout", "the program ran longer than it was allowed to");
+    if (performance.now() <= this.deadline) return;
+    // What the program leaves may be much, and whoever watches the clock shall not take that for a guest that is stuck.
+    this.tell({ kind: "stopping" });
+    throw new Stopped("timeout", "the program ran longer than it was allowed to");
   }
 
-  /** Sleeps in small pieces, so that a sleeping program can be ended. */
-  private sleep(ns: bigint): void {
-    const until = performance.now() + Number(ns) / 1e6;
-    for (let left = until - performance.now(); left > 0; left = until - performance.now()) {
+  /** Sleeps no longer than the program may run, and ends at once when it is cancelled. */
+  private sleep(ms: number): void {
+    this.outlet?.flush();
+    this.controls.asleep = true;
+    const until = performance.now() + ms;
+    for (let now = until - ms; now < until; now = performance.now()) {
       this.mayGoOn();
-      Atomics.wait(IDLE, 0, 0, Math.min(NAP_MS, left));
+      this.controls.wait(Math.min(until, this.deadline) - now + TICK_MS);
     }
+    this.mayGoOn();
+    this.controls.asleep = false;
   }
 
   private async mountsOf({ mounts, packages }: Setup, parts: GuestParts): Promise<Mounts> {
@@ -160,94 +228,17 @@ export class Engine {
     }
     return all;
   }
-
-  private python(
-    errand: Errand,
-    key: string,
-    parts: Extract<GuestParts, { language: "python" }>,
-    mounts: Mounts,
-  ): Ready {
-    const { setup, parked } = errand;
-    const stdlib = this.libraries.get(key) ?? new ZipTree(parts.image.stdlib);
-    this.libraries.set(key, stdlib);
-    const state = parked?.guest?.language === "python" ? parked.guest.state : undefined;
-    const shared: PythonParts = { ...parts, stdlib };
-    const { limits, deterministic } = setup;
-    const guest = new PythonGuest(
-      shared,
-      {
-        mounts,
-        memoryPages: pagesOf(setup.memoryLimit),
-        limits: {
-          ...{ bytesWritten: limits.storage_bytes, files: limits.files, descriptors: limits.descriptors },
-          ...{ stdoutBytes: limits.stdout_bytes, stderrBytes: limits.stderr_bytes },
-        },
-        ...(deterministic && { clock: FIXED_CLOCK, random: { kind: "seeded", seed: "session" } as const }),
-        sleep: (ns) => this.sleep(ns),
-      },
-      state,
-    );
-    const { host } = guest;
-    if (parked?.guest == null) {
-      bring(setup, host.vfs);
-      host.reseed(deterministic ? { kind: "seeded", seed: "session" } : "real");
-    }
-    if (state?.pages == null) guest.prepare({ paths: setup.autoPath ? [SITE_PACKAGES] : [], env: setup.env });
-    return {
-      ...{ session: errand.session, version: errand.version, vfs: host.vfs, stdout: host.stdout, stderr: host.stderr },
-      hasMemory: state?.pages != null,
-      run: ({ request }, allotted) => {
-        if (request.op === "files") throw new Error("files are no program");
-        if (request.op === "resume") return guest.resume(request.answer, allotted);
-        host.stdin.replace(request.stdin ?? new Uint8Array());
-        const { code, argv, interactive } = request;
-        return guest.begin({ code, argv, interactive }, allotted);
-      },
-      extend: (fuel) => guest.extend(fuel),
-      isOver: () => guest.isOver,
-      park: (memory) => ({ language: "python", state: guest.save({ memory }) }),
-    };
-  }
 }
 
-function javascript(errand: Errand, parts: Extract<GuestParts, { language: "javascript" }>, mounts: Mounts): Ready {
-  const { setup, parked } = errand;
-  const { limits, deterministic, env, memoryLimit } = setup;
-  const storage = { bytesWritten: limits.storage_bytes, files: limits.files };
-  const kept = parked?.guest?.language === "javascript" ? parked.guest : null;
-  const vfs =
-    kept === null ? new Vfs({ limits: storage, mounts }) : restoreVfs(kept.files, { limits: storage, mounts }).vfs;
-  if (kept === null) {
-    for (const folder of ["/app", "/tmp", "/data"]) vfs.mkdir(folder, { recursive: true });
-    bring(setup, vfs);
+/** A wait that ends a little too early would be followed by many short ones. */
+const TICK_MS = 0.1;
+
+function attempt<Value>(work: () => Value): { readonly found?: Value; readonly failure?: string } {
+  try {
+    return { found: work() };
+  } catch (error) {
+    return { failure: error instanceof Error ? error.message : String(error) };
   }
-  const options = {
-    ...{ files: vfs, memoryLimitBytes: memoryLimit, environment: env, persist: setup.autoPersistGlobals },
-    ...(deterministic && { clock: FIXED_CLOCK, random: { kind: "seeded", seed: "session" } as const }),
-  };
-  const state = kept?.state ?? null;
-  const guest =
-    state === null
-      ? JavaScriptGuest.create(parts.image, options)
-      : JavaScriptGuest.restore(parts.image, state, options);
-  const [stdout, stderr] = [new Output(limits.stdout_bytes), new Output(limits.stderr_bytes)];
-  return {
-    ...{ session: errand.session, version: errand.version, vfs, stdout, stderr, hasMemory: state !== null },
-    run: ({ request }, allotted) => {
-      const common = { ...allotted, stdout, stderr };
-      if (request.op === "files") throw new Error("files are no program");
-      if (request.op === "resume") return guest.resume([request.answer], common);
-      const { argv, stdin, interactive } = request;
-      return guest.execute(request.code, { ...common, argv, interactive, stdin: stdin ?? new Uint8Array() });
-    },
-    extend: (fuel) => guest.extend(fuel),
-    isOver: () => false,
-    park: (memory) => ({
-      language: "javascript",
-      state: memory ? guest.save() : null,
-      files: saveVfs(vfs, []).saved,
-    }),
-  };
 }
 
 /** Compiled files belong to a version of the interpreter. */
@@ -255,25 +246,4 @@ function tagOf(parts: GuestParts): { readonly cacheTag?: string } {
   if (parts.language !== "python") return {};
   const [major, minor] = parts.manifest.version.split(".");
   return { cacheTag: `cpython-${major}${minor}` };
-}
-
-/** Puts the files there that a session starts with. */
-function bring({ files }: Setup, vfs: Vfs): void {
-  for (const [path, contents] of Object.entries(files)) {
-    write(vfs, absolute(path), typeof contents === "string" ? new TextEncoder().encode(contents) : contents);
-  }
-}
-
-/** Whether the guest's memory matters after an execution: because it waits for an answer, or because globals live on. */
-function keeps({ outcome }: Execution, { autoPersistGlobals }: Setup): boolean {
-  return outcome.kind === "pending" || (outcome.kind !== "trapped" && autoPersistGlobals);
-}
-
-/**
- * What is left of a session. After a trap the guest's memory is of no use: with globals the session is as it was before, files
- * and all, because open files in that memory and the files themselves belong together; without, files stay as they are.
- */
-function parkedAfter(ready: Ready, execution: Execution, setup: Setup): ParkedGuest | null {
-  if (execution.outcome.kind === "trapped" && setup.autoPersistGlobals) return null;
-  return ready.park(keeps(execution, setup));
 }

@@ -11,6 +11,8 @@ export interface Parked {
   readonly version: number;
   /** Null before the first execution. */
   readonly guest: ParkedGuest | null;
+  /** What a session starts with; with its first execution they are among the guest's own files. */
+  readonly files?: Setup["files"];
 }
 
 export type ParkedGuest =
@@ -26,7 +28,9 @@ export type Request =
       readonly interactive: boolean;
     }
   | { readonly op: "resume"; readonly answer: Answer }
-  | { readonly op: "files"; readonly work: FileWork };
+  | { readonly op: "files"; readonly work: FileWork }
+  /** Gives back what the thread holds of a program that waits, and lets it wait on. */
+  | { readonly op: "park" };
 
 /** Something to be done with a session's files from outside. */
 export type FileWork =
@@ -53,12 +57,28 @@ export interface Errand {
   readonly fuel: number;
   readonly timeout_ms: number;
   readonly controls: SharedArrayBuffer;
+  /** Whether somebody wants to see the output as it comes. */
+  readonly streams?: boolean;
 }
 
 export interface Output {
   readonly bytes: Uint8Array;
   readonly truncated: boolean;
 }
+
+/** A part of the output, on its way while the program runs. */
+export interface OutputBytes {
+  readonly stream: "stdout" | "stderr";
+  readonly bytes: Uint8Array;
+}
+
+/** Where a session is after an execution. */
+export type Left =
+  | { readonly kind: "parked"; readonly parked: Parked }
+  /** Its program waits in the thread, which holds all there is of it. */
+  | { readonly kind: "held"; readonly version: number }
+  /** It stays as it was before, because its guest was stopped in the middle. */
+  | { readonly kind: "undone" };
 
 /** What a worker tells of an execution. */
 export interface Report {
@@ -69,23 +89,32 @@ export interface Report {
   readonly files_created: readonly string[];
   readonly files_modified: readonly string[];
   readonly bytes_written: number;
-  /** Null when the session stays as it was before, because its guest was stopped in the middle. */
-  readonly parked: Parked | null;
+  readonly left: Left;
   /** What the fuel was counted by; absent when nothing was executed. */
   readonly basis?: FuelBasis;
   /** Whether the thread could go on with the guest as it is, without what is parked. */
   readonly remembered: boolean;
   /** What was found among the files, if that was asked for. */
   readonly found?: readonly FileEntry[] | Uint8Array;
+  /** Why something could not be done with the files. */
+  readonly failure?: string;
 }
 
 export type ToWorker =
   | { readonly kind: "parts"; readonly key: string; readonly parts: GuestParts }
-  | { readonly kind: "errand"; readonly errand: Errand; readonly parts: string };
+  | { readonly kind: "errand"; readonly errand: Errand; readonly parts: string }
+  /** Nobody will ask for this session again. */
+  | { readonly kind: "forget"; readonly session: string };
 
 export type FromWorker =
   | { readonly kind: "ready" }
   | { readonly kind: "started" }
+  /** The time of the program is over, and what it leaves is being put together. */
+  | { readonly kind: "stopping" }
+  | { readonly kind: "output"; readonly pieces: readonly OutputBytes[] }
+  /** A session whose program waits makes room for another. */
+  | { readonly kind: "parked"; readonly session: string; readonly parked: Parked }
+  | { readonly kind: "lost"; readonly session: string; readonly version: number; readonly message: string }
   | { readonly kind: "report"; readonly report: Report }
   | { readonly kind: "failed"; readonly message: string };
 
@@ -94,15 +123,32 @@ export class Controls {
   readonly shared: SharedArrayBuffer;
   private readonly flags: Int32Array;
   private readonly figures: Float64Array;
+  private readonly waiting: Int32Array;
 
   constructor(shared: SharedArrayBuffer = new SharedArrayBuffer(32)) {
     this.shared = shared;
     this.flags = new Int32Array(shared, 0, 2);
     this.figures = new Float64Array(shared, 8, 2);
+    this.waiting = new Int32Array(shared, 24, 1);
   }
 
   cancel(): void {
     Atomics.store(this.flags, 0, 1);
+    Atomics.notify(this.flags, 0);
+  }
+
+  /** Blocks the thread for so long, or until it is cancelled. */
+  wait(ms: number): void {
+    Atomics.wait(this.flags, 0, 0, ms);
+  }
+
+  /** Says whether the guest sleeps. Then it will look at the clock when it wakes up, and need not be ended with its thread. */
+  set asleep(asleep: boolean) {
+    Atomics.store(this.waiting, 0, asleep ? 1 : 0);
+  }
+
+  get asleep(): boolean {
+    return Atomics.load(this.waiting, 0) === 1;
   }
 
   get cancelled(): boolean {

@@ -5,13 +5,17 @@ import type { FileEntry, FileWork } from "./errand.js";
 import { SandboxInputError, type Setup } from "./options.js";
 import { PartsMaker } from "./parts.js";
 import { Pool } from "./pool.js";
-import { type Kept, Session, type Settings, type Turn } from "./session.js";
+import { type Kept, type Listener, Session, type Settings, type Turn } from "./session.js";
+import { SleepFolder } from "./sleep-folder.js";
+import { Sleeper } from "./sleeper.js";
 
 export interface KeeperOptions {
   /** Where derived files are kept: rewritten modules and images. */
   readonly cache: string;
   /** The module of the Python that comes from npm. */
   readonly python: string;
+  /** The module of QuickJS. */
+  readonly quickjs: string;
   /** Where faster builds of the interpreters may be; null when none is wanted. */
   readonly guests: string | null;
   /** Where vendored packages are. */
@@ -20,6 +24,14 @@ export interface KeeperOptions {
   readonly mostSessions: number;
   /** A session that nobody used for so long is destroyed. */
   readonly idle_ms: number;
+  /** The folder of this keeper alone, for sessions that nobody uses. */
+  readonly asleep: string;
+  /** A session that nobody used for so long goes there. */
+  readonly sleep_ms: number;
+  /** How much memory all sessions together may take between executions before the oldest go there. */
+  readonly mostParkedBytes: number;
+  /** How much they may take there. */
+  readonly mostAsleepBytes: number;
 }
 
 /** What is told of a session in a list. */
@@ -33,8 +45,8 @@ export interface SessionInfo {
 /** Everything that can be asked of sessions. Here, or in another process: all of it fits into messages. */
 export interface Keeping {
   create(setup: Setup): Promise<string>;
-  begin(id: string, code: string, settings: Settings): Promise<Turn>;
-  resume(id: string, answer: Answer): Promise<Turn>;
+  begin(id: string, code: string, settings: Settings, listener: Listener | null): Promise<Turn>;
+  resume(id: string, answer: Answer, listener: Listener | null): Promise<Turn>;
   drop(id: string): Promise<void>;
   cancel(id: string): Promise<void>;
   extend(id: string, fuel: number): Promise<void>;
@@ -48,27 +60,27 @@ export interface Keeping {
   warm(setup: Setup): Promise<void>;
 }
 
-interface Kind {
-  readonly session: Session;
-  readonly created: number;
-  used: number;
-}
-
 const SWEEP_MS = 10_000;
 
-/** Holds sessions, and ends those that nobody uses. */
+/** Holds sessions, puts those on the disk that nobody uses, and ends them after a while. */
 export class Keeper implements Keeping, AsyncDisposable {
   private readonly options: KeeperOptions;
   private readonly pool: Pool;
   private readonly parts: PartsMaker;
-  private readonly sessions = new Map<string, Kind>();
+  private readonly sessions = new Map<string, Sleeper>();
+  private readonly folder: SleepFolder;
   private readonly sweeping: NodeJS.Timeout;
+  /** Why the last session that should have gone to the disk did not. */
+  private trouble: string | null = null;
 
   constructor(options: KeeperOptions) {
     this.options = options;
-    this.parts = new PartsMaker(options.cache, options.python, options.guests);
+    this.parts = new PartsMaker(options.cache, options.python, options.guests, options.quickjs);
     this.pool = new Pool({ workers: options.workers, packages: options.packages, parts: this.parts });
-    this.sweeping = setInterval(() => this.sweep(), Math.min(SWEEP_MS, options.idle_ms)).unref();
+    this.folder = new SleepFolder(options.asleep, options.mostAsleepBytes);
+    const often = Math.min(SWEEP_MS, options.idle_ms, options.sleep_ms);
+    // What could not be removed goes with the folder.
+    this.sweeping = setInterval(() => void this.sweep().catch(() => {}), often).unref();
   }
 
   async create(setup: Setup): Promise<string> {
@@ -77,12 +89,16 @@ export class Keeper implements Keeping, AsyncDisposable {
     return this.add(new Session(randomUUID(), setup, this.pool));
   }
 
-  async begin(id: string, code: string, settings: Settings): Promise<Turn> {
-    return this.using(id, (session) => session.begin(code, settings));
+  async begin(id: string, code: string, settings: Settings, listener: Listener | null): Promise<Turn> {
+    await this.expectRoom(this.find(id).missing);
+    return this.using(id, (session) => session.begin(code, settings, listener));
   }
 
-  async resume(id: string, answer: Answer): Promise<Turn> {
-    return this.using(id, (session) => session.resume(answer));
+  async resume(id: string, answer: Answer, listener: Listener | null): Promise<Turn> {
+    const { missing } = this.find(id);
+    // One that is in memory may go on, however full it is: when its program has ended there is less of it.
+    if (missing > 0) await this.expectRoom(missing);
+    return this.using(id, (session) => session.resume(answer, listener));
   }
 
   async drop(id: string): Promise<void> {
@@ -90,18 +106,21 @@ export class Keeper implements Keeping, AsyncDisposable {
   }
 
   async cancel(id: string): Promise<void> {
-    this.find(id).session.cancel();
+    // Nothing of a session runs that is asleep.
+    this.find(id).awake?.cancel();
   }
 
   async extend(id: string, fuel: number): Promise<void> {
-    this.find(id).session.extend(fuel);
+    return this.using(id, async (session) => session.extend(fuel));
   }
 
   async consumed(id: string): Promise<number> {
-    return this.find(id).session.consumed;
+    return this.using(id, async (session) => session.consumed);
   }
 
   async files(id: string, work: FileWork): Promise<readonly FileEntry[] | Uint8Array | undefined> {
+    const { missing } = this.find(id);
+    if (missing > 0 || work.kind === "write") await this.expectRoom(missing);
     return this.using(id, (session) => session.files(work));
   }
 
@@ -115,14 +134,13 @@ export class Keeper implements Keeping, AsyncDisposable {
   }
 
   async list(): Promise<readonly SessionInfo[]> {
-    return [...this.sessions.values()].map(({ session: { id, setup }, created, used }) => {
-      return { id, language: setup.language, created, used };
-    });
+    return [...this.sessions.values()].map(({ id, language, created, used }) => ({ id, language, created, used }));
   }
 
   async destroy(id: string): Promise<void> {
-    this.find(id).session.destroy();
+    const found = this.find(id);
     this.sessions.delete(id);
+    await found.destroy();
   }
 
   async warm(setup: Setup): Promise<void> {
@@ -131,43 +149,70 @@ export class Keeper implements Keeping, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.sweeping);
-    for (const { session } of this.sessions.values()) session.destroy();
+    const all = [...this.sessions.values()];
     this.sessions.clear();
     await this.pool[Symbol.asyncDispose]();
+    await Promise.all(all.map((each) => each.destroy()));
+    this.folder.remove();
   }
 
-  private add(session: Session): string {
+  private async add(session: Session): Promise<string> {
+    await this.expectRoom(session.bytes);
     if (this.sessions.size >= this.options.mostSessions) {
       throw new SandboxInputError("sessions", `are ${this.sessions.size} already, the most allowed; destroy one first`);
     }
-    const now = Date.now();
-    this.sessions.set(session.id, { session, created: now, used: now });
+    this.sessions.set(session.id, new Sleeper(session, this.pool, this.folder, Date.now()));
     return session.id;
   }
 
-  private async using<Value>(id: string, work: (session: Session) => Promise<Value>): Promise<Value> {
-    const kind = this.find(id);
-    // Whoever is at work is not idle, however long it takes.
-    kind.used = Number.POSITIVE_INFINITY;
+  private using<Value>(id: string, work: (session: Session) => Promise<Value>): Promise<Value> {
+    return this.find(id).using(work);
+  }
+
+  /** Puts sessions on the disk until so much more fits into the memory; those first that nobody has used for longest. */
+  private async expectRoom(more: number): Promise<void> {
+    const { mostParkedBytes } = this.options;
+    let total = [...this.sessions.values()].reduce((sum, { bytes }) => sum + bytes, more);
+    if (total <= mostParkedBytes) return;
+    const idle = [...this.sessions.values()].filter(({ used, bytes }) => used < Number.POSITIVE_INFINITY && bytes > 0);
+    for (const each of idle.sort((one, other) => one.used - other.used)) {
+      const { bytes } = each;
+      await this.putToSleep(each);
+      total -= bytes - each.bytes;
+      if (total <= mostParkedBytes) return;
+    }
+    const why = this.trouble === null ? "" : `, and cannot be put on the disk (${this.trouble})`;
+    throw new SandboxInputError(
+      "mostParkedBytes",
+      `is ${mostParkedBytes}: sessions would take ${total} bytes of memory${why}; wait, destroy some, or allow more`,
+    );
+  }
+
+  private async putToSleep(session: Sleeper): Promise<void> {
     try {
-      return await work(kind.session);
-    } finally {
-      kind.used = Date.now();
+      await session.sleep();
+      this.trouble = null;
+    } catch (error) {
+      this.trouble = error instanceof Error ? error.message : String(error);
     }
   }
 
-  private find(id: string): Kind {
+  private find(id: string): Sleeper {
     const found = this.sessions.get(id);
     if (found !== undefined) return found;
     throw new SandboxInputError("session", `${JSON.stringify(id)} is not there: it was destroyed, or has expired`);
   }
 
-  private sweep(): void {
-    const before = Date.now() - this.options.idle_ms;
-    for (const [id, { session, used }] of this.sessions) {
-      if (used > before) continue;
-      session.destroy();
-      this.sessions.delete(id);
+  private async sweep(): Promise<void> {
+    const now = Date.now();
+    for (const [id, session] of this.sessions) {
+      if (session.used <= now - this.options.idle_ms) {
+        this.sessions.delete(id);
+        await session.destroy();
+      } else if (session.used <= now - this.options.sleep_ms) {
+        await this.putToSleep(session);
+      }
     }
+    await this.folder.touch();
   }
 }

@@ -19,7 +19,7 @@ export interface SessionOptions {
   readonly autoPersistGlobals?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   /** The same clock and the same randomness every time, so that the same program burns the same fuel to the unit. */
-  readonly deterministic?: boolean;
+  readonly deterministic?: boolean | Moment;
   readonly limits?: Partial<SessionLimits>;
 }
 
@@ -51,8 +51,23 @@ export interface ExecuteOptions {
   readonly signal?: AbortSignal;
   /** Told how much has been burnt, now and then. */
   readonly onProgress?: (consumed: number, budget: number) => void;
+  /** Told what the program prints, as it comes and in order: together it is what the result will hold. */
+  readonly onOutput?: (piece: OutputPiece) => void;
   /** One statement of a dialogue: its value is shown. */
   readonly interactive?: boolean;
+}
+
+/** A present and a chance that are the same whenever a program is run again. */
+export interface Moment {
+  /** Milliseconds since 1970. */
+  readonly instant: number;
+  readonly seed: string;
+}
+
+/** A part of what a program prints. It is untrusted text, as all of it is. */
+export interface OutputPiece {
+  readonly stream: "stdout" | "stderr";
+  readonly text: string;
 }
 
 /** A session's options with nothing left open. */
@@ -85,6 +100,9 @@ const KNOWN = [
   "limits",
 ];
 
+/** The last moment that a clock of nanoseconds can tell. */
+const LATEST = 9_000_000_000_000;
+
 /** Fills in what was left out, and refuses what cannot be. */
 export function setupOf(options: SessionOptions): Setup {
   if (typeof options !== "object" || options === null) throw wrong("options", options, "an object with a language");
@@ -108,7 +126,7 @@ export function setupOf(options: SessionOptions): Setup {
     autoPath: options.autoPath ?? false,
     autoPersistGlobals: options.autoPersistGlobals ?? false,
     env: options.env ?? {},
-    deterministic: options.deterministic ?? false,
+    deterministic: momentOf(options.deterministic ?? false),
     limits,
   };
 }
@@ -128,6 +146,14 @@ export class SandboxInputError extends Error {
 export function whole(value: unknown, field: string, least: number, most: number): void {
   const fits = Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
   if (!fits) throw wrong(field, value, `a whole number from ${least} to ${most}`);
+}
+
+function momentOf(given: boolean | Moment): boolean | Moment {
+  if (typeof given === "boolean") return given;
+  const { instant, seed } = given ?? {};
+  whole(instant, "deterministic.instant", 0, LATEST);
+  if (typeof seed !== "string") throw wrong("deterministic.seed", seed, "a text");
+  return { instant, seed };
 }
 
 function mountOf(mount: Mount): Mount {

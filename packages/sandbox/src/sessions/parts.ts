@@ -8,6 +8,7 @@ import {
   meterQuickjsVersion,
   readQuickjs,
 } from "../javascript/metered-quickjs.js";
+import { quickjsFile } from "../javascript/quickjs-file.js";
 import { baseOf, type PythonImage, pythonBasis, pythonImage, pythonModule } from "../python/python-image.js";
 import { builtPython, npmPython, type PythonManifest } from "../python/python-manifest.js";
 import { enableBranchHints } from "../wasm/branch-hints.js";
@@ -35,15 +36,17 @@ export class PartsMaker {
   private readonly folder: string;
   private readonly npm: string;
   private readonly guests: string | null;
+  private readonly quickjs: string;
   private readonly made = new Map<string, Promise<GuestParts>>();
   private manifest: Promise<PythonManifest> | null = null;
   private python: Promise<{ readonly image: PythonImage; readonly base: Uint8Array }> | null = null;
 
   /** `guests` is where faster builds may be; null when none is wanted. */
-  constructor(folder: string, python: string, guests: string | null) {
+  constructor(folder: string, python: string, guests: string | null, quickjs: string = quickjsFile()) {
     this.folder = folder;
     this.npm = python;
     this.guests = guests;
+    this.quickjs = quickjs;
     enableBranchHints();
   }
 
@@ -82,7 +85,7 @@ export class PartsMaker {
   }
 
   private async makeJavaScript(): Promise<GuestParts> {
-    const wasm = readQuickjs();
+    const wasm = readQuickjs(this.quickjs);
     const key = { what: "quickjs-module", source: wasm, version: meterQuickjsVersion(LARGE_STACK) };
     const metered = await cached(this.folder, key, () => meterQuickjs(wasm, LARGE_STACK));
     const image = await javascriptImage(compileQuickjs(metered, LARGE_STACK), this.folder);

@@ -6,8 +6,11 @@ import { fileURLToPath } from "node:url";
 import type { Question, Replied } from "./broker.js";
 import type { KeeperOptions, Keeping } from "./keeper.js";
 import { SandboxInputError } from "./options.js";
+import type { Listener } from "./session.js";
+import { removeSleepFolder } from "./sleep-folder.js";
 
 interface Waiting {
+  readonly listener: Listener | null;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -43,6 +46,7 @@ export class Remote implements AsyncDisposable {
     this.ended = new Promise((resolve) => {
       this.child.on("exit", (code, signal) => {
         this.fail(new Error(`the sandbox's process ended (${signal ?? code}). ${said.trim()}`.trim()));
+        removeSleepFolder(options.asleep);
         resolve();
       });
     });
@@ -71,15 +75,22 @@ export class Remote implements AsyncDisposable {
     return new Promise((resolve, reject) => {
       if (this.failure !== null) return reject(this.failure);
       const id = this.next++;
-      this.waiting.set(id, { resolve, reject });
+      // A function cannot be sent: it stays here, and what it is to be told comes under the question's number.
+      const listener = (args.find((arg) => typeof arg === "function") ?? null) as Listener | null;
+      const plain = args.filter((arg) => arg !== listener || listener === null);
+      this.waiting.set(id, { resolve, reject, listener });
       this.child.ref();
       this.child.channel?.ref();
-      this.child.send({ id, method, args } satisfies Question);
+      this.child.send({ id, method, args: plain, listens: listener !== null } satisfies Question);
     });
   }
 
   private take(replied: Replied): void {
     const waiting = this.waiting.get(replied.id);
+    if ("output" in replied) {
+      waiting?.listener?.(replied.output);
+      return;
+    }
     this.waiting.delete(replied.id);
     this.rest();
     if ("value" in replied) waiting?.resolve(replied.value);

@@ -1,16 +1,16 @@
-import { mkdirSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { isAbsolute, relative, resolve } from "node:path";
-import type { SandboxResult } from "../analysis/result.js";
+import { quickjsFile } from "../javascript/quickjs-file.js";
 import { npmPythonFile } from "../python/python-manifest.js";
-import type { Answer, HostCall } from "../wasm/outcome.js";
-import type { FileEntry } from "./errand.js";
-import type { Keeping, SessionInfo } from "./keeper.js";
-import { type ExecuteOptions, type Mount, SandboxInputError, type SessionOptions, setupOf, whole } from "./options.js";
-import { defaultPlaces } from "./places.js";
+import { makePrivateFolder } from "../wasm/private-folder.js";
+import type { KeeperOptions, Keeping, SessionInfo } from "./keeper.js";
+import { type Mount, SandboxInputError, type SessionOptions, setupOf, whole } from "./options.js";
+import { defaultPlaces, type Places } from "./places.js";
 import { Remote } from "./remote.js";
-import type { Settings, Turn } from "./session.js";
-import { keyIn, sign, verified } from "./signed.js";
+import { SandboxSession } from "./sandbox-session.js";
+import { keyIn, verified } from "./signed.js";
+import { newSleepFolder, sweepSleepFolders } from "./sleep-folder.js";
 
 export interface SandboxOptions {
   /** Where rewritten modules and images are kept: the cache folder of the platform unless it says otherwise. */
@@ -27,20 +27,20 @@ export interface SandboxOptions {
   readonly mostSessions?: number;
   /** A session that nobody used for so long is destroyed: half an hour unless it says otherwise. */
   readonly idleTimeout?: number;
+  /** A session that nobody used for so long sleeps on the disk until it is used: 30 seconds unless it says otherwise. */
+  readonly sleepAfter?: number;
+  /** What sessions may take of the memory between executions before the oldest go to sleep: 512 MiB unless it says otherwise. */
+  readonly mostParkedBytes?: number;
+  /** What sessions that are asleep may take of the disk: 16 GiB unless it says otherwise. */
+  readonly mostAsleepBytes?: number;
   /** `process` puts guests into a process that Node lets do nothing else; `thread` leaves them in this one. */
   readonly isolation?: "process" | "thread";
 }
 
-/** Answers a guest's questions, by their names. What it throws, the guest sees as an error. */
-export type Handlers = Readonly<Record<string, (args: unknown) => unknown>>;
-
-export interface RunOptions extends ExecuteOptions {
-  readonly handlers?: Handlers;
-}
-
 const HALF_HOUR = 30 * 60_000;
+const HALF_MINUTE = 30_000;
+const MIB = 1024 * 1024;
 const MOST_SESSIONS = 1000;
-const PROGRESS_MS = 100;
 
 /**
  * Opens a sandbox for untrusted Python and JavaScript.
@@ -54,25 +54,11 @@ const PROGRESS_MS = 100;
  */
 export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const places = defaultPlaces();
-  const { workers = Math.min(8, availableParallelism()), mostSessions = MOST_SESSIONS } = options;
-  const { idleTimeout = HALF_HOUR, isolation = "process" } = options;
-  whole(workers, "workers", 1, 256);
-  whole(mostSessions, "mostSessions", 1, 1_000_000);
-  whole(idleTimeout, "idleTimeout", 1, Number.MAX_SAFE_INTEGER);
-  const [cache, packages] = [options.cacheFolder ?? places.cache, options.packagesFolder ?? places.packages].map(made);
-  const guests = (options.guest ?? guestFrom(process.env.BURSAR_GUEST)) === "npm" ? null : places.guests;
-  const keeper = {
-    python: realpathSync(npmPythonFile()),
-    guests,
-    cache: cache as string,
-    packages: packages as string,
-    workers,
-    mostSessions,
-    idle_ms: idleTimeout,
-  };
+  const keeper = keeperOf(options, places);
   const folders = (options.folders ?? []).map(({ path, writable = false }) => ({ path: realpathSync(path), writable }));
   const key = () => keyIn(options.keyFile ?? places.key);
-  if (isolation === "thread") {
+  await sweepSleepFolders(keeper.cache);
+  if (options.isolation === "thread") {
     // Everything that guests need is behind this; with a process of their own it is not needed here.
     const { Keeper } = await import("./keeper.js");
     const local = new Keeper(keeper);
@@ -82,13 +68,35 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox
   return new Sandbox(remote.keeping, remote, folders, key);
 }
 
+function keeperOf(options: SandboxOptions, places: Places): KeeperOptions {
+  const { workers = Math.min(8, availableParallelism()), mostSessions = MOST_SESSIONS } = options;
+  const { idleTimeout = HALF_HOUR, sleepAfter = HALF_MINUTE } = options;
+  const { mostParkedBytes = 512 * MIB, mostAsleepBytes = 16 * 1024 * MIB } = options;
+  whole(workers, "workers", 1, 256);
+  whole(mostSessions, "mostSessions", 1, 1_000_000);
+  const most = Number.MAX_SAFE_INTEGER;
+  whole(idleTimeout, "idleTimeout", 1, most);
+  whole(sleepAfter, "sleepAfter", 1, most);
+  whole(mostParkedBytes, "mostParkedBytes", 0, most);
+  whole(mostAsleepBytes, "mostAsleepBytes", 0, most);
+  const [cache, packages] = [options.cacheFolder ?? places.cache, options.packagesFolder ?? places.packages].map(made);
+  return {
+    // Where they really are: that is what permissions are about, and what a restricted process cannot find out.
+    ...{ python: realpathSync(npmPythonFile()), quickjs: realpathSync(quickjsFile()) },
+    guests: (options.guest ?? guestFrom(process.env.BURSAR_GUEST)) === "npm" ? null : places.guests,
+    ...{ cache: cache as string, packages: packages as string, workers, mostSessions },
+    ...{ asleep: newSleepFolder(cache as string), mostParkedBytes, mostAsleepBytes },
+    ...{ idle_ms: idleTimeout, sleep_ms: sleepAfter },
+  };
+}
+
 function guestFrom(text: string | undefined): "fast" | "npm" {
   return text === "npm" ? "npm" : "fast";
 }
 
 /** Real paths, because that is what permissions are about. */
 function made(folder: string): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makePrivateFolder(folder);
   return realpathSync(folder);
 }
 
@@ -119,7 +127,7 @@ export class Sandbox implements AsyncDisposable {
 
   /** A session that was saved, here or elsewhere with the same key; as often as one likes. */
   async restoreSession(bytes: Uint8Array): Promise<SandboxSession> {
-    const kept = verified(bytes, await this.key());
+    const kept = await verified(bytes, await this.key());
     // What was allowed where it was saved need not be allowed here.
     for (const mount of kept.setup.mounts) this.allowed(mount);
     return this.handle(await this.keeping.adopt(kept));
@@ -158,121 +166,5 @@ export class Sandbox implements AsyncDisposable {
       throw new SandboxInputError("mounts", `may not ${how} ${folder}; name it in openSandbox({ folders })`);
     }
     return { ...mount, folder };
-  }
-}
-
-/** One guest with its files, and with its globals if they are to live on. */
-export class SandboxSession {
-  readonly id: string;
-  private readonly keeping: Keeping;
-  private readonly key: () => Promise<Uint8Array>;
-
-  constructor(id: string, keeping: Keeping, key: () => Promise<Uint8Array>) {
-    this.id = id;
-    this.keeping = keeping;
-    this.key = key;
-  }
-
-  /** Runs a program to its end. Questions it asks are answered by `handlers`; one without a handler is refused. */
-  async execute(code: string, options: RunOptions = {}): Promise<SandboxResult> {
-    const { handlers = {}, signal, onProgress, ...settings } = options;
-    signal?.throwIfAborted();
-    using _ = this.watch(signal, onProgress, settings);
-    let turn = await this.keeping.begin(this.id, code, settings);
-    let answers = new Map<number, Promise<Answer>>();
-    while (turn.kind === "pending") {
-      for (const call of turn.calls) answers.set(call.id, answerTo(call, handlers));
-      const { open } = turn;
-      // Only what the guest still waits for; a guest may say anything, also that it waits for what it never asked.
-      answers = new Map([...answers].filter(([id]) => open.includes(id)));
-      const unasked: Answer = {
-        id: open[0] ?? 0,
-        error: "this was never asked: its arguments are too deep or too many",
-      };
-      const answer = answers.size === 0 ? unasked : await Promise.race(answers.values());
-      answers.delete(answer.id);
-      turn = await this.keeping.resume(this.id, answer);
-    }
-    return turn.result;
-  }
-
-  /** Runs a program to its end or to its first question, at which it can be saved, and resumed elsewhere. */
-  async begin(code: string, settings: Settings = {}): Promise<Turn> {
-    return this.keeping.begin(this.id, code, settings);
-  }
-
-  async resume(answer: Answer): Promise<Turn> {
-    return this.keeping.resume(this.id, answer);
-  }
-
-  /** Gives a program up that waits for an answer. */
-  async drop(): Promise<void> {
-    await this.keeping.drop(this.id);
-  }
-
-  /** Ends what is running. */
-  async cancel(): Promise<void> {
-    await this.keeping.cancel(this.id);
-  }
-
-  /** Lets what is running burn more, without a restart. */
-  async extend(fuel: number): Promise<void> {
-    await this.keeping.extend(this.id, fuel);
-  }
-
-  async writeFile(path: string, contents: string | Uint8Array): Promise<void> {
-    const bytes = typeof contents === "string" ? new TextEncoder().encode(contents) : contents;
-    await this.keeping.files(this.id, { kind: "write", path, bytes });
-  }
-
-  async readFile(path: string): Promise<Uint8Array> {
-    return (await this.keeping.files(this.id, { kind: "read", path })) as Uint8Array;
-  }
-
-  /** All files and folders below one, `/app` unless it says otherwise. */
-  async listFiles(path = "/app"): Promise<readonly FileEntry[]> {
-    return (await this.keeping.files(this.id, { kind: "list", path })) as readonly FileEntry[];
-  }
-
-  async removeFile(path: string): Promise<void> {
-    await this.keeping.files(this.id, { kind: "remove", path });
-  }
-
-  /** The session as one signed piece: its files, its globals, and the program that waits for an answer. */
-  async save(): Promise<Uint8Array> {
-    return sign(await this.keeping.keep(this.id), await this.key());
-  }
-
-  async destroy(): Promise<void> {
-    await this.keeping.destroy(this.id);
-  }
-
-  private watch(
-    signal: AbortSignal | undefined,
-    onProgress: RunOptions["onProgress"],
-    { fuelBudget = 0 }: Settings,
-  ): Disposable {
-    const cancel = () => void this.keeping.cancel(this.id).catch(() => {});
-    signal?.addEventListener("abort", cancel, { once: true });
-    const timer =
-      onProgress === undefined
-        ? null
-        : setInterval(async () => onProgress(await this.keeping.consumed(this.id), fuelBudget), PROGRESS_MS).unref();
-    return {
-      [Symbol.dispose]() {
-        signal?.removeEventListener("abort", cancel);
-        if (timer !== null) clearInterval(timer);
-      },
-    };
-  }
-}
-
-async function answerTo({ id, name, args }: HostCall, handlers: Handlers): Promise<Answer> {
-  const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
-  if (handler === undefined) return { id, error: `the host offers nothing called ${name}` };
-  try {
-    return { id, value: (await handler(args)) ?? null };
-  } catch (error) {
-    return { id, error: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -1,19 +1,38 @@
 import type { EarlierImport } from "../analysis/facts.js";
 import type { FuelBasis, SandboxResult } from "../analysis/result.js";
 import type { Answer, HostCall, Import, Outcome } from "../wasm/outcome.js";
-import type { Parked, Report, Request } from "./errand.js";
+import { answerFor } from "./answer.js";
+import type { Left, OutputBytes, Parked, Report, Request } from "./errand.js";
 import { Controls, type Errand, type FileEntry, type FileWork, type Output } from "./errand.js";
 import { type ExecuteOptions, SandboxInputError, type Setup, whole } from "./options.js";
-import type { Pool } from "./pool.js";
+import type { Owner, Pool } from "./pool.js";
 import { resultOf, type Text } from "./result.js";
+import { sizeOf } from "./size.js";
 
 /** How far an execution has come: to its end, or to questions that somebody has to answer first. */
 export type Turn =
-  | { readonly kind: "ended"; readonly result: SandboxResult }
-  | { readonly kind: "pending"; readonly calls: readonly HostCall[]; readonly open: readonly number[] };
+  | { readonly kind: "ended"; readonly result: SandboxResult; readonly usage: Usage }
+  | {
+      readonly kind: "pending";
+      readonly calls: readonly HostCall[];
+      readonly open: readonly number[];
+      readonly usage: Usage;
+      /** What the program has printed so far. */
+      readonly output: { readonly stdout: string; readonly stderr: string };
+    };
+
+/** What a program has used since it began. */
+export interface Usage {
+  readonly fuel: number;
+  readonly memory_bytes: number;
+  readonly bytes_written: number;
+}
 
 /** What can be set for one execution, in a form that fits into a message. */
-export type Settings = Omit<ExecuteOptions, "signal" | "onProgress">;
+export type Settings = Omit<ExecuteOptions, "signal" | "onProgress" | "onOutput">;
+
+/** Is told what a program prints, while it runs. */
+export type Listener = (pieces: readonly OutputBytes[]) => void;
 
 /** An execution that has begun, with what it has done so far. */
 interface Underway {
@@ -27,10 +46,13 @@ interface Underway {
   readonly modified: Set<string>;
   /** What the session goes back to when the guest is stopped in the middle. */
   readonly good: Parked;
+  /** The ids of the questions that have no answer yet. */
+  open: readonly number[];
   fuel: number;
   extended: number;
   duration_ms: number;
   memory_bytes: number;
+  bytes_written: number;
 }
 
 /** What is kept of a session between processes. */
@@ -42,30 +64,38 @@ export interface Kept {
   readonly underway: (Omit<Underway, "created" | "modified"> & { created: string[]; modified: string[] }) | null;
 }
 
-/** What is done with files is never long. */
+/** Where a session is between two executions. */
+type Standing =
+  | { readonly kind: "parked"; readonly parked: Parked }
+  | { readonly kind: "held"; readonly version: number }
+  | { readonly kind: "lost"; readonly version: number; readonly message: string };
+
+/** What is done with files is never long, nor is putting a guest together. */
 const FILES_MS = 30_000;
 /** More than any session loads; a guest could make them up, execution after execution. */
 const MOST_IMPORTS = 1000;
-const FRESH: Parked = { version: 0, guest: null };
 
 /** One session: what it was made with, and what its executions have left. Executions follow each other. */
-export class Session {
+export class Session implements Owner {
   readonly id: string;
+  /** Without the files it starts with: those are parked. */
   readonly setup: Setup;
   private readonly pool: Pool;
-  private parked: Parked = FRESH;
+  private standing: Standing;
   private readonly earlier: EarlierImport[] = [];
   private underway: Underway | null = null;
   private controls: Controls | null = null;
+  private listener: Listener | null = null;
   private queue: Promise<unknown> = Promise.resolve();
   private destroyed = false;
 
   constructor(id: string, setup: Setup, pool: Pool, kept?: Kept) {
     this.id = id;
-    this.setup = setup;
+    this.setup = { ...setup, files: {} };
     this.pool = pool;
+    const fresh: Parked = { version: 0, guest: null, files: setup.files };
+    this.standing = { kind: "parked", parked: kept?.parked ?? fresh };
     if (kept === undefined) return;
-    this.parked = kept.parked;
     this.earlier.push(...kept.earlier);
     const { underway } = kept;
     if (underway !== null) {
@@ -73,38 +103,74 @@ export class Session {
     }
   }
 
+  get isHeld(): boolean {
+    return this.standing.kind === "held";
+  }
+
+  /** How much memory it takes in this process, about. */
+  get bytes(): number {
+    const { standing, underway } = this;
+    const parked = standing.kind === "parked" ? standing.parked : null;
+    const said = [...(underway?.stdout ?? []), ...(underway?.stderr ?? [])];
+    const output = said.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    const good = underway === null || underway.good.guest === parked?.guest ? 0 : sizeOf(underway.good);
+    return (parked === null ? 0 : sizeOf(parked)) + good + output;
+  }
+
+  async load(): Promise<Parked> {
+    const { standing } = this;
+    if (standing.kind === "parked") return standing.parked;
+    throw new Error(standing.kind === "lost" ? standing.message : "the session is still held by another thread");
+  }
+
+  takeBack(parked: Parked): void {
+    if (this.isHeld && parked.version === this.version) this.standing = { kind: "parked", parked };
+  }
+
+  lose(version: number, message: string): void {
+    const what = `the program was lost while it waited for an answer (${message}); the session is as it was before`;
+    if (this.isHeld && version === this.version) this.standing = { kind: "lost", version, message: what };
+  }
+
+  print(pieces: readonly OutputBytes[]): void {
+    this.listener?.(pieces);
+  }
+
   /** Runs a program until it ends, or has a question. */
-  begin(code: string, settings: Settings = {}): Promise<Turn> {
+  begin(code: string, settings: Settings = {}, listener: Listener | null = null): Promise<Turn> {
     if (typeof code !== "string") throw new SandboxInputError("code", "is no text");
     const { fuelBudget = this.setup.fuelBudget, timeout = this.setup.timeout, stdin, argv = [] } = settings;
     whole(fuelBudget, "fuelBudget", 1, Number.MAX_SAFE_INTEGER);
     whole(timeout, "timeout", 1, 24 * 60 * 60_000);
     const input = typeof stdin === "string" ? new TextEncoder().encode(stdin) : (stdin ?? null);
-    return this.inTurn(() => {
+    return this.inTurn(async () => {
       if (this.underway !== null) throw new Error("the session waits for an answer; resume it, or drop what it does");
       this.underway = {
-        ...{ code, budget: fuelBudget, timeout_ms: timeout, good: this.parked },
+        ...{ code, budget: fuelBudget, timeout_ms: timeout, good: await this.load(), open: [] },
         ...{ imports: [], stdout: [], stderr: [], created: new Set(), modified: new Set() },
-        ...{ fuel: 0, extended: 0, duration_ms: 0, memory_bytes: 0 },
+        ...{ fuel: 0, extended: 0, duration_ms: 0, memory_bytes: 0, bytes_written: 0 },
       };
       const interactive = settings.interactive ?? false;
-      return this.turn({ op: "begin", code, argv, stdin: input, interactive }, this.underway);
+      return this.turn({ op: "begin", code, argv, stdin: input, interactive }, this.underway, listener);
     });
   }
 
   /** Goes on with a program that had a question. */
-  resume(answer: Answer): Promise<Turn> {
-    return this.inTurn(() => {
+  resume(answer: Answer, listener: Listener | null = null): Promise<Turn> {
+    return this.inTurn(async () => {
       if (this.underway === null) throw new Error("the session waits for no answer");
-      return this.turn({ op: "resume", answer }, this.underway);
+      const checked = answerFor(answer, this.underway.open);
+      return this.turn({ op: "resume", answer: checked }, this.underway, listener);
     });
   }
 
   /** Gives a pending program up; the session is as it was before. */
   drop(): Promise<void> {
     return this.inTurn(async () => {
-      if (this.underway !== null) this.parked = { ...this.underway.good, version: this.parked.version + 1 };
+      if (this.underway === null) return;
+      this.undo(this.underway);
       this.underway = null;
+      this.pool.forget(this.id);
     });
   }
 
@@ -127,7 +193,9 @@ export class Session {
   /** Everything that another process needs in order to go on. */
   keep(): Promise<Kept> {
     return this.inTurn(async () => {
-      const { id, setup, earlier, parked, underway } = this;
+      if (this.isHeld) this.arrive((await this.ask({ op: "park" })).left);
+      const parked = await this.load();
+      const { id, setup, earlier, underway } = this;
       if (underway === null) return { id, setup, earlier, parked, underway };
       const kept = { ...underway, created: [...underway.created], modified: [...underway.modified] };
       return { id, setup, earlier, parked, underway: kept };
@@ -137,50 +205,88 @@ export class Session {
   /** Looks at the session's files, or changes them, between two executions. */
   files(work: FileWork): Promise<readonly FileEntry[] | Uint8Array | undefined> {
     return this.inTurn(async () => {
-      const report = await this.pool.run(this.errand({ op: "files", work }, 0, FILES_MS, new Controls()));
-      if (report.parked === null) throw new Error(trapMessage(report));
-      this.parked = report.parked;
-      return report.found;
+      const { left, found, failure } = await this.ask({ op: "files", work });
+      this.arrive(left);
+      if (failure !== undefined) throw new Error(failure);
+      return found;
     });
   }
 
   destroy(): void {
     this.destroyed = true;
     this.cancel();
+    this.pool.forget(this.id);
   }
 
-  private async turn(request: Request, underway: Underway): Promise<Turn> {
+  private get version(): number {
+    return this.standing.kind === "parked" ? this.standing.parked.version : this.standing.version;
+  }
+
+  /** Has something done that is no execution. */
+  private async ask(request: Request): Promise<Report> {
+    const held = this.isHeld;
+    const report = await this.pool.run(this.errand(request, 0, FILES_MS, new Controls()), this);
+    const { outcome } = report.execution;
+    if (outcome.kind !== "trapped") return report;
+    // Nobody has what a thread has held that did not come back.
+    if (held) this.lose(this.version, outcome.message);
+    throw new Error(outcome.message);
+  }
+
+  private arrive(left: Left): void {
+    if (left.kind !== "undone") this.standing = left;
+  }
+
+  private undo({ good }: Underway): void {
+    this.standing = { kind: "parked", parked: { ...good, version: this.version + 1 } };
+  }
+
+  private async turn(request: Request, underway: Underway, listener: Listener | null): Promise<Turn> {
     const controls = new Controls();
     this.controls = controls;
+    this.listener = listener === null ? null : limited(listener, underway, this.setup);
     try {
       const fuel = underway.budget + underway.extended - underway.fuel;
       const timeout_ms = Math.max(1, underway.timeout_ms - underway.duration_ms);
-      return this.take(await this.pool.run(this.errand(request, fuel, timeout_ms, controls)), underway);
+      const errand = { ...this.errand(request, fuel, timeout_ms, controls), streams: listener !== null };
+      return this.take(await this.pool.run(errand, this), underway);
     } finally {
       this.controls = null;
+      this.listener = null;
     }
   }
 
+  /** What is parked is added by the thread that takes it, if it needs it. */
   private errand(request: Request, fuel: number, timeout_ms: number, { shared }: Controls): Errand {
-    const { id: session, setup, parked } = this;
-    return { session, setup, parked, version: parked.version, request, fuel, timeout_ms, controls: shared };
+    const { id: session, setup, version } = this;
+    return { session, setup, parked: null, version, request, fuel, timeout_ms, controls: shared };
   }
 
   private take(report: Report, underway: Underway): Turn {
-    const { execution, parked } = report;
+    const { execution, left } = report;
     underway.fuel += execution.fuel_consumed;
     underway.duration_ms += report.duration_ms;
     underway.memory_bytes = Math.max(underway.memory_bytes, execution.memory_bytes);
+    underway.bytes_written += report.bytes_written;
     underway.imports.push(...execution.imports.slice(0, MOST_IMPORTS - underway.imports.length));
     addTo(underway.stdout, report.stdout, this.setup.limits.stdout_bytes);
     addTo(underway.stderr, report.stderr, this.setup.limits.stderr_bytes);
     for (const path of report.files_created) underway.created.add(path);
     for (const path of report.files_modified) if (!underway.created.has(path)) underway.modified.add(path);
-    this.parked = parked ?? { ...underway.good, version: this.parked.version + 1 };
+    if (left.kind === "undone") this.undo(underway);
+    else this.arrive(left);
     const { outcome } = execution;
-    if (outcome.kind === "pending") return { kind: "pending", calls: outcome.calls, open: outcome.open };
+    const { fuel, memory_bytes, bytes_written } = underway;
+    const usage = { fuel, memory_bytes, bytes_written };
+    if (outcome.kind === "pending") {
+      underway.open = outcome.open;
+      const { limits } = this.setup;
+      const stdout = textOf(underway.stdout, limits.stdout_bytes).text;
+      const stderr = textOf(underway.stderr, limits.stderr_bytes).text;
+      return { kind: "pending", calls: outcome.calls, open: outcome.open, usage, output: { stdout, stderr } };
+    }
     this.underway = null;
-    return { kind: "ended", result: this.end(underway, outcome, report.basis) };
+    return { kind: "ended", result: this.end(underway, outcome, report.basis), usage };
   }
 
   private end(
@@ -234,6 +340,16 @@ function textOf(pieces: readonly Output[], most: number): Text {
   return { text: new TextDecoder().decode(bytes.subarray(0, most)), truncated };
 }
 
-function trapMessage({ execution: { outcome } }: Report): string {
-  return outcome.kind === "trapped" ? outcome.message : "the files cannot be reached";
+/** Passes on no more than what the result will hold: questions could follow without an end, and output with each of them. */
+function limited(listener: Listener, { stdout, stderr }: Underway, { limits }: Setup): Listener {
+  const total = (pieces: readonly Output[]) => pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const room = { stdout: limits.stdout_bytes - total(stdout), stderr: limits.stderr_bytes - total(stderr) };
+  return (pieces) => {
+    const fitting = pieces.flatMap(({ stream, bytes }) => {
+      const kept = bytes.subarray(0, room[stream]);
+      room[stream] -= kept.length;
+      return kept.length === 0 ? [] : [{ stream, bytes: kept }];
+    });
+    if (fitting.length > 0) listener(fitting);
+  };
 }

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makePrivateFolder } from "./private-folder.js";
 
 /** What cached bytes were made from. The same key means the same bytes. */
 export interface CacheKey {
@@ -17,6 +18,11 @@ const HASH_BYTES = 32;
 const HEADER_BYTES = MAGIC.length + HASH_BYTES;
 
 const MOST_WRITING_MS = 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+/** What nobody has used for so long belongs to another version, which is gone. */
+const MOST_UNUSED_MS = 30 * DAY_MS;
+/** The rest is for the next time. */
+const MOST_REMOVED = 100;
 
 /** Bytes that are being made in this process, by file, so that two who need the same do not both make it. */
 const inFlight = new Map<string, Promise<Uint8Array>>();
@@ -35,7 +41,7 @@ export async function cached(
   const file = join(folder, fileName(key));
   const underway = inFlight.get(file);
   if (underway !== undefined) return underway;
-  const work = readOrMake(folder, file, make);
+  const work = readOrMake(folder, key.what, file, make);
   inFlight.set(file, work);
   try {
     return await work;
@@ -46,13 +52,14 @@ export async function cached(
 
 async function readOrMake(
   folder: string,
+  what: string,
   file: string,
   make: () => Uint8Array | Promise<Uint8Array>,
 ): Promise<Uint8Array> {
   const kept = await read(file);
   if (kept !== null) return kept;
   const bytes = await make();
-  await keep(folder, file, bytes);
+  await keep(folder, what, file, bytes);
   return bytes;
 }
 
@@ -73,27 +80,48 @@ async function read(file: string): Promise<Uint8Array | null> {
   const bytes = found.subarray(HEADER_BYTES);
   const isWhole =
     found.subarray(0, MAGIC.length).equals(MAGIC) && found.subarray(MAGIC.length, HEADER_BYTES).equals(sha256(bytes));
-  return isWhole ? bytes : null;
+  if (!isWhole) return null;
+  await touch(file);
+  return bytes;
 }
 
-async function keep(folder: string, file: string, bytes: Uint8Array): Promise<void> {
+/** Says that a file is still used. Once a day is enough, so mostly nothing is written. */
+async function touch(file: string): Promise<void> {
+  try {
+    const now = Date.now();
+    const { mtimeMs } = await stat(file);
+    if (now - mtimeMs > DAY_MS) await utimes(file, new Date(now), new Date(now));
+  } catch {
+    // A folder that cannot be written is one that nobody cleans, either.
+  }
+}
+
+async function keep(folder: string, what: string, file: string, bytes: Uint8Array): Promise<void> {
   const beside = `${file}.${randomUUID()}.tmp`;
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
     await writeFile(beside, [MAGIC, sha256(bytes), bytes], { mode: 0o600, flag: "wx", flush: true });
     await rename(beside, file);
-    await sweep(folder);
+    await sweep(folder, what);
   } catch {
     await rm(beside, { force: true }).catch(() => undefined);
   }
 }
 
-/** Removes what a process that died has left half written: nobody writes for so long. */
-async function sweep(folder: string): Promise<void> {
+/** Removes what a process that died has left half written, and what is kept of the same kind and nobody uses any more. */
+async function sweep(folder: string, what: string): Promise<void> {
+  const kind = new RegExp(`^${what}-[0-9a-f]{64}$`);
+  let removed = 0;
   for (const name of await readdir(folder)) {
-    if (!name.endsWith(".tmp")) continue;
-    const { mtimeMs } = await stat(join(folder, name));
-    if (Date.now() - mtimeMs > MOST_WRITING_MS) await rm(join(folder, name), { force: true });
+    // Nobody writes for longer than that.
+    const longest = name.endsWith(".tmp") ? MOST_WRITING_MS : kind.test(name) ? MOST_UNUSED_MS : null;
+    const path = join(folder, name);
+    if (longest === null || inFlight.has(path)) continue;
+    const { mtimeMs } = await stat(path);
+    if (Date.now() - mtimeMs <= longest) continue;
+    await rm(path, { force: true });
+    removed += 1;
+    if (removed >= MOST_REMOVED) return;
   }
 }
 

@@ -41,7 +41,10 @@ export interface Allotted {
 }
 
 /** An answer to a question of the guest. */
-export type Answer = { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: string };
+export type Answer =
+  | { readonly id: number; readonly value: unknown }
+  /** With `data` it is a refusal, which the guest can tell from a failure: `data.code` and `data.dimension` say what of. */
+  | { readonly id: number; readonly error: string; readonly data?: Readonly<Record<string, unknown>> };
 
 /** Thrown from `onSlice` when somebody has had enough. */
 export class Stopped extends Error {

@@ -28,6 +28,49 @@ describe("host.call", () => {
     expect((await bench.resume([{ id: 1, error: "no budget left" }])).out).toBe("true no budget left\n");
   });
 
+  test("throws a refusal with what the host says about it, which can be told from a failure", async () => {
+    const bench = new Bench();
+    await bench.run(`
+      Object.defineProperty(Object.prototype, "code", { get: () => "forged", set: () => {}, configurable: true });
+      for (let i = 0; i < 3; i++) {
+        try { await host.call("x"); } catch (error) {
+          console.log(error instanceof HostRefusedError, error instanceof Error, String(error), error.code, error.dimension);
+          if (error.data) console.log(JSON.stringify(error.data));
+        }
+      }
+      delete Object.prototype.code;`);
+    const data = { code: "budget_exhausted", dimension: "cost_usd", remaining: [0] };
+    const first = await bench.resume([{ id: 1, error: "no budget left", data }]);
+    expect(first.out).toBe(
+      `true true HostRefusedError: no budget left budget_exhausted cost_usd\n${JSON.stringify(data)}\n`,
+    );
+    const second = await bench.resume([{ id: 2, error: "no", data: { code: 5 } }]);
+    expect(second.out).toBe(`true true HostRefusedError: no null null\n{"code":5}\n`);
+    expect((await bench.resume([{ id: 3, error: "broken" }])).out).toMatch(/^false true Error: broken /);
+  });
+
+  test("has names of their own for what agents call most", async () => {
+    const bench = new Bench();
+    const { outcome } = await bench.run(`
+      host.llm({ prompt: "hi" });
+      host.tool("search", { query: "x" });
+      host.tool("now");
+      host.spawn("child.py", { n: 1 }, { budget: { steps: 3 }, program: "other" });
+      host.spawn("child.py");
+      host.sleep(50);
+      host.budget();`);
+    const calls = outcome.kind === "pending" ? outcome.calls.map(({ name, args }) => [name, args]) : [];
+    expect(calls).toEqual([
+      ["llm", { prompt: "hi" }],
+      ["tool", { name: "search", args: { query: "x" } }],
+      ["tool", { name: "now", args: null }],
+      ["spawn", { program: "child.py", input: { n: 1 }, budget: { steps: 3 } }],
+      ["spawn", { program: "child.py", input: null }],
+      ["sleep", { ms: 50 }],
+      ["budget", {}],
+    ]);
+  });
+
   test("waits for several at once, and takes the answers in any order", async () => {
     const bench = new Bench();
     const code = `

@@ -137,6 +137,26 @@ describe("what a program leaves behind", () => {
     expect(await bench.print(`import { up } from "./counter.js"; console.log(up());`)).toBe("3\n");
   });
 
+  test.for([
+    ["const x = 1", ["const x = 2", "let x = 2", "var x = 2", "function x() {}", "class x {}"], []],
+    ["let x = 1", ["const x = 2", "let x = 2", "var x = 2", "function x() {}", "class x {}"], ["x = 2"]],
+    ["class x {}", ["const x = 2", "let x = 2", "var x = 2", "function x() {}", "class x {}"], ["x = 2"]],
+    ["var x = 1", ["const x = 2", "let x = 2", "class x {}"], ["var x = 2", "function x() {}", "x = 2"]],
+    ["function x() {}", ["const x = 2", "let x = 2", "class x {}"], ["var x = 2", "function x() {}", "x = 2"]],
+    ["globalThis.x = 1", [], ["globalThis.x = 2", "var x = 2"]],
+    ["const x = null.y", ["const x = 2", "var x = 2", "x"], ["{ const x = 2; }"]],
+    ["const x = 1", ["x = 2"], ["{ const x = 2; }", "import 'std'; const x = 2;"]],
+  ] as const)("after %s takes some declarations of the same name and not others", async ([first, refused, taken]) => {
+    const after = async (next: string) => {
+      const bench = new Bench();
+      await bench.run(first);
+      const { outcome } = await bench.run(`${next}; console.log("ran");`);
+      return outcome.kind === "ended" && outcome.exit_code === 0;
+    };
+    for (const next of refused) expect([next, await after(next)]).toEqual([next, false]);
+    for (const next of taken) expect([next, await after(next)]).toEqual([next, true]);
+  });
+
   test("is gone with persist: false, but for its files", async () => {
     const bench = new Bench({}, { persist: false });
     await bench.print(`import * as std from "std"; globalThis.a = 1; std.writeFile("kept.txt", "kept");`);

@@ -133,6 +133,56 @@ print(notes)
     }
   });
 
+  test("raises a refusal with what the host says about it, which can be told from a failure", () => {
+    const guest = newGuest(parts);
+    const code = `
+import copy, pickle
+for i in range(3):
+    try:
+        await host.call("x")
+    except host.Refused as error:
+        print(isinstance(error, HostError), error, error.code, error.dimension, error.data)
+        print(repr(copy.copy(error)), pickle.loads(pickle.dumps(error)).data == error.data)
+    except HostError as error:
+        print("failed", error)
+`;
+    run(guest, code);
+    const data = { code: "budget_exhausted", dimension: "cost_usd", remaining: [0] };
+    guest.resume({ id: 1, error: "no budget left", data }, MORE);
+    guest.resume({ id: 2, error: "no", data: { code: 5 } }, MORE);
+    expect(guest.resume({ id: 3, error: "broken" }, MORE).outcome).toEqual(ENDED);
+    expect(guest.host.stdout.text()).toBe(
+      "True no budget left budget_exhausted cost_usd " +
+        "{'code': 'budget_exhausted', 'dimension': 'cost_usd', 'remaining': [0]}\n" +
+        "Refused('no budget left') True\n" +
+        "True no None None {'code': 5}\nRefused('no') True\nfailed broken\n",
+    );
+    const uncaught = newGuest(parts);
+    run(uncaught, "await host.call('x')");
+    uncaught.resume({ id: 1, error: "no", data: {} }, MORE);
+    expect(uncaught.host.stderr.text()).toMatch(/\nhost\.Refused: no\n$/);
+  });
+
+  test.each(["", "import host\n"])("has names of their own for what agents call most, %j", (first) => {
+    const code = `${first}calls = [
+    host.llm({"prompt": "hi"}), host.tool("search", {"query": "x"}), host.tool("now"),
+    host.spawn("child.py", {"n": 1}, {"budget": {"steps": 3}, "program": "other"}), host.spawn("child.py"),
+    host.sleep(50), host.budget(), host.anything(1, 2),
+]
+for call in calls: await call`;
+    const { outcome } = run(newGuest(parts), code);
+    expect(outcome.kind === "pending" && outcome.calls.map(({ name, args }) => [name, args])).toEqual([
+      ["llm", { prompt: "hi" }],
+      ["tool", { name: "search", args: { query: "x" } }],
+      ["tool", { name: "now", args: null }],
+      ["spawn", { program: "child.py", input: { n: 1 }, budget: { steps: 3 } }],
+      ["spawn", { program: "child.py", input: null }],
+      ["sleep", { ms: 50 }],
+      ["budget", {}],
+      ["anything", [1, 2]],
+    ]);
+  });
+
   test("works with asyncio.run, several at once, and timers in between", () => {
     const guest = newGuest(parts);
     const code = `
@@ -190,5 +240,13 @@ describe("a saved guest", () => {
     run(guest, "x = 1\nopen('kept.txt', 'w').write('yes')\nleft_open = open('kept.txt')");
     const state = guest.save({ memory: false });
     expect(run(newGuest(parts, state), "print(open('kept.txt').read(), 'x' in globals())").out).toBe("yes False\n");
+  });
+
+  test("without its memory has nothing open: files that have lost their name are gone, and counted no more", () => {
+    const guest = newGuest(parts);
+    const files = guest.save({ memory: true }).host.vfs.files;
+    run(guest, "import os\nfor i in range(5):\n    os.open('x', os.O_CREAT | os.O_RDWR)\n    os.unlink('x')");
+    expect(guest.save({ memory: true }).host.vfs.files).toBe(files + 5);
+    expect(guest.save({ memory: false }).host.vfs).toMatchObject({ files });
   });
 });

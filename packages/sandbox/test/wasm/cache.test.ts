@@ -132,6 +132,54 @@ describe("the folder", () => {
   });
 });
 
+describe("what nobody has used for a month", () => {
+  const [month, week] = [31, 7].map((days) => new Date(Date.now() - days * 86_400_000)) as [Date, Date];
+
+  test("is removed when another of its kind is written, and nothing else is", async () => {
+    const paths: Record<string, string> = {};
+    for (const [name, key] of Object.entries({
+      old: { ...KEY, version: "old" },
+      younger: { ...KEY, version: "younger" },
+      other: { ...KEY, what: "metered-module-2", version: "old" },
+    })) {
+      const before = new Set(await readdir(folder).catch(() => []));
+      await cached(folder, key, make);
+      paths[name] = join(folder, (await readdir(folder)).find((each) => !before.has(each)) ?? "");
+    }
+    const foreign = join(folder, "metered-module-notes");
+    await writeFile(foreign, "mine");
+    const { old = "", younger = "", other = "" } = paths;
+    for (const path of [old, other, foreign]) await utimes(path, month, month);
+    await utimes(younger, week, week);
+
+    await cached(folder, { ...KEY, version: "new" }, make);
+
+    const left = (await readdir(folder)).map((name) => join(folder, name));
+    expect(left).toHaveLength(4);
+    expect(left).toEqual(expect.arrayContaining([younger, other, foreign]));
+  });
+
+  test("is what was not read: a file that is read counts as used", async () => {
+    await cached(folder, KEY, make);
+    const file = await onlyFile();
+    await utimes(file, month, month);
+    await cached(folder, KEY, make);
+    expect((await stat(file)).mtimeMs).toBeGreaterThan(week.getTime());
+
+    await cached(folder, { ...KEY, version: "2" }, make);
+    expect(await readdir(folder)).toHaveLength(2);
+    expect(made).toBe(2);
+  });
+
+  test("is not what is being read right now", async () => {
+    await cached(folder, KEY, make);
+    await utimes(await onlyFile(), month, month);
+    const [again] = await Promise.all([cached(folder, KEY, make), cached(folder, { ...KEY, version: "2" }, make)]);
+    expect([...again]).toEqual([9, 8, 7, 1]);
+    expect(await readdir(folder)).toHaveLength(2);
+  });
+});
+
 test.for(["", "../x", "A", "a/b", "a".repeat(65)])("%o is no name", async (what) => {
   await expect(cached(folder, { ...KEY, what }, make)).rejects.toThrow(RangeError);
 });

@@ -1,0 +1,26 @@
+import type { OutputBytes } from "./errand.js";
+import type { OutputPiece } from "./options.js";
+
+/**
+ * Output as text, for somebody who looks on. Characters that come in two pieces are put together, so that all pieces are the
+ * same text as the result's.
+ */
+export class OutputText {
+  private readonly decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+
+  take(pieces: readonly OutputBytes[]): readonly OutputPiece[] {
+    return pieces.flatMap(({ stream, bytes }) =>
+      pieceOf(stream, this.decoders[stream].decode(bytes, { stream: true })),
+    );
+  }
+
+  /** What is left of characters that never became whole. */
+  end(): readonly OutputPiece[] {
+    const streams = ["stdout", "stderr"] as const;
+    return streams.flatMap((stream) => pieceOf(stream, this.decoders[stream].decode()));
+  }
+}
+
+function pieceOf(stream: OutputPiece["stream"], text: string): readonly OutputPiece[] {
+  return text === "" ? [] : [{ stream, text }];
+}

@@ -1,0 +1,8 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** Makes a folder that is its owner's alone. Those that lead to it, where they are missing, are as others' usually are. */
+export function makePrivateFolder(folder: string): void {
+  mkdirSync(dirname(folder), { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+}

@@ -1,0 +1,132 @@
+import { fileURLToPath } from "node:url";
+import { openSandbox, type Sandbox } from "@bursar/sandbox";
+import {
+  defineTool,
+  guestProgram,
+  MemoryStore,
+  type Model,
+  openBursar,
+  type Program,
+  sha256Hex,
+  verifyChain,
+} from "bursar";
+import { compilePlan } from "bursar/plans";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const CACHE = fileURLToPath(new URL("../../node_modules/.cache/bursar-sandbox-tests", import.meta.url));
+const ANN = { name: "ann", role: "operator" } as const;
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await openSandbox({ cacheFolder: CACHE, workers: 2 });
+}, 120_000);
+afterAll(() => sandbox[Symbol.asyncDispose]());
+
+const PYTHON = `
+total = 0
+question = (await host.call("input", {}))["question"]
+for turn in range(3):
+    answer = await host.llm({"prompt": f"{question} {turn}"})
+    total += await host.tool("add", {"a": total, "b": answer["number"]})
+    print("turn", turn, total)
+await host.call("result", {"total": total})
+`;
+
+const JAVASCRIPT = `
+let total = 0;
+const { question } = await host.call("input", {});
+for (let turn = 0; turn < 3; turn++) {
+  const answer = await host.llm({ prompt: \`\${question} \${turn}\` });
+  total += await host.tool("add", { a: total, b: answer.number });
+  console.log("turn", turn, total);
+}
+await host.call("result", { total });
+`;
+
+const PLAN = `
+(run :name "adds"
+     :inputs [question]
+     :body (let [total (loop [turn 0 total 0]
+                         (if (= turn 3)
+                           total
+                           (let [answer (call :llm/ask {:prompt (str question " " turn)})]
+                             (recur (+ turn 1)
+                                    (+ total (call :add {:a total :b (:number answer)}))))))]
+             {:total total}))
+`;
+
+function guest(name: string): Program {
+  const plain = { packages: [], memory_bytes: 64 * 1024 * 1024 };
+  const source = {
+    python: { ...plain, language: "python", code: PYTHON },
+    javascript: { ...plain, language: "javascript", code: JAVASCRIPT },
+    plan: { ...plain, language: "javascript", code: compilePlan(PLAN).code },
+  } as const;
+  return guestProgram(name, source[name as keyof typeof source], async () => sandbox);
+}
+
+function world() {
+  const store = new MemoryStore();
+  const prompts: unknown[] = [];
+  const add = defineTool({
+    name: "add",
+    description: "Adds two numbers.",
+    input: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } }, required: ["a", "b"] },
+    run: ({ a, b }: { a: number; b: number }) => a + b,
+  });
+  const model: Model = {
+    quote: () => ({ llm_input_tokens: 60, llm_output_tokens: 40 }),
+    call: async (request) => {
+      prompts.push(request);
+      return { value: { number: prompts.length }, usage: { input_tokens: 50, output_tokens: 30 } };
+    },
+  };
+  const programs = ["python", "javascript", "plan"].map(guest);
+  const process = (more: readonly Program[] = []) =>
+    openBursar({ store, tools: [add], model, programs: [...programs, ...more] });
+  return { store, prompts, process };
+}
+
+describe.each(["python", "javascript", "plan"])("a program in %s", (name) => {
+  test("asks for effects, and gives back its result", async () => {
+    const { process, prompts } = world();
+    const done = await process().run(name, { question: "how many" }, { id: "r", limits: { wall_clock_ms: null } });
+    expect(done).toMatchObject({ status: "completed", result: { total: 11 }, usage: { steps: 6, llm_tokens: 240 } });
+    expect(JSON.stringify(prompts)).toMatch(/how many 0.*how many 1.*how many 2/);
+    expect(Number(done.usage.fuel)).toBeGreaterThan(0);
+  });
+
+  test("is saved now and then, so that another process need not begin from the beginning", async () => {
+    const { process, store } = world();
+    const many = name === "plan" ? compilePlan(PLAN.replace("(= turn 3)", "(= turn 40)")).code : "";
+    const code =
+      many || guest(name).source?.code?.toString().replace("range(3)", "range(40)").replace("turn < 3", "turn < 40");
+    const language = name === "python" ? "python" : "javascript";
+    const source = { language, code: code ?? "", packages: [], memory_bytes: 64 * 1024 * 1024 } as const;
+    const program = guestProgram("many", source, async () => sandbox);
+    const limits = { steps: 75, llm_tokens: null, wall_clock_ms: null };
+    const policies = { steps: "approval_required" } as const;
+    const paused = await process().run(program, { question: "q" }, { id: "r", limits, policies });
+    expect(paused).toMatchObject({ status: "paused" });
+    const checkpoint = await store.document("session", "r/checkpoint");
+    expect(checkpoint?.body.part).toBeGreaterThan(2);
+    expect(await process([program]).approve("r/checkpoint", { by: ANN, extensions: { steps: 100 } })).toMatchObject({
+      status: "completed",
+    });
+  });
+
+  test("pauses at its limit, and goes on in another process at the same instruction", async () => {
+    const { process, prompts, store } = world();
+    const limits = { llm_tokens: 200, wall_clock_ms: null };
+    const paused = await process().run(name, { question: "how many" }, { id: "r", limits });
+    expect(paused).toMatchObject({ status: "paused", exhausted_dimension: "llm_tokens" });
+    expect(prompts).toHaveLength(2);
+    const done = await process().approve("r/checkpoint", { by: ANN, extensions: { llm_tokens: 1000 } });
+    expect(done).toMatchObject({ status: "completed", result: { total: 11 }, usage: { llm_tokens: 240 } });
+    // Every question was asked once.
+    expect(prompts).toHaveLength(3);
+    const lines: string[] = [];
+    for await (const line of store.chain("r")) lines.push(line);
+    expect(await verifyChain(lines, { hash: sha256Hex })).toMatchObject({ ok: true });
+  });
+});
