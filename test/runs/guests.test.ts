@@ -1,16 +1,19 @@
 import { fileURLToPath } from "node:url";
 import { openSandbox, type Sandbox } from "@bursar/sandbox";
 import {
+  defineAgent,
   defineTool,
+  execHandler,
   guestProgram,
   MemoryStore,
   type Model,
   openBursar,
   type Program,
+  type ProgramRef,
   sha256Hex,
   verifyChain,
 } from "bursar";
-import { compilePlan } from "bursar/plans";
+import { compilePlan, planProgram, revivePlan } from "bursar/plans";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/bursar-sandbox-tests", import.meta.url));
@@ -129,4 +132,60 @@ describe.each(["python", "javascript", "plan"])("a program in %s", (name) => {
     for await (const line of store.chain("r")) lines.push(line);
     expect(await verifyChain(lines, { hash: sha256Hex })).toMatchObject({ ok: true });
   });
+});
+
+const FAMILY = `
+(run :name "family"
+     :body (let [both (pmap (fn [start]
+                              (run :name "child"
+                                   :input {:start start}
+                                   :inputs [start]
+                                   :budget {:steps 2}
+                                   :body (step "adding" (call :add {:a start :b 10}))))
+                            [1 2])]
+             {:sum (reduce + 0 both)}))
+`;
+
+test("a plan starts plans of its own, each inside a budget of its own", async () => {
+  const { process, store } = world();
+  const program = planProgram(compilePlan(FAMILY), async () => sandbox);
+  const done = await process().run(program, {}, { id: "r", limits: { wall_clock_ms: null } });
+  expect(done).toMatchObject({ status: "completed", result: { sum: 23 } });
+  const child = await store.document("run", "r.0");
+  expect(child).toMatchObject({ status: "completed", body: { parent: "r", depth: 1, program: { kind: "plan" } } });
+  const chain: string[] = [];
+  for await (const line of store.chain("r.0")) chain.push(line);
+  expect(chain.join("\n")).toContain("PartStarted");
+  // Another process knows it by what the store has kept.
+  const { program: ref } = (child?.body ?? {}) as unknown as { program: ProgramRef };
+  expect(revivePlan(ref, async () => sandbox)).toMatchObject({ name: ref.name, digest: ref.digest });
+});
+
+test("an agent runs code in the sandbox, and its fuel is the run's", async () => {
+  const store = new MemoryStore();
+  const coder = defineAgent("coder", async (ctx) => {
+    const { stdout } = await ctx.exec<{ stdout: string }>("python", "print(sum(range(10)))");
+    return stdout.trim();
+  });
+  const bursar = openBursar({ store, programs: [coder], handlers: { exec: execHandler(async () => sandbox) } });
+  const done = await bursar.run("coder", {}, { limits: { fuel: 10_000_000_000 } });
+  expect(done).toMatchObject({ status: "completed", result: "45" });
+  expect(Number(done.usage.fuel)).toBeGreaterThan(0);
+  const poor = await bursar.run("coder", {}, { limits: { fuel: 1000 } });
+  expect(poor).toMatchObject({ status: "failed", failure: { dimension: "fuel" } });
+});
+
+test("a program that runs out of fuel pauses, and goes on when it is given more", async () => {
+  const store = new MemoryStore();
+  const code = `print("begun")\ntotal = 0\nfor i in range(200000):\n    total += i\nawait host.call("result", total)\n`;
+  const source = { language: "python", code, packages: [], memory_bytes: 64 * 1024 * 1024 } as const;
+  const program = guestProgram("counter", source, async () => sandbox);
+  const bursar = openBursar({ store, programs: [program] });
+  const limits = { fuel: 5_000_000, wall_clock_ms: null };
+  const paused = await bursar.run("counter", {}, { id: "r", limits, policies: { fuel: "approval_required" } });
+  expect(paused).toMatchObject({ status: "paused", exhausted_dimension: "fuel" });
+  const done = await bursar.approve("r/checkpoint", { by: ANN, extensions: { fuel: 10_000_000_000 } });
+  expect(done).toMatchObject({ status: "completed", result: 19_999_900_000, output: { stdout: "begun\n" } });
+  const stopped = await bursar.run("counter", {}, { id: "q", limits });
+  expect(stopped).toMatchObject({ status: "failed", failure: { dimension: "fuel" }, output: { stdout: "begun\n" } });
 });

@@ -4,3 +4,4 @@ export { type ExecutionContext, readExecutionContext } from "./execution-context
 export type { PlanInput } from "./inputs.js";
 export { type Plan, planErrorAt } from "./plan.js";
 export { PlanError, type Position } from "./plan-error.js";
+export { planProgram, revivePlan } from "./plan-program.js";

@@ -58,6 +58,8 @@ export interface Program {
   readonly digest: string;
   /** What another process needs in order to execute it too; null when it knows the program by its name. */
   readonly source: JsonObject | null;
+  /** The programs that it alone may start, by the names under which it does. */
+  readonly children?: readonly Program[];
   /** Executes it to its end, from where it was saved if it was. */
   play(stage: Stage, input: Json): Played;
 }

@@ -125,7 +125,7 @@ export class Bursar implements AsyncDisposable {
     const known = rest.id === undefined ? null : await this.store.document("run", id);
     if (known !== null) return readRun(known);
     const chosen = typeof program === "string" ? this.programNamed(program) : program;
-    if (!this.programs.has(chosen.name)) this.programs.set(chosen.name, chosen);
+    this.learn(chosen);
     const written = JSON.parse(JSON.stringify(input ?? null)) as Json;
     const start = { id, program: chosen, input: written, instant, by: by.name };
     const operations = openRun(start, rest, this.store.dimensions);
@@ -168,6 +168,7 @@ export class Bursar implements AsyncDisposable {
     const next = taken(claim, this.worker, this.store.clock.now().instant, claim_ms);
     if (next === null || this.driving.has(run.id)) return false;
     const program = this.programFor(run);
+    this.learn(program);
     const running: RunRecord = { ...run, status: "running" };
     try {
       await this.store.apply([putClaim(next), putRun(running), this.claimed(run, next.epoch)]);
@@ -324,6 +325,12 @@ export class Bursar implements AsyncDisposable {
   private lost(id: string, error: unknown): Promise<RunRecord> {
     if (error instanceof ClaimLostError) return this.find(id);
     throw error;
+  }
+
+  /** A program is known from now on, with those that it may start. */
+  private learn(program: Program): void {
+    if (!this.programs.has(program.name)) this.programs.set(program.name, program);
+    for (const child of program.children ?? []) this.learn(child);
   }
 
   private programNamed(name: string): Program {

@@ -12,6 +12,8 @@ export type Deed = ValueDeed | SleepDeed | CallDeed | ChildDeed;
 interface ValueDeed {
   readonly kind: "value";
   readonly value: Json;
+  /** Leaves word in the chain. */
+  readonly record?: { readonly action_type: string; readonly data: JsonObject };
 }
 
 interface SleepDeed {

@@ -1,10 +1,11 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import { canonicalize } from "../core/chain/canonical.js";
-import type { Program, Stage } from "../ports/program.js";
+import type { Played, Program, Stage } from "../ports/program.js";
 import type { GuestAnswer, GuestSession, GuestTurn, GuestUsage, Sandbox } from "../ports/sandbox.js";
 import { sha256Hex } from "../runtime/crypto.js";
 import { RunError, writeError } from "./error.js";
 import { toJson } from "./performer.js";
+import type { ProgramRef } from "./record.js";
 
 /** A program in the sandbox, as a store keeps it. */
 export interface GuestSource extends JsonObject {
@@ -21,18 +22,35 @@ const FUEL = 2_000_000_000;
 const MOST_FUEL = 1_000_000_000_000_000;
 const LONGEST_MS = 24 * 60 * 60_000;
 
+/** Where guests run: opened when the first one does. */
+export type OpenSandbox = () => Promise<Sandbox>;
+
 /** A Python or JavaScript program, which runs in the sandbox and is saved as it stands. */
-export function guestProgram(name: string, source: GuestSource, sandbox: () => Promise<Sandbox>): Program {
+export function guestProgram(name: string, source: GuestSource, sandbox: OpenSandbox): Program {
   return {
     kind: "guest",
     name,
     digest: sha256Hex(canonicalize(source)),
     source,
-    play: (stage, input) => {
-      const play = new Play(stage, input, source, sandbox);
-      return { result: play.run(), snapshot: () => play.snapshot() };
-    },
+    play: (stage, input) => playGuest(stage, input, source, sandbox),
   };
+}
+
+/** The program that a store has kept, if it is one of these. */
+export function reviveGuest({ kind, name, source }: ProgramRef, sandbox: OpenSandbox): Program | null {
+  return kind === "guest" && source !== null ? guestProgram(name, source as GuestSource, sandbox) : null;
+}
+
+/** `translate` turns what the guest asks for into what a run understands. */
+export function playGuest(
+  stage: Stage,
+  input: Json,
+  source: GuestSource,
+  sandbox: OpenSandbox,
+  translate: (name: string, args: Json) => Json = (_, args) => args,
+): Played {
+  const play = new Play(stage, input, source, sandbox, translate);
+  return { result: play.run(), snapshot: () => play.snapshot() };
 }
 
 interface Saved extends JsonObject {
@@ -50,7 +68,8 @@ class Play {
   private readonly stage: Stage;
   private readonly input: Json;
   private readonly source: GuestSource;
-  private readonly sandbox: () => Promise<Sandbox>;
+  private readonly sandbox: OpenSandbox;
+  private readonly translate: (name: string, args: Json) => Json;
   private readonly open = new Map<number, number>();
   private readonly ready: GuestAnswer[] = [];
   private session: GuestSession | null = null;
@@ -62,7 +81,14 @@ class Play {
   private answers = 0;
   private savedFuel = 0;
 
-  constructor(stage: Stage, input: Json, source: GuestSource, sandbox: () => Promise<Sandbox>) {
+  constructor(
+    stage: Stage,
+    input: Json,
+    source: GuestSource,
+    sandbox: OpenSandbox,
+    translate: (name: string, args: Json) => Json,
+  ) {
+    this.translate = translate;
     this.stage = stage;
     this.input = input;
     this.source = source;
@@ -142,7 +168,7 @@ class Play {
         this.result = toJson(args);
         this.answer({ id, value: null });
       } else {
-        const { number, answer } = this.stage.ask(name, toJson(args));
+        const { number, answer } = this.stage.ask(name, this.translate(name, toJson(args)));
         this.await(id, number, answer);
       }
     }

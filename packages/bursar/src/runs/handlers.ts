@@ -32,7 +32,7 @@ export function handlersFor({ tools, model, more = {} }: World): Handlers {
     },
     step: (args, { own }) => {
       const { name } = fields(args);
-      if (own === null) return { kind: "value", value: null };
+      if (own === null) return markDeed(fields(args));
       const capability_id = `step:${String(name).slice(0, 100)}`;
       const make = async ({ signal }: { readonly signal: AbortSignal }) => ({ value: await own(signal) });
       return { kind: "call", capability_id, call: "code", asked: {}, make };
@@ -40,13 +40,19 @@ export function handlersFor({ tools, model, more = {} }: World): Handlers {
     tool: (args) => toolDeed(byName, fields(args)),
     llm: (args) => modelDeed(model, fields(args)),
     spawn: (args) => {
-      const { program, input = null, budget = "share" } = fields(args);
+      const { program, input = null, budget = { fraction: 0.5 } } = fields(args);
       if (typeof program !== "string")
         throw new InputError("program", `is ${show(program)}; allowed: a program's name`);
       return { kind: "child", child: { program, input, grant: grantOf(budget) } };
     },
     ...more,
   };
+}
+
+/** A program tells that a part of it begins or ends. */
+function markDeed({ name, phase, ...rest }: JsonObject): Deed {
+  const action_type = phase === "end" ? "PartEnded" : "PartStarted";
+  return { kind: "value", value: null, record: { action_type, data: { name: String(name).slice(0, 200), ...rest } } };
 }
 
 function toolDeed(tools: ReadonlyMap<string, Tool>, { name, args = {}, final = false }: JsonObject): Deed {

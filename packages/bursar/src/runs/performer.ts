@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Decision, Finding } from "../core/decision.js";
 import { LedgerError } from "../core/errors.js";
-import { Events } from "../core/events.js";
+import { type Action, Events } from "../core/events.js";
 import type { Operation } from "../core/operation.js";
 import type { OwnEffect } from "../ports/program.js";
 import type { Timer } from "../ports/timer.js";
@@ -110,7 +110,7 @@ export class Performer {
     }
     switch (deed.kind) {
       case "value":
-        return this.answer(ask, { value: deed.value });
+        return this.answer(ask, { value: deed.value }, deed.record);
       case "sleep":
         await this.sleep(deed.until);
         return this.answer(ask, { value: null });
@@ -161,9 +161,12 @@ export class Performer {
   }
 
   /** Tells the program, and writes down that it was told; the next effect waits until that is kept. */
-  private async answer(ask: AskEntry, answered: Answered): Promise<void> {
+  private async answer(ask: AskEntry, answered: Answered, action?: Action): Promise<void> {
     const at = await this.player().hand(ask.number, answered);
-    if (at !== null) this.desk.later([this.written(ask, at, answered)]);
+    if (at === null) return;
+    const { budget } = this.direct.run;
+    const record: readonly Operation[] = action === undefined ? [] : [{ op: "record", budget, action }];
+    this.desk.later([this.written(ask, at, answered), ...record]);
   }
 
   private written({ number }: AskEntry, at: number, answered: Answered): Operation {
