@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -7,6 +8,8 @@ export default defineConfig({
     globalSetup: ["packages/sandbox/bundle.mjs"],
     // Guests that were built on this machine are for `npm run test:guest`.
     env: { BURSAR_GUEST: process.env.BURSAR_GUEST ?? "npm" },
+    // By itself it leaves one processor free, which on two of them doubles the time; most tests wait for disks and processes.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // Property tests explore many histories; a slow machine must not fail them.
     testTimeout: 120_000,
   },
