@@ -54,7 +54,7 @@ function serve(options: KeeperOptions): void {
   });
   // Whoever has started this process is gone.
   process.on("disconnect", () => process.exit(0));
-  // Nobody else can read what sleeps here.
+  // No other process takes back what sleeps here.
   process.on("exit", () => removeSleepFolder(options.asleep));
 }
 

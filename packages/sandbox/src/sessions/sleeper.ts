@@ -6,7 +6,7 @@ import type { SleepFolder } from "./sleep-folder.js";
 
 /**
  * A session that is in memory while somebody uses it, and can be put on the disk otherwise. What is there is signed with a key
- * that only this process knows: it is read back by nobody else, and not at all if anybody has touched it.
+ * that only this process knows, so it is not taken back if anybody has touched it; it is not encrypted.
  */
 export class Sleeper {
   readonly id: string;
