@@ -21,12 +21,13 @@ export interface Stage {
    * it is made; null when the program is not in a state to be kept.
    */
   save(make: () => Promise<JsonObject | null>): Promise<void>;
-  /** The program computes until this is settled, so it cannot be said to wait for anything. */
-  working<Value>(work: Promise<Value>): Promise<Value>;
   /** How much of a dimension the run may still use, in ledger units; infinite without a limit. */
   free(dimension: string): Promise<number>;
-  /** Records what the program itself has used, in ledger units. Under the same name it counts once, however often it is replayed. */
-  charge(name: string, used: Readonly<Record<string, number>>): void;
+  /**
+   * Lets the program compute, with as much of a dimension as is left, which is held for it meanwhile; infinite without a
+   * limit. When nothing is left, the run pauses or ends, and this never settles.
+   */
+  compute<Value>(dimension: string, work: (most: number) => Promise<Computed<Value>>): Promise<Value>;
   /**
    * The program could not go on, because something had run out. Tells whether its policy ends or pauses the run now; then
    * nothing more is expected of the program.
@@ -34,6 +35,15 @@ export interface Stage {
   exhausted(): Promise<boolean>;
   /** What the program has written for people, so that it is not lost with it. */
   output(output: Output): void;
+}
+
+/** What came of a computation, and what it has used. */
+export interface Computed<Value> {
+  readonly value: Value;
+  /** Under this name it counts once, however often the program is replayed. */
+  readonly name: string;
+  /** In ledger units. */
+  readonly used: Readonly<Record<string, number>>;
 }
 
 /** Done once, however often the program is replayed. */

@@ -28,8 +28,8 @@ export interface GuestMoment {
 export interface GuestSession {
   begin(code: string, settings?: { readonly fuelBudget?: number; readonly timeout?: number }): Promise<GuestTurn>;
   resume(answer: GuestAnswer): Promise<GuestTurn>;
-  /** Lets what is running, or waits, burn more. */
-  extend(fuel: number): Promise<void>;
+  /** Says how much a program that waits for an answer may burn from now on. */
+  allow(fuel: number): Promise<void>;
   save(): Promise<Uint8Array>;
   cancel(): Promise<void>;
   destroy(): Promise<void>;

@@ -12,6 +12,8 @@ export interface Claim {
   /** Counts the claims, so that each attempt at a call has a name of its own. */
   readonly epoch: number;
   readonly expires: number;
+  /** A reservation that its program computes with; whoever takes the run over gives it back. */
+  readonly hold: string | null;
   readonly version: number;
 }
 
@@ -22,12 +24,12 @@ export function claimId(run: string): string {
 }
 
 export function readClaim(run: string, document: Document | null): Claim {
-  if (document === null) return { run, worker: null, epoch: 0, expires: 0, version: 0 };
-  const { worker, epoch, expires } = document.body as unknown as Claim;
-  return { run, worker, epoch, expires, version: document.version };
+  if (document === null) return { run, worker: null, epoch: 0, expires: 0, hold: null, version: 0 };
+  const { worker, epoch, expires, hold } = document.body as unknown as Claim;
+  return { run, worker, epoch, expires, hold, version: document.version };
 }
 
-export function putClaim({ run, worker, epoch, expires, version }: Claim): PutOperation {
+export function putClaim({ run, worker, epoch, expires, hold, version }: Claim): PutOperation {
   const status = worker === null ? "free" : "claimed";
   return {
     op: "put",
@@ -35,7 +37,7 @@ export function putClaim({ run, worker, epoch, expires, version }: Claim): PutOp
     id: claimId(run),
     budget: null,
     status,
-    body: { worker, epoch, expires },
+    body: { worker, epoch, expires, hold },
     version,
   };
 }

@@ -1,10 +1,9 @@
-import type { Amounts } from "../core/amount.js";
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import { decide, type Finding } from "../core/decision.js";
 import { StaleError } from "../core/document.js";
 import { BursarError } from "../core/errors.js";
 import type { Operation } from "../core/operation.js";
-import type { Output, OwnEffect, Played, Program, Stage } from "../ports/program.js";
+import type { Computed, Output, OwnEffect, Played, Program, Stage } from "../ports/program.js";
 import { Gate } from "../runtime/gate.js";
 import { TimeLimit } from "../runtime/time-limit.js";
 import { putApproval, readApproval, withdrawals } from "./approval.js";
@@ -13,6 +12,7 @@ import type { Claim } from "./claim.js";
 import { Desk, quiet } from "./desk.js";
 import { ClaimLostError, RunError, writeError } from "./error.js";
 import { freeFor } from "./free.js";
+import { Holding } from "./holding.js";
 import { type AskEntry, readJournal, unanswered } from "./journal.js";
 import { type Block, type Direction, Performer } from "./performer.js";
 import { Player } from "./player.js";
@@ -38,6 +38,7 @@ export class Conductor {
   private readonly program: Program;
   private readonly desk: Desk;
   private readonly gate: Gate;
+  private readonly holding: Holding;
   /** Ends what the program does, and what is done for it. */
   private readonly stageEnd = new AbortController();
   private readonly effectsEnd = new AbortController();
@@ -65,6 +66,7 @@ export class Conductor {
     this.checkpoint = readCheckpoint(run.id, null);
     this.desk = new Desk(around.store, around.timer, claim, around.claim_ms);
     this.gate = new Gate({ store: this.desk, timer: around.timer });
+    this.holding = new Holding(this.desk, around.timer, run);
     this.ending = new Promise((resolve) => {
       this.end = resolve;
     });
@@ -103,6 +105,7 @@ export class Conductor {
     const { store, timer } = this.around;
     const { id, budget } = this.run;
     this.checkpoint = readCheckpoint(id, await store.document("session", checkpointId(id)));
+    await this.holding.giveBackLeft();
     const { part, position } = this.checkpoint;
     const journal = await readJournal(store, id, part, position.delivered);
     const path = () => store.path(budget);
@@ -155,9 +158,8 @@ export class Conductor {
       ask: (name, args, own) => player.ask(name, args, own),
       askedBefore: (number) => player.askedBefore(number),
       save: (make) => player.between(async () => this.save(player, await make())),
-      working: (work) => this.works(work),
+      compute: (dimension, work) => this.compute(dimension, work),
       free: (dimension) => freeFor(this.around.store, this.run.budget, dimension),
-      charge: (name, used) => this.charge(name, used),
       exhausted: () => this.exhausted(),
       output: (output) => {
         this.output = output;
@@ -176,19 +178,15 @@ export class Conductor {
     await this.desk.apply([putCheckpoint(next)]);
   }
 
-  private charge(name: string, used: Readonly<Record<string, number>>): void {
-    const { store } = this.around;
-    const counted = Object.entries(used).filter(([id, amount]) => amount > 0 && store.dimensions.has(id));
-    if (counted.length === 0) return;
-    const { budget, id } = this.run;
-    const amounts = Object.fromEntries(counted) as Amounts;
-    this.desk.later([{ op: "charge", budget, call: `${id}/${name}`, used: amounts, capability_id: "sandbox" }]);
-  }
-
-  private async works<Value>(work: Promise<Value>): Promise<Value> {
+  private async compute<Value>(dimension: string, work: (most: number) => Promise<Computed<Value>>): Promise<Value> {
     this.working++;
     try {
-      return await work;
+      const most = await this.holding.take(dimension, () => this.exhausted());
+      // The run pauses or ends, and its program with it.
+      if (most === null) return await new Promise<never>(() => {});
+      const { value, name, used } = await work(most);
+      this.desk.later(this.holding.done(name, used));
+      return value;
     } finally {
       this.working--;
       void this.look();

@@ -31,6 +31,8 @@ export class Desk implements Store {
   private readonly timer: Timer;
   private readonly claim_ms: number;
   private claim: Claim;
+  /** The reservation that is written into the claim from now on. */
+  hold: string | null;
   private queue: Waiting[] = [];
   private flushing: Promise<void> | null = null;
   private failure: Error | null = null;
@@ -41,6 +43,7 @@ export class Desk implements Store {
     this.clock = store.clock;
     this.timer = timer;
     this.claim = claim;
+    this.hold = claim.hold;
     this.claim_ms = claim_ms;
   }
 
@@ -148,7 +151,8 @@ export class Desk implements Store {
   /** Writes once for certain. A store that is away for a while is asked again until the claim has run out. */
   private async write(operations: readonly Operation[], next?: Claim): Promise<readonly Outcome[]> {
     for (let wait = AGAIN_MS; ; wait = Math.min(2 * wait, LONGEST_MS)) {
-      const renewed = next ?? { ...this.claim, expires: this.clock.now().instant + this.claim_ms };
+      const { hold } = this;
+      const renewed = { ...(next ?? { ...this.claim, expires: this.clock.now().instant + this.claim_ms }), hold };
       try {
         const outcomes = (await this.store.apply([putClaim(renewed), ...operations])) as readonly Outcome[];
         this.claim = { ...renewed, version: this.claim.version + 1 };

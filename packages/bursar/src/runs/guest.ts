@@ -58,8 +58,6 @@ interface Saved extends JsonObject {
   /** Which effect each question of the guest is. */
   readonly open: readonly (readonly [number, number])[];
   readonly usage: GuestUsage & JsonObject;
-  /** What the guest was allowed to burn in all. */
-  readonly fuel: number;
   readonly result: Json;
 }
 
@@ -76,7 +74,6 @@ class Play {
   private noticed: () => void = () => {};
   private usage: GuestUsage = { fuel: 0, memory_bytes: 0, bytes_written: 0 };
   private result: Json = null;
-  private fuel = 0;
   private idle = false;
   private answers = 0;
   private savedFuel = 0;
@@ -98,13 +95,13 @@ class Play {
   async run(): Promise<Json> {
     const { stage } = this;
     try {
-      let turn = await stage.working(this.begin());
       stage.signal.addEventListener("abort", () => this.cancel(), { once: true });
+      let turn = stage.saved === null ? await this.compute((fuel) => this.begin(fuel)) : await this.restore();
       while (turn === null || turn.kind === "pending") {
         if (turn !== null) this.take(turn);
         await this.saveNowAndThen();
         const answer = await this.next();
-        turn = await stage.working(this.resume(answer));
+        turn = await this.compute((fuel) => this.resume(answer, fuel));
       }
       return await this.end(turn);
     } finally {
@@ -120,47 +117,60 @@ class Play {
       session,
       open: [...this.open],
       usage: { ...this.usage },
-      fuel: this.fuel,
+
       result: this.result,
     };
     return saved;
   }
 
-  private async begin(): Promise<GuestTurn | null> {
+  /** Lets the guest go on with as much fuel as the run has left, and charges what it burns. */
+  private compute(work: (fuel: number) => Promise<GuestTurn>): Promise<GuestTurn> {
+    return this.stage.compute("fuel", async (most) => {
+      const turn = await work(Math.max(1, Math.min(most, MOST_FUEL)));
+      const { usage } = turn;
+      const used = {
+        fuel: usage.fuel - this.usage.fuel,
+        storage_write_bytes: usage.bytes_written - this.usage.bytes_written,
+        memory_peak_bytes: usage.memory_bytes,
+      };
+      this.usage = usage;
+      // The fuel that was burnt so far is a name of its own: it only ever grows, and is the same in a replay.
+      return { value: turn, name: `guest ${usage.fuel}`, used };
+    });
+  }
+
+  private async restore(): Promise<null> {
     const sandbox = await this.sandbox();
-    const saved = this.stage.saved as Saved | null;
-    if (saved !== null) {
-      this.session = await sandbox.restoreSession(Buffer.from(saved.session, "base64"));
-      this.usage = saved.usage;
-      this.result = saved.result;
-      this.savedFuel = saved.usage.fuel;
-      for (const [id, number] of saved.open) this.await(id, number, this.stage.askedBefore(number));
-      // What has been granted meanwhile comes on top of what was left.
-      const more = Math.min(await this.stage.free("fuel"), MOST_FUEL) - (saved.fuel - saved.usage.fuel);
-      this.fuel = saved.fuel + Math.max(0, more);
-      if (more > 0) await this.session.extend(more);
-      return null;
-    }
+    const saved = this.stage.saved as Saved;
+    this.session = await sandbox.restoreSession(Buffer.from(saved.session, "base64"));
+    this.usage = saved.usage;
+    this.result = saved.result;
+    this.savedFuel = saved.usage.fuel;
+    for (const [id, number] of saved.open) this.await(id, number, this.stage.askedBefore(number));
+    return null;
+  }
+
+  private async begin(fuelBudget: number): Promise<GuestTurn> {
+    const sandbox = await this.sandbox();
     const { language, code, packages, memory_bytes } = this.source;
     const storage = await this.stage.free("storage_write_bytes");
     this.session = await sandbox.createSession({
       ...{ language, packages, autoPath: packages.length > 0, memoryLimit: memory_bytes },
       ...(Number.isFinite(storage) && { limits: { storage_bytes: storage } }),
-      deterministic: { instant: this.stage.began, seed: this.stage.run_id },
+      deterministic: { instant: Math.floor(this.stage.began), seed: this.stage.run_id },
     });
-    this.fuel = Math.max(1, Math.min(MOST_FUEL, await this.stage.free("fuel")));
-    return this.session.begin(code, { fuelBudget: this.fuel, timeout: LONGEST_MS });
+    return this.session.begin(code, { fuelBudget, timeout: LONGEST_MS });
   }
 
-  private async resume(answer: GuestAnswer): Promise<GuestTurn> {
+  private async resume(answer: GuestAnswer, fuel: number): Promise<GuestTurn> {
     if (this.session === null) throw new Error("the guest is gone");
     this.answers++;
+    await this.session.allow(fuel);
     return this.session.resume(answer);
   }
 
   /** Turns the guest's questions into effects. */
-  private take({ calls, usage, output }: Extract<GuestTurn, { kind: "pending" }>): void {
-    this.meter(usage);
+  private take({ calls, output }: Extract<GuestTurn, { kind: "pending" }>): void {
     this.stage.output(output);
     for (const { id, name, args } of calls) {
       if (name === "input") this.answer({ id, value: this.input });
@@ -218,20 +228,7 @@ class Play {
     });
   }
 
-  /** Charges what has been used since the last time. */
-  private meter(usage: GuestUsage): void {
-    const used = {
-      fuel: usage.fuel - this.usage.fuel,
-      storage_write_bytes: usage.bytes_written - this.usage.bytes_written,
-      memory_peak_bytes: usage.memory_bytes,
-    };
-    this.usage = usage;
-    // The fuel that was burnt so far is a name of its own: it only ever grows, and is the same in a replay.
-    this.stage.charge(`guest ${usage.fuel}`, used);
-  }
-
-  private async end({ result, usage }: Extract<GuestTurn, { kind: "ended" }>): Promise<Json> {
-    this.meter(usage);
+  private async end({ result }: Extract<GuestTurn, { kind: "ended" }>): Promise<Json> {
     const { stdout, stderr, success, exit_code, metadata } = result;
     this.stage.output({ stdout, stderr });
     if (success) return this.result;
@@ -242,8 +239,14 @@ class Play {
     throw new RunError(trap_reason ?? "program_failed", why, { exit_code });
   }
 
+  /** The run is over, or stands still with its program saved: nobody needs the session any more. */
   private cancel(): void {
-    void this.session?.cancel().catch(() => {});
+    const { session } = this;
+    void session
+      ?.cancel()
+      .catch(() => {})
+      .then(() => session.destroy())
+      .catch(() => {});
   }
 }
 

@@ -27,6 +27,7 @@ const METHODS = new Set([
   "drop",
   "cancel",
   "extend",
+  "allow",
   "consumed",
   "files",
   "keep",

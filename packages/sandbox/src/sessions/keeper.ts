@@ -50,6 +50,7 @@ export interface Keeping {
   drop(id: string): Promise<void>;
   cancel(id: string): Promise<void>;
   extend(id: string, fuel: number): Promise<void>;
+  allow(id: string, fuel: number): Promise<void>;
   consumed(id: string): Promise<number>;
   files(id: string, work: FileWork): Promise<readonly FileEntry[] | Uint8Array | undefined>;
   keep(id: string): Promise<Kept>;
@@ -112,6 +113,10 @@ export class Keeper implements Keeping, AsyncDisposable {
 
   async extend(id: string, fuel: number): Promise<void> {
     return this.using(id, async (session) => session.extend(fuel));
+  }
+
+  async allow(id: string, fuel: number): Promise<void> {
+    return this.using(id, async (session) => session.allow(fuel));
   }
 
   async consumed(id: string): Promise<number> {

@@ -90,6 +90,11 @@ export class SandboxSession {
     await this.keeping.extend(this.id, fuel);
   }
 
+  /** Says how much a program that waits for an answer may burn from now on, whatever it was allowed before. */
+  async allow(fuel: number): Promise<void> {
+    await this.keeping.allow(this.id, fuel);
+  }
+
   async writeFile(path: string, contents: string | Uint8Array): Promise<void> {
     const bytes = typeof contents === "string" ? new TextEncoder().encode(contents) : contents;
     await this.keeping.files(this.id, { kind: "write", path, bytes });

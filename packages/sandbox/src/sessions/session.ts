@@ -179,6 +179,12 @@ export class Session implements Owner {
     this.controls?.cancel();
   }
 
+  /** Says how much a program that waits for an answer may burn from now on, whatever it was allowed before. */
+  allow(fuel: number): void {
+    whole(fuel, "fuel", 1, Number.MAX_SAFE_INTEGER);
+    if (this.underway !== null) this.underway.extended = this.underway.fuel + fuel - this.underway.budget;
+  }
+
   /** Lets what is running burn more. */
   extend(fuel: number): void {
     whole(fuel, "fuel", 1, Number.MAX_SAFE_INTEGER);
