@@ -9,15 +9,25 @@ Hard budgets for AI agents: a call that does not fit is refused before it is
 made.
 
 Commands:
+  approvals     what runs wait for
+  approve       say yes to a request, and let its run go on
+  cancel        end a run
+  chain         the chain of a run
   config        what agents may use: show, check, init
   demo          watch a simulated run meet a real budget
+  deny          say no to a request
   exec          run Python or JavaScript in the sandbox
   packages      look after what Python can import there: list, add, remove,
                 licences
   python        the CPython in there: show which one it is, build a faster one
+  resume        let a run go on where it was
+  run           run a program inside a budget
+  runs          the runs in a store
+  show          all there is to see of a run
   store         look after a store: info, check, migrate, export, import,
                 vacuum, backup, archive
-  verify        verify the file of a chain
+  verify        verify the chain of a run, or the file of one
+  worker        drive runs that wait, and those whose worker is gone
   help          this text; \`bursar help store check\`: that of a command
 
 Flags:
@@ -28,12 +38,16 @@ Exit codes:
   0    done
   1    failed
   2    the command line, or the URL of the store, was not understood
+  3    a run was cancelled
+  4    a run has paused, and waits for an approval
+  5    a limit has stopped a run
   130  interrupted
   141  nobody read the output to its end
 
 Examples:
   bursar demo
   bursar exec -c 'print(6 * 7)'
+  bursar run research.py --budget cost_usd=0.50,steps=20
   bursar store check --store sqlite:bursar.db
   bursar verify run-7.jsonl
 `;
@@ -42,13 +56,23 @@ type Command = (args: readonly string[], terminal: Terminal) => Promise<number>;
 
 /** Each is loaded when it is asked for: all of them together take longer to load than most take to run. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ["approvals", async () => (await import("./commands/approvals.js")).approvals],
+  ["approve", async () => (await import("./commands/approve.js")).approve],
+  ["cancel", async () => (await import("./commands/cancel.js")).cancel],
+  ["chain", async () => (await import("./commands/chain.js")).chain],
   ["config", async () => (await import("./commands/config.js")).config],
   ["demo", async () => (await import("./commands/demo.js")).demo],
+  ["deny", async () => (await import("./commands/deny.js")).deny],
   ["exec", async () => (await import("./commands/exec.js")).exec],
   ["packages", async () => (await import("./commands/packages.js")).packages],
   ["python", async () => (await import("./commands/python.js")).python],
+  ["resume", async () => (await import("./commands/resume.js")).resume],
+  ["run", async () => (await import("./commands/run.js")).run],
+  ["runs", async () => (await import("./commands/runs.js")).runs],
+  ["show", async () => (await import("./commands/show.js")).show],
   ["store", async () => (await import("./commands/store.js")).store],
   ["verify", async () => (await import("./commands/verify.js")).verify],
+  ["worker", async () => (await import("./commands/worker.js")).worker],
 ]);
 
 async function main(args: readonly string[], terminal: Terminal): Promise<number> {

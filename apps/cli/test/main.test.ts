@@ -11,12 +11,13 @@ describe("bursar demo --sandbox", () => {
     expect(stdout).toContain("400M of 400M fuel, 100 %");
     expect(stdout).toContain("OutOfFuel: Execution trapped: OutOfFuel");
     expect(stdout).toContain("still here, and 'find primes' is what I was asked for");
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   });
 });
 
-describe("bursar demo without a terminal", () => {
+describe("bursar demo --budgets without a terminal", () => {
   test("runs to its end in plain lines, asks nobody, and says that it is simulated", () => {
-    const { status, stdout, stderr } = bursar(["demo", "--fast"]);
+    const { status, stdout, stderr } = bursar(["demo", "--budgets", "--fast"]);
     expect(stderr).toBe("");
     expect(status).toBe(0);
     expect(stdout).not.toContain("\x1b");
@@ -28,14 +29,14 @@ describe("bursar demo without a terminal", () => {
   });
 
   test("--deny ends the run cancelled, which is no failure", () => {
-    const { status, stdout } = bursar(["demo", "--fast", "--deny"]);
+    const { status, stdout } = bursar(["demo", "--budgets", "--fast", "--deny"]);
     expect(status).toBe(0);
     expect(stdout).toContain("denied        by --deny");
     expect(stdout).toContain("Cancelled:");
   });
 
   test("--json gives one object a line, and a summary last", () => {
-    const { status, stdout } = bursar(["demo", "--fast", "--json", "--yes", "--seed", "3"]);
+    const { status, stdout } = bursar(["demo", "--budgets", "--fast", "--json", "--yes", "--seed", "3"]);
     expect(status).toBe(0);
     const moments = stdout
       .trimEnd()
@@ -51,19 +52,19 @@ describe("bursar demo without a terminal", () => {
   });
 
   test("FORCE_COLOR is heard, and so is NO_COLOR", () => {
-    expect(bursar(["demo", "--fast"], { FORCE_COLOR: "1" }).stdout).toContain("\x1b[32m");
-    expect(bursar(["demo", "--fast"], { NO_COLOR: "1" }).stdout).not.toContain("\x1b");
+    expect(bursar(["demo", "--budgets", "--fast"], { FORCE_COLOR: "1" }).stdout).toContain("\x1b[32m");
+    expect(bursar(["demo", "--budgets", "--fast"], { NO_COLOR: "1" }).stdout).not.toContain("\x1b");
   });
 
   test("ends with 130 when it is interrupted", async () => {
-    const child = spawn(process.execPath, [MAIN, "demo"], { stdio: ["ignore", "pipe", "ignore"] });
+    const child = spawn(process.execPath, [MAIN, "demo", "--budgets"], { stdio: ["ignore", "pipe", "ignore"] });
     child.stdout.once("data", () => child.kill("SIGINT"));
     const code = await new Promise((resolve) => child.once("exit", resolve));
     expect(code).toBe(130);
   });
 
   test("ends quietly when nobody reads any more", async () => {
-    const child = spawn(process.execPath, [MAIN, "demo", "--fast"], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [MAIN, "demo", "--budgets", "--fast"], { stdio: ["ignore", "pipe", "pipe"] });
     child.stdout.once("data", () => child.stdout.destroy());
     let complaint = "";
     child.stderr.on("data", (data) => {
@@ -82,6 +83,8 @@ describe("the command line", () => {
     [["demo", "--seed", "-1"], "--seed"],
     [["demo", "--seed", "many"], '--seed is "many"; allowed: a whole number'],
     [["demo", "--yes", "--deny"], "--yes and --deny exclude each other"],
+    [["demo", "--seed", "2"], "--seed says nothing without --budgets"],
+    [["demo", "--sandbox", "--store", "sqlite:x.db"], "--store says nothing without --run"],
     [["--verison"], "did you mean --version?"],
   ])("%j is not understood and says why", (args, message) => {
     const { status, stdout, stderr } = bursar(args);

@@ -1,22 +1,30 @@
-import { type Head, sha256Hex, type Verification, verifyJsonl } from "bursar";
+import { existsSync } from "node:fs";
+import { type Head, sha256Hex, type Verification, verifyChain, verifyJsonl } from "bursar";
 import { readArguments, UsageError } from "../args.js";
 import { ProgressBar } from "../render/progress.js";
 import { counted } from "../render/quantities.js";
 import { facts } from "../render/report.js";
 import { harmless, type Style, styleFor, wantsColour, wrap } from "../render/style.js";
+import { findRun } from "../runs/find.js";
+import type { Given } from "../runs/flags.js";
+import { openPlace } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
 import { counting, openFile } from "./store-move.js";
 
-const HELP = `Usage: bursar verify <file.jsonl> [flags]
+const HELP = `Usage: bursar verify <file.jsonl | run> [flags]
 
-Verifies the file of a chain: that no link was changed, dropped, inserted or
-moved. It needs neither a store nor a key; - is standard input.
+Verifies a chain: that no link was changed, dropped, inserted or moved. For
+a file it needs neither a store nor a key; - is standard input. A run is looked
+for in the store, by its id or any unambiguous beginning of it, and verified
+against the head that the store has for it.
 
 Flags:
-  --head <head>  the last link, as chain:seq:hash; only with it can be seen
-                 whether the end was cut off. \`bursar verify\` prints it so.
-  --json         the result as one JSON object
-  --help         this text
+  --head <head>    the last link, as chain:seq:hash; only with it can be seen
+                   whether the end was cut off. \`bursar verify\` prints it so.
+  --store <url>    where the run is; it says that a run is meant, and no file
+  --config <file>  the configuration that names the store
+  --json           the result as one JSON object
+  --help           this text
 
 Exit codes:
   0    verified
@@ -26,11 +34,14 @@ Exit codes:
 
 Examples:
   bursar verify run-7.jsonl
+  bursar verify 0194a2
   bursar verify run-7.jsonl --head run-7:41:9f86d081884c7d659a2feaa0c55ad015…
 `;
 
 const FLAGS = {
   head: { type: "string" },
+  store: { type: "string" },
+  config: { type: "string" },
   json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
@@ -40,16 +51,45 @@ export async function verify(args: readonly string[], terminal: Terminal): Promi
   const { finish, signal, env, isTerminal } = terminal;
   if (flags.help) return finish(0, HELP);
   const [file] = words;
-  if (file === undefined) throw new UsageError("the file to verify is missing");
+  if (file === undefined) throw new UsageError("the file to verify is missing, or the id of a run");
   const head = flags.head === undefined ? undefined : readHead(flags.head);
   try {
-    const result = await verifyFile(file, head, terminal);
+    const isRun = flags.store !== undefined || !isFile(file);
+    const result = isRun ? await verifyRun(file, head, flags, terminal) : await verifyFile(file, head, terminal);
     const style = styleFor(wantsColour(env, isTerminal));
-    const said = flags.json ? `${JSON.stringify(result)}\n` : text(file, result, head !== undefined, style);
+    const said = flags.json ? `${JSON.stringify(result)}\n` : text(file, result, isRun || head !== undefined, style);
     return finish(result.ok ? 0 : 1, said);
   } catch (error) {
     if (signal.aborted) return 130;
     throw error;
+  }
+}
+
+/** What is there is a file, and so is what only a file can be called. */
+function isFile(word: string): boolean {
+  return word === "-" || /[\\/]|\.jsonl?$/i.test(word) || existsSync(word);
+}
+
+async function verifyRun(
+  word: string,
+  head: Head | undefined,
+  flags: Given,
+  terminal: Terminal,
+): Promise<Verification> {
+  await using place = await openPlace(flags, terminal);
+  const { budget } = await findRun(place.store, word);
+  const known = head ?? (await place.store.head(budget)) ?? undefined;
+  using bar = new ProgressBar(terminal.aside);
+  const lines = verifying(place.store.chain(budget), known?.seq ?? 0, bar, terminal.signal);
+  return await verifyChain(lines, { hash: sha256Hex, head: known });
+}
+
+async function* verifying(lines: AsyncIterable<string>, total: number, bar: ProgressBar, signal: AbortSignal) {
+  let done = 0;
+  for await (const line of lines) {
+    signal.throwIfAborted();
+    bar.show({ what: "links", done: ++done, total });
+    yield line;
   }
 }
 

@@ -33,6 +33,6 @@ function intro(style: Style): string {
 }
 
 function outcome(stopped: SandboxResult, after: SandboxResult, style: Style): string {
-  const next = `${style.good("✓")} the session is as it was before: ${printable(after.stdout)}`;
+  const next = `${style.good("✓")} the session lives on: ${printable(after.stdout)}`;
   return `${executionText(stopped, style)}\n${next}  Try it: bursar exec -c 'print(6 * 7)'\n`;
 }

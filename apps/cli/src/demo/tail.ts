@@ -1,15 +1,17 @@
 import { parseLine, type Store } from "bursar";
-import type { Tell } from "./moment.js";
+import type { Moment } from "./moment.js";
+
+type TellLink = (moment: Extract<Moment, { kind: "link" }>) => Promise<void>;
 
 /** Follows a chain and tells every link once, in order. */
 export class Tail {
   private readonly store: Store;
   private readonly chain: string;
-  private readonly tell: Tell;
+  private readonly tell: TellLink;
   private next = 0;
   private reading: Promise<void> = Promise.resolve();
 
-  constructor(store: Store, chain: string, tell: Tell) {
+  constructor(store: Store, chain: string, tell: TellLink) {
     this.store = store;
     this.chain = chain;
     this.tell = tell;

@@ -54,6 +54,7 @@ export function chatModel(options: ChatModelOptions): Model {
 }
 
 class ChatModel implements Model {
+  readonly name: string;
   private readonly endpoint: URL;
   private readonly defaults: { readonly model: string; readonly max_tokens: number };
   private readonly rates: ReadonlyMap<string, Rate>;
@@ -69,6 +70,7 @@ class ChatModel implements Model {
     if (typeof model !== "string" || model === "") {
       throw new InputError("model", `is ${show(model)}; allowed: a model's name`);
     }
+    this.name = model;
     this.rates = readPrices(prices);
     if (!this.rates.has(model)) throw new InputError("prices", `has none for ${show(model)}; ${howToPrice(model)}`);
     this.defaults = { model, max_tokens: checkMost(max_tokens, "max_tokens") };

@@ -55,7 +55,9 @@ function markDeed({ name, phase, ...rest }: JsonObject): Deed {
   return { kind: "value", value: null, record: { action_type, data: { name: String(name).slice(0, 200), ...rest } } };
 }
 
-function toolDeed(tools: ReadonlyMap<string, Tool>, { name, args = {}, final = false }: JsonObject): Deed {
+function toolDeed(tools: ReadonlyMap<string, Tool>, { name, args: given = null, final = false }: JsonObject): Deed {
+  // Who hands over nothing means no arguments, in whatever way his language says so.
+  const args = given ?? {};
   const tool = typeof name === "string" ? tools.get(name) : undefined;
   if (tool === undefined) {
     const known = [...tools.keys()];
@@ -78,7 +80,8 @@ async function modelDeed(model: Model | null, { request = null, final = false, .
   if (model === null) throw new RunError("no_model", "no model is configured for this run");
   // Guests hand the request over as it is, agents inside of an object.
   const wanted: Json = request ?? rest;
-  const name = typeof wanted === "object" && wanted !== null && "model" in wanted ? String(wanted.model) : "default";
+  const named = typeof wanted === "object" && wanted !== null && "model" in wanted ? String(wanted.model) : null;
+  const name = named ?? model.name ?? "default";
   return {
     ...{ kind: "call", capability_id: `llm:${name}`, call: "model", final: final === true },
     asked: await model.quote(wanted),

@@ -76,7 +76,7 @@ export function events(completion: Completion, request: ScriptedRequest): readon
   return [...chunks.map((each) => `data: ${JSON.stringify(each)}\n\n`), "data: [DONE]\n\n"];
 }
 
-export function tokensOf(text: string): number {
+function tokensOf(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 

@@ -1,0 +1,51 @@
+import type { ApprovalRequest, ApprovalStatus } from "bursar";
+import { UsageError, unknown } from "../args.js";
+import { approvalsText } from "../render/approval.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
+import { COMMON_HELP, textOf } from "../runs/flags.js";
+import { openPlace } from "../runs/place.js";
+import { readApproval } from "../runs/records.js";
+import type { Terminal } from "../terminal.js";
+
+const STATUSES: readonly (ApprovalStatus | "all")[] = ["pending", "approved", "denied", "expired", "withdrawn", "all"];
+const MOST = 1000;
+
+const COMMAND: RunsCommand = {
+  help: `Usage: bursar approvals [flags]
+
+What runs wait for: which limit, what was used of all of them, and the extension
+that is suggested.
+
+Flags:
+  --status <status>  pending (the default), approved, denied, expired, withdrawn
+                     or all; ${MOST} at most are shown
+${COMMON_HELP}
+
+Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted
+
+Examples:
+  bursar approvals
+  bursar approvals --json | jq -r '.approvals[].id'
+`,
+  flags: { status: { type: "string" } },
+  run: list,
+};
+
+export function approvals(args: readonly string[], terminal: Terminal): Promise<number> {
+  return runsCommand(COMMAND, args, terminal);
+}
+
+async function list({ flags, terminal, style }: Chore): Promise<Done> {
+  const status = textOf(flags, "status") ?? "pending";
+  if (!STATUSES.includes(status as ApprovalStatus)) {
+    throw new UsageError(unknown(`the status ${status}`, status, STATUSES));
+  }
+  await using place = await openPlace(flags, terminal);
+  const found: ApprovalRequest[] = [];
+  for await (const document of place.store.documents("approval", status === "all" ? undefined : status)) {
+    terminal.signal.throwIfAborted();
+    if (found.length === MOST) break;
+    found.push(readApproval(document));
+  }
+  return { report: { approvals: found }, text: approvalsText(found, place.store.clock.now().instant, style) };
+}

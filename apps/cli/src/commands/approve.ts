@@ -1,0 +1,72 @@
+import type { ApproveOptions } from "bursar";
+import { UsageError } from "../args.js";
+import { runFigures } from "../render/run-figures.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
+import { EXIT_HELP } from "../runs/exit-code.js";
+import { findRequest, findRun } from "../runs/find.js";
+import {
+  amountsOf,
+  COMMON_HELP,
+  DRIVING,
+  DRIVING_HELP,
+  EQUIPMENT,
+  EQUIPMENT_HELP,
+  principalOf,
+  textOf,
+} from "../runs/flags.js";
+import { goOn } from "../runs/go-on.js";
+import { openPlace } from "../runs/place.js";
+import { decideOnly, rootOf } from "../runs/settle.js";
+import type { Terminal } from "../terminal.js";
+
+const COMMAND: RunsCommand = {
+  help: `Usage: bursar approve <request | checkpoint | run> [flags]
+
+Says yes to what a run waits for, and drives it on from where it was. All that
+it has used stays used.
+
+Flags:
+  --extend <..>      other amounts than suggested, as llm_tokens=+50000,steps=+5
+  --reason <text>    why, for the record
+${EQUIPMENT_HELP}
+${DRIVING_HELP}
+${COMMON_HELP}
+
+Ids may be given by any unambiguous beginning.
+
+${EXIT_HELP}
+
+Examples:
+  bursar approve 0194a2
+  bursar approve 0194a2 --extend llm_tokens=+50000 --reason "worth it"
+  bursar approve nightly --detach
+`,
+  word: "the request to approve, or its run,",
+  flags: { extend: { type: "string" }, reason: { type: "string" }, ...EQUIPMENT, ...DRIVING },
+  run: sayYes,
+};
+
+export function approve(args: readonly string[], terminal: Terminal): Promise<number> {
+  return runsCommand(COMMAND, args, terminal);
+}
+
+async function sayYes({ word, flags, terminal, style }: Chore): Promise<Done> {
+  const by = principalOf(flags);
+  const extend = textOf(flags, "extend");
+  const extensions = extend === undefined ? undefined : amountsOf(extend, "--extend");
+  const reason = textOf(flags, "reason") ?? null;
+  const options: ApproveOptions = { by, reason, ...(extensions !== undefined && { extensions }) };
+  await using place = await openPlace(flags, terminal);
+  const request = await findRequest(place.store, word);
+  if (extensions !== undefined && request.kind !== "budget_extension") {
+    throw new UsageError("--extend is for budgets, and this request is about something else");
+  }
+  if (flags.detach === true) {
+    const decided = await decideOnly(place, terminal, request, (bursar) => bursar.approve(request.id, options));
+    const granted = runFigures(decided.decision?.extension ?? {});
+    const text = `${style.good("✓ approved")}  run ${request.run}${granted === "" ? "" : `: ${granted} more`}\n`;
+    return { report: decided, text };
+  }
+  const run = await rootOf(place.store, await findRun(place.store, request.run));
+  return await goOn({ place, flags, terminal, run }, (bursar) => bursar.approve(request.id, options));
+}

@@ -1,0 +1,46 @@
+import { parseLine } from "bursar";
+import { linkText } from "../render/run-chain.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
+import { findRun } from "../runs/find.js";
+import { COMMON_HELP } from "../runs/flags.js";
+import { openPlace } from "../runs/place.js";
+import type { Terminal } from "../terminal.js";
+
+const COMMAND: RunsCommand = {
+  help: `Usage: bursar chain <run> [flags]
+
+The chain of a run: all that was decided about it, as links in order.
+
+Flags:
+  --full             whole links for people; they are cut to the line otherwise
+${COMMON_HELP}
+
+With --json each link is a line, exactly as it was hashed: \`bursar verify\`
+needs no more than that.
+
+Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted
+
+Examples:
+  bursar chain 0194a2
+  bursar chain 0194a2 --json > run.jsonl && bursar verify run.jsonl
+`,
+  word: "the run whose chain to show",
+  flags: { full: { type: "boolean" } },
+  run: print,
+};
+
+export function chain(args: readonly string[], terminal: Terminal): Promise<number> {
+  return runsCommand(COMMAND, args, terminal);
+}
+
+async function print({ word, flags, terminal, style }: Chore): Promise<Done> {
+  const { pour, signal } = terminal;
+  await using place = await openPlace(flags, terminal);
+  const run = await findRun(place.store, word);
+  const columns = flags.full === true || !terminal.isTerminal ? Number.POSITIVE_INFINITY : terminal.columns();
+  for await (const line of place.store.chain(run.budget)) {
+    signal.throwIfAborted();
+    await pour(flags.json === true ? `${line}\n` : linkText(parseLine(line), columns, style));
+  }
+  return { report: null, text: "" };
+}

@@ -1,0 +1,71 @@
+import type { ApprovalRequest, DenyOptions, RunRecord } from "bursar";
+import { resultText } from "../render/run.js";
+import type { Style } from "../render/style.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
+import { openEnding } from "../runs/ending.js";
+import { EXIT_HELP } from "../runs/exit-code.js";
+import { findRequest, findRun } from "../runs/find.js";
+import { COMMON_HELP, DRIVING, DRIVING_HELP, EQUIPMENT, EQUIPMENT_HELP, principalOf, textOf } from "../runs/flags.js";
+import { goOn } from "../runs/go-on.js";
+import { openPlace, type Place } from "../runs/place.js";
+import { decideOnly, rootOf } from "../runs/settle.js";
+import type { Terminal } from "../terminal.js";
+
+const COMMAND: RunsCommand = {
+  help: `Usage: bursar deny <request | checkpoint | run> [flags]
+
+Says no to what a run waits for. No more budget: the run is cancelled, and its
+checkpoint removed. No to one action: the program is told, and goes on.
+
+Flags:
+  --reason <text>    why, for the record
+${EQUIPMENT_HELP}
+${DRIVING_HELP}
+${COMMON_HELP}
+
+Ids may be given by any unambiguous beginning.
+
+${EXIT_HELP}
+  (0 as well when the run was cancelled by this denial)
+
+Examples:
+  bursar deny 0194a2 --reason "too expensive"
+`,
+  word: "the request to deny, or its run,",
+  flags: { reason: { type: "string" }, ...EQUIPMENT, ...DRIVING },
+  run: sayNo,
+};
+
+export function deny(args: readonly string[], terminal: Terminal): Promise<number> {
+  return runsCommand(COMMAND, args, terminal);
+}
+
+async function sayNo({ word, flags, terminal, style }: Chore): Promise<Done> {
+  const options = { by: principalOf(flags), reason: textOf(flags, "reason") ?? null };
+  await using place = await openPlace(flags, terminal);
+  const request = await findRequest(place.store, word);
+  if (flags.detach === true) {
+    const decided = await decideOnly(place, terminal, request, (bursar) => bursar.deny(request.id, options));
+    return { report: decided, text: `${style.good("✓ denied")}  run ${request.run}\n` };
+  }
+  const run = await rootOf(place.store, await findRun(place.store, request.run));
+  if (endsRun(request, run)) return await ended(place, terminal, request, options, style);
+  return await goOn({ place, flags, terminal, run }, (bursar) => bursar.deny(request.id, options));
+}
+
+/** A run without anybody above it that gets no more budget is over, and to end it takes none of what it needs. */
+function endsRun(request: ApprovalRequest, root: RunRecord): boolean {
+  return request.kind === "budget_extension" && root.id === request.run;
+}
+
+async function ended(
+  place: Place,
+  terminal: Terminal,
+  request: ApprovalRequest,
+  options: DenyOptions,
+  style: Style,
+): Promise<Done> {
+  await using bursar = openEnding(place, terminal);
+  const result = await bursar.deny(request.id, options);
+  return { report: result, text: resultText(result, style) };
+}

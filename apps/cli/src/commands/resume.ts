@@ -1,0 +1,50 @@
+import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
+import { EXIT_HELP } from "../runs/exit-code.js";
+import { findRun, requestsOf } from "../runs/find.js";
+import { COMMON_HELP, DRIVING, DRIVING_HELP, EQUIPMENT, EQUIPMENT_HELP, principalOf } from "../runs/flags.js";
+import { goOn } from "../runs/go-on.js";
+import { openPlace } from "../runs/place.js";
+import { rootOf } from "../runs/settle.js";
+import type { Terminal } from "../terminal.js";
+
+const COMMAND: RunsCommand = {
+  help: `Usage: bursar resume <run> [flags]
+
+Lets a run go on where it was, whoever had it before: after an interruption,
+after a crash, or when a request of it has expired, which then is asked anew.
+A worker that died holds its runs for half a minute at most.
+
+Flags:
+${EQUIPMENT_HELP}
+${DRIVING_HELP}
+${COMMON_HELP}
+
+A run's id may be given by any unambiguous beginning.
+
+${EXIT_HELP}
+
+Examples:
+  bursar resume 0194a2
+  bursar resume nightly --module tools.mjs --watch
+`,
+  word: "the run to resume",
+  flags: { ...EQUIPMENT, ...DRIVING },
+  run: goAhead,
+};
+
+export function resume(args: readonly string[], terminal: Terminal): Promise<number> {
+  return runsCommand(COMMAND, args, terminal);
+}
+
+async function goAhead({ word, flags, terminal }: Chore): Promise<Done> {
+  principalOf(flags);
+  await using place = await openPlace(flags, terminal);
+  const found = await findRun(place.store, word);
+  const run = await rootOf(place.store, found);
+  const now = place.store.clock.now().instant;
+  const waiting = (await requestsOf(place.store, run)).filter(({ expires }) => expires > now);
+  return await goOn({ place, flags, terminal, run }, async (bursar, by) => {
+    // While a request is open, to let the run go on would only make it ask the same again.
+    if (run.status === "paused" && waiting.length === 0) await bursar.resume(run.id, by);
+  });
+}

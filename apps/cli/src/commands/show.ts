@@ -1,0 +1,73 @@
+import { writeAmount } from "bursar";
+import { pageText, type RunPage } from "../render/run-page.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
+import { openEnding } from "../runs/ending.js";
+import { findRun, requestsOf } from "../runs/find.js";
+import { COMMON_HELP } from "../runs/flags.js";
+import { openPlace } from "../runs/place.js";
+import { readStory } from "../runs/story.js";
+import { budgetsOf, childrenOf } from "../runs/tree.js";
+import type { Terminal } from "../terminal.js";
+
+const STEPS = 30;
+
+const COMMAND: RunsCommand = {
+  help: `Usage: bursar show <run> [flags]
+
+All there is to see of a run: its budgets up to the outermost one, its steps with
+what each has cost, what it waits for, what is below it, and what it gave back.
+
+Flags:
+  --all              all steps, not the last ${STEPS} alone
+${COMMON_HELP}
+
+A run's id may be given by any unambiguous beginning.
+
+Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted
+
+Examples:
+  bursar show 0194a2
+  bursar show nightly --json | jq '.steps[] | select(.state == "refused")'
+`,
+  word: "the run to show",
+  flags: { all: { type: "boolean" } },
+  run: look,
+};
+
+export function show(args: readonly string[], terminal: Terminal): Promise<number> {
+  return runsCommand(COMMAND, args, terminal);
+}
+
+async function look({ word, flags, terminal, style }: Chore): Promise<Done> {
+  await using place = await openPlace(flags, terminal);
+  const { store } = place;
+  const run = await findRun(store, word);
+  await using bursar = openEnding(place, terminal);
+  const story = await readStory(store, run);
+  const page: RunPage = {
+    ...{ run, story, result: await bursar.result(run), budgets: await budgetsOf(store, run) },
+    children: await childrenOf(store, run, story),
+    requests: run.status === "paused" ? await requestsOf(store, run) : [],
+  };
+  const most = flags.all === true ? Number.POSITIVE_INFINITY : STEPS;
+  const sight = { now: store.clock.now().instant, columns: terminal.columns(), most };
+  return { report: reportOf(page), text: pageText(page, sight, style) };
+}
+
+/** For programs, in edge units; nobody needs the source of what was run here. */
+function reportOf({ run, result, budgets, story, children, requests }: RunPage): object {
+  const { kind, name, digest } = run.program;
+  const limits = budgets.map(({ budget, positions }) => ({
+    budget,
+    dimensions: positions.map(({ dimension, used, held, limit }) => {
+      const edge = (amount: number) => writeAmount(dimension, amount);
+      return { dimension: dimension.id, unit: dimension.unit, used: edge(used), held: edge(held), limit: edge(limit) };
+    }),
+  }));
+  const { input, session, parent, depth, started_by, created, ended, pause, cancel } = run;
+  return {
+    ...{ ...result, program: { kind, name, digest }, input, session, parent, depth, started_by, created, ended, pause },
+    ...{ cancel, budgets: limits, steps: story.steps, events: story.events, links: story.links },
+    ...{ children: children.map(({ id, status }) => ({ id, status })), requests },
+  };
+}

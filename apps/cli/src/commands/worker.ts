@@ -1,0 +1,134 @@
+import { type RunRecord, Sweeper, Worker } from "bursar";
+import { UsageError } from "../args.js";
+import { counted } from "../render/quantities.js";
+import { statusText } from "../render/run.js";
+import { harmless, type Style } from "../render/style.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
+import { bursarAt } from "../runs/company.js";
+import { equip } from "../runs/equipment.js";
+import { COMMON_HELP, countOf, EQUIPMENT, EQUIPMENT_HELP } from "../runs/flags.js";
+import { configOf, isKept, makePlace } from "../runs/place.js";
+import type { Terminal } from "../terminal.js";
+
+const MOST = 1000;
+const LOOK_MS = 200;
+/** So many faults are remembered, in order not to be told again with every round. */
+const MOST_REMEMBERED = 10_000;
+
+const COMMAND: RunsCommand = {
+  help: `Usage: bursar worker [flags]
+
+Drives runs that wait, and those whose worker is gone, until it is stopped.
+Any number of workers on any number of machines may do so on one store: each run
+has one at a time. Stopped with Ctrl-C or SIGTERM it lets go of its runs, which
+others then take up where they are, half a minute later at most.
+
+Programs in the sandbox come from the store. What is trusted code has to be
+given here, and so have tools and the model; a run that needs more than this
+worker has is left to others, and told of once.
+
+Flags:
+  --most <n>         how many runs at the same time: 4 unless said otherwise
+  --once             drive what there is, and end when nothing is left
+  --quiet            tell nothing but faults
+${EQUIPMENT_HELP}
+${COMMON_HELP}
+
+With --json each run that stands still or has ended is a line.
+
+Exit codes: 0 stopped, or nothing is left, 1 failed, 2 not understood
+
+Examples:
+  bursar worker --module tools.mjs --store postgres://bursar@db/bursar
+  bursar worker --once --json
+`,
+  flags: { most: { type: "string" }, once: { type: "boolean" }, quiet: { type: "boolean" }, ...EQUIPMENT },
+  run: work,
+};
+
+export function worker(args: readonly string[], terminal: Terminal): Promise<number> {
+  return runsCommand(COMMAND, args, terminal);
+}
+
+async function work({ flags, terminal, style }: Chore): Promise<Done> {
+  const most = countOf(flags, "most", MOST) ?? 4;
+  const config = configOf(flags, terminal);
+  if (!isKept(flags, config, terminal)) {
+    throw new UsageError("a memory: store ends with this process, so no run can be in it; name another with --store");
+  }
+  await using equipment = await equip(flags, terminal.env);
+  await using place = await makePlace(flags, config);
+  const told = new Telling(terminal, style, { json: flags.json === true, quiet: flags.quiet === true });
+  const bursar = bursarAt(place, equipment, terminal, { changed: (run) => told.changed(run) });
+  using sweeper = new Sweeper({ store: place.store });
+  sweeper.start();
+  // Disposed of, it lets go of its runs, also when the signal has come in the middle of them.
+  await using worker = new Worker({ bursar, most, failed: (error, run) => told.failed(error, run) });
+  if (flags.once === true) await untilNothingIsLeft(worker, terminal.signal);
+  else {
+    told.say(`driving up to ${counted(most, "run")} at the same time; Ctrl-C stops it`);
+    worker.start();
+    await untilStopped(terminal.signal);
+  }
+  return { report: null, text: "" };
+}
+
+async function untilNothingIsLeft(worker: Worker, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const taken = await worker.look();
+    if (taken === 0 && worker.runs.length === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+function untilStopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    // A signal that may come keeps no process alive.
+    const alive = setInterval(() => {}, 60_000);
+    const stop = () => {
+      clearInterval(alive);
+      resolve();
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** What a worker says: a line for each run that stands still or has ended, and each fault once. */
+class Telling {
+  private readonly terminal: Terminal;
+  private readonly style: Style;
+  private readonly how: { readonly json: boolean; readonly quiet: boolean };
+  private readonly faults = new Set<string>();
+
+  constructor(terminal: Terminal, style: Style, how: { readonly json: boolean; readonly quiet: boolean }) {
+    this.terminal = terminal;
+    this.style = style;
+    this.how = how;
+  }
+
+  say(text: string): void {
+    if (!this.how.json && !this.how.quiet) process.stderr.write(`bursar: ${text}\n`);
+  }
+
+  changed({ id, status, program, pause, failure }: RunRecord): void {
+    const { json, quiet } = this.how;
+    if (json) {
+      const report = { run_id: id, status, program: program.name, pause, failure };
+      this.terminal.write(`${JSON.stringify(report)}\n`);
+    } else if (!quiet) {
+      const why = failure?.message ?? pause?.exhausted_dimension ?? "";
+      const line = `${statusText(status, this.style)}  ${harmless(id)}  ${this.style.dim(harmless(program.name))}`;
+      this.terminal.write(`${line}${why === "" ? "" : `  ${harmless(why)}`}\n`);
+    }
+  }
+
+  failed(error: unknown, run: string | null): void {
+    const message = error instanceof Error ? error.message : String(error);
+    const text = run === null ? message : `run ${run}: ${message}`;
+    if (this.faults.has(text)) return;
+    if (this.faults.size >= MOST_REMEMBERED) this.faults.clear();
+    this.faults.add(text);
+    process.stderr.write(`bursar: ${harmless(text)}\n`);
+  }
+}

@@ -1,0 +1,68 @@
+import type { ApprovalRequest } from "bursar";
+import { span } from "./quantities.js";
+import { runFigures, runShare } from "./run-figures.js";
+import { objectOf } from "./run-lines.js";
+import { clip, harmless, pad, type Style, wrap } from "./style.js";
+
+const LABEL = 12;
+const COLUMNS = 80;
+const LONGEST_ACTION = 200;
+const LONG_WORD = /\S{60}(?=\S)/gu;
+
+/** A request, as whoever decides about it wants to see it. */
+export function approvalText(request: ApprovalRequest, now: number, style: Style): string {
+  const bar = style.warn("│");
+  const lines = fields(request, now).flatMap(([label, text]) => {
+    const [first = "", ...more] = wrap(text, COLUMNS - LABEL - 6);
+    const rest = more.map((line) => `  ${bar} ${" ".repeat(LABEL)}${line}`);
+    return [`  ${bar} ${style.dim(pad(label, LABEL))}${first}`, ...rest];
+  });
+  const title = request.status === "pending" ? "approval request" : `approval request, ${request.status}`;
+  return [`  ${style.warn(`┌ ${title}`)}`, ...lines, `  ${style.warn("└")}`].map((line) => `${line}\n`).join("");
+}
+
+function fields(request: ApprovalRequest, now: number): readonly (readonly [string, string])[] {
+  const { id, run, exhausted_dimension: dimension, consumed, limits, suggested_extension, decision } = request;
+  const about: (readonly [string, string])[] = [
+    ["id", harmless(id)],
+    ["run", harmless(run)],
+  ];
+  if (dimension !== null) {
+    const figures = runShare(dimension, consumed[dimension] ?? 0, limits[dimension] ?? 0);
+    about.push(["dimension", harmless(dimension)], ["consumed", figures]);
+    const others = Object.keys(limits).filter((each) => each !== dimension && consumed[each]);
+    const besides = others.map((each) => runShare(each, consumed[each], limits[each]));
+    if (besides.length > 0) about.push(["besides", besides.join(", ")]);
+    about.push(["suggested", `+ ${runFigures(suggested_extension)}`]);
+  }
+  if (request.budget !== null && request.budget !== run) about.push(["of budget", harmless(request.budget)]);
+  if (Object.keys(request.action).length > 0) about.push(["waits", actionText(request)]);
+  if (decision !== null) {
+    const reason = decision.reason === null ? "" : `: ${harmless(decision.reason)}`;
+    about.push(["decided", `${request.status} by ${harmless(decision.by)}${reason}`]);
+  } else if (request.status === "pending") about.push(["expires", expiryText(request, now)]);
+  return about;
+}
+
+/** What a program wanted to do is its own words, which nobody vouches for. */
+function actionText({ action }: ApprovalRequest): string {
+  const { name, capability_id = name, args } = action;
+  const inner = objectOf(args);
+  const isTool = name === "tool" || (capability_id !== undefined && inner.name === capability_id);
+  const what = isTool ? inner.name : capability_id;
+  const given = isTool ? inner.args : args;
+  const text = clip(`${String(what)} ${JSON.stringify(given ?? null)}`, LONGEST_ACTION);
+  // Where it has no blanks it is broken all the same, so that it stays inside of its frame.
+  return harmless(text).replace(LONG_WORD, "$& ");
+}
+
+function expiryText({ expires, run }: ApprovalRequest, now: number): string {
+  if (expires > now) return `in ${span(expires - now)}`;
+  return `it has; \`bursar resume ${run}\` asks anew`;
+}
+
+/** Requests as a table, for people who look at many. */
+export function approvalsText(requests: readonly ApprovalRequest[], now: number, style: Style): string {
+  if (requests.length === 0) return `${style.dim("nothing waits for an approval")}\n`;
+  return requests.map((request) => approvalText(request, now, style)).join("\n");
+}

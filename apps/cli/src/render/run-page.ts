@@ -1,0 +1,125 @@
+import type { ApprovalRequest, RunRecord, RunResult } from "bursar";
+import type { Story, StoryStep } from "../runs/story.js";
+import type { BudgetNode } from "../runs/tree.js";
+import { approvalText } from "./approval.js";
+import { counted, span } from "./quantities.js";
+import { facts } from "./report.js";
+import { failureLines, statusText, valueText } from "./run.js";
+import { runBars, worthwhile } from "./run-bars.js";
+import { runFigures } from "./run-figures.js";
+import { clip, harmless, pad, printable, type Style } from "./style.js";
+
+/** Everything there is to see of a run. */
+export interface RunPage {
+  readonly run: RunRecord;
+  readonly result: RunResult;
+  readonly budgets: readonly BudgetNode[];
+  readonly story: Story;
+  readonly children: readonly RunRecord[];
+  readonly requests: readonly ApprovalRequest[];
+}
+
+interface Sight {
+  readonly now: number;
+  readonly columns: number;
+  /** How many of the last steps are shown. */
+  readonly most: number;
+}
+
+export function pageText(page: RunPage, sight: Sight, style: Style): string {
+  const { run, requests, children } = page;
+  const parts = [
+    `${style.bold(harmless(run.id))}  ${statusText(run.status, style)}\n${headText(page, sight.now, style)}`,
+    section("budgets", treeText(page, sight, style), style),
+    section("steps", stepsText(page, sight, style), style),
+    children.length === 0 ? "" : section("below it", children.map((child) => childText(child, style)).join(""), style),
+    requests.map((request) => approvalText(request, sight.now, style)).join(""),
+    endText(page, style),
+  ];
+  return parts.filter((part) => part !== "").join("\n");
+}
+
+function section(title: string, text: string, style: Style): string {
+  return text === "" ? "" : `${style.dim(title)}\n${text}`;
+}
+
+function headText({ run, story }: RunPage, now: number, style: Style): string {
+  const { program, session, parent, started_by, created, ended } = run;
+  const took = ended === null ? "" : `, ended ${span(now - ended)} ago`;
+  const pairs: (readonly [string, string])[] = [
+    ["program", `${program.name} (${program.kind}, ${program.digest.slice(0, 12)})`],
+    ["started", `${span(now - created)} ago by ${started_by}${took}`],
+  ];
+  if (session !== null) pairs.push(["session", session]);
+  if (parent !== null) pairs.push(["below", parent]);
+  if (run.cancel !== null)
+    pairs.push(["cancelled", `by ${run.cancel.by}${run.cancel.reason === null ? "" : `: ${run.cancel.reason}`}`]);
+  pairs.push(["chain", counted(story.links, "link")]);
+  return facts(pairs, style);
+}
+
+function treeText({ budgets }: RunPage, { columns }: Sight, style: Style): string {
+  return budgets
+    .map(({ budget, positions }, depth) => {
+      const name = `  ${"  ".repeat(depth)}${depth === 0 ? "" : "└ "}${harmless(budget)}`;
+      const bars = runBars(
+        worthwhile(positions).map((each) => ({ ...each, budget: "" })),
+        columns,
+        style,
+      );
+      return [clip(name, columns), ...bars].map((line) => `${line}\n`).join("");
+    })
+    .join("");
+}
+
+const SIGNS: Readonly<Record<StoryStep["state"], readonly [string, "good" | "warn" | "bad" | "accent"]>> = {
+  "in flight": ["…", "accent"],
+  done: ["✓", "good"],
+  failed: ["✗", "bad"],
+  refused: ["‖", "warn"],
+  released: ["·", "accent"],
+};
+const NAME_COLUMNS = 22;
+
+function stepsText({ run, story }: RunPage, { columns, most }: Sight, style: Style): string {
+  const shown = story.steps.slice(-most);
+  const hidden = story.steps.length - shown.length;
+  const before = hidden === 0 ? "" : `  ${style.dim(`${counted(hidden, "step")} before; --all shows them`)}\n`;
+  return before + shown.map((step) => stepText(step, run.created, columns, style)).join("");
+}
+
+function stepText(step: StoryStep, created: number, columns: number, style: Style): string {
+  const [sign, paint] = SIGNS[step.state];
+  const after = `+${((step.at - created) / 1000).toFixed(1)} s`;
+  const used = runFigures(step.used, ["steps", "llm_input_tokens", "llm_output_tokens"]);
+  const took = step.duration_ms === null ? "" : style.dim(` ${(step.duration_ms / 1000).toFixed(1)} s`);
+  const guess = step.estimated ? style.dim(" as reserved") : "";
+  const name = pad(clip(harmless(step.capability), NAME_COLUMNS - 1), NAME_COLUMNS);
+  const line = `  ${style[paint](sign)} ${pad(`#${step.number}`, 6)}${style.dim(pad(after, 10))}${name}${used}${guess}${took}`;
+  const why = step.problem === null ? "" : `${clip(`           ${harmless(step.problem)}`, columns)}\n`;
+  return `${clip(line, columns)}\n${why}`;
+}
+
+function childText({ id, status, program }: RunRecord, style: Style): string {
+  return `  ${pad(statusText(status, style), 14)}${harmless(id)}  ${style.dim(harmless(program.name))}\n`;
+}
+
+const LONGEST = 4000;
+
+function endText({ run, result }: RunPage, style: Style): string {
+  const { stdout, stderr } = run.output;
+  const parts = [
+    section("printed", printable(stdout.slice(-LONGEST)), style),
+    section("errors", printable(stderr.slice(-LONGEST)), style),
+  ];
+  if (result.status === "failed")
+    parts.push(
+      failureLines(result.failure)
+        .map((line) => `${line}\n`)
+        .join(""),
+    );
+  if (result.status === "completed" || result.status === "failed") {
+    parts.push(section("result", printable(valueText(result.result)), style));
+  }
+  return parts.filter((part) => part !== "").join("\n");
+}

@@ -1,0 +1,50 @@
+import type { Failure, Json, RunRecord, RunResult } from "bursar";
+import { runFigures } from "./run-figures.js";
+import { harmless, type Style, wrap } from "./style.js";
+
+const COLUMNS = 78;
+
+interface Wording {
+  readonly sign: string;
+  readonly paint: "good" | "warn" | "bad" | "accent";
+}
+
+const WORDINGS: Readonly<Record<RunRecord["status"], Wording>> = {
+  queued: { sign: "·", paint: "accent" },
+  running: { sign: "▶", paint: "accent" },
+  paused: { sign: "‖", paint: "warn" },
+  completed: { sign: "✓", paint: "good" },
+  failed: { sign: "✗", paint: "bad" },
+  cancelled: { sign: "✗", paint: "bad" },
+};
+
+/** A run's status with its sign, as it stands everywhere. */
+export function statusText(status: RunRecord["status"], style: Style): string {
+  const { sign, paint } = WORDINGS[status];
+  return style[paint](`${sign} ${status}`);
+}
+
+/** How a run stands, in a line or two. */
+export function resultText(result: RunResult, style: Style): string {
+  const head = `${statusText(result.status, style)}  run ${harmless(result.run_id)}`;
+  const used = Object.fromEntries(Object.entries(result.usage).filter(([, value]) => value !== 0));
+  const figures = runFigures(used, ["llm_input_tokens", "llm_output_tokens"]);
+  const lines = [head, ...(figures === "" ? [] : wrap(figures, COLUMNS).map((line) => `  ${style.dim(line)}`))];
+  if (result.status === "failed") lines.push(...failureLines(result.failure));
+  if (result.status === "cancelled" && result.reason !== null) lines.push(`  ${harmless(result.reason)}`);
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+const LONGEST_FAILURE = 2000;
+
+export function failureLines({ code, message }: Failure): readonly string[] {
+  const [first = "", ...more] = message.slice(0, LONGEST_FAILURE).trimEnd().split("\n");
+  const lines = [...wrap(`${code}: ${first}`, COLUMNS), ...more];
+  return lines.map((line) => `  ${harmless(line)}`);
+}
+
+/** What a run gives back: a text as it is, all else as JSON. */
+export function valueText(value: Json): string {
+  if (value === null) return "";
+  return typeof value === "string" ? `${value}\n` : `${JSON.stringify(value, null, 2)}\n`;
+}

@@ -1,0 +1,53 @@
+import { BursarError } from "bursar";
+import { CommandError, readArguments, UsageError } from "../args.js";
+import { type Style, styleFor, wantsColour } from "../render/style.js";
+import type { Terminal } from "../terminal.js";
+import { EXIT } from "./exit-code.js";
+import { COMMON, type Flags, type Given } from "./flags.js";
+
+/** One command about runs. */
+export interface RunsCommand {
+  readonly help: string;
+  readonly flags?: Flags;
+  /** What has to be named beside the flags, and what to say when it is missing. */
+  readonly word?: string;
+  readonly run: (chore: Chore) => Promise<Done>;
+}
+
+export interface Chore {
+  readonly word: string;
+  readonly flags: Given;
+  readonly terminal: Terminal;
+  /** For what goes to standard output. */
+  readonly style: Style;
+}
+
+/** What came out: for programs, for people, and as an exit code. */
+export interface Done {
+  /** Null when all has been said. */
+  readonly report: object | null;
+  readonly text: string;
+  readonly code?: number;
+}
+
+/** Runs a command about runs, with everything that is the same for all of them. */
+export async function runsCommand(command: RunsCommand, args: readonly string[], terminal: Terminal): Promise<number> {
+  const options = { ...COMMON, ...command.flags };
+  const { flags, words } = readArguments(args, options, command.word === undefined ? 0 : 1);
+  const { finish, signal, env, isTerminal } = terminal;
+  if (flags.help) return finish(EXIT.done, command.help);
+  const [word = ""] = words;
+  if (command.word !== undefined && word === "") throw new UsageError(`${command.word} is missing`);
+  try {
+    const style = styleFor(wantsColour(env, isTerminal));
+    const done = await command.run({ word, flags: flags as Given, terminal, style });
+    const text = flags.json ? (done.report === null ? "" : `${JSON.stringify(done.report)}\n`) : done.text;
+    return finish(done.code ?? EXIT.done, text);
+  } catch (error) {
+    if (signal.aborted) return EXIT.interrupted;
+    if (!flags.json || !(error instanceof BursarError || error instanceof CommandError)) throw error;
+    const code = error instanceof BursarError ? error.code : "failed";
+    const report = { ok: false, error: { code, message: error.message } };
+    return finish(code === "store_url" ? 2 : EXIT.failed, `${JSON.stringify(report)}\n`);
+  }
+}

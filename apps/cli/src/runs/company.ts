@@ -1,0 +1,108 @@
+import { type ApprovalRequest, type Bursar, openBursar, type Principal, type RunRecord } from "bursar";
+import { runBars, worthwhile } from "../render/run-bars.js";
+import { printable, type Style, styleFor, wantsColour } from "../render/style.js";
+import type { Terminal } from "../terminal.js";
+import { askPerson, type Choice } from "./decide.js";
+import type { Company } from "./drive.js";
+import { type Equipment, reviver } from "./equipment.js";
+import type { Given } from "./flags.js";
+import { readLine } from "./line-reader.js";
+import { type Place, webhookOf } from "./place.js";
+import { positionsFor } from "./positions.js";
+import { Watching } from "./watching.js";
+
+/** So often --yes says yes: a run that never ends is not extended without an end. */
+const MOST_YES = 20;
+
+/** Opens what drives runs in this process. */
+export function bursarAt(
+  { store, config }: Place,
+  equipment: Equipment,
+  terminal: Terminal,
+  more: { readonly approval_ms?: number; readonly changed?: (run: RunRecord) => void } = {},
+): Bursar {
+  const { programs, tools, model } = equipment;
+  const webhook = webhookOf(config, terminal);
+  return openBursar({
+    ...{ store, programs, tools, revive: reviver(equipment), ...more },
+    ...(model !== null && { model }),
+    ...(webhook !== undefined && { webhook }),
+  });
+}
+
+/** What is shown of a run while it is driven here goes to standard error: standard output is the program's. */
+export function errorStyle({ env }: Terminal): Style {
+  return styleFor(wantsColour(env, process.stderr.isTTY === true));
+}
+
+/** Surrounds a run with what the flags and the terminal allow: a view, and somebody who decides. */
+export function companyFor(
+  run: RunRecord,
+  bursar: Bursar,
+  by: Principal,
+  { flags, terminal, from }: { readonly flags: Given; readonly terminal: Terminal; readonly from: number },
+): Company {
+  const style = errorStyle(terminal);
+  const write = (text: string) => void process.stderr.write(text);
+  const isQuiet = flags.quiet === true || flags.json === true;
+  const screen = terminal.aside;
+  const { store } = bursar;
+  const watching = isQuiet ? null : new Watching({ store, run, style, write, screen, from });
+  const output = new Output(run, terminal, from === 0);
+  return {
+    ...{ bursar, by, signal: terminal.signal, waits: flags.watch === true },
+    start: () => watching?.start(),
+    rest: async () => watching?.rest(),
+    stood: (stopped) => (flags.json === true ? undefined : output.show(stopped)),
+    note: (text) => (flags.json === true ? undefined : write(`bursar: ${text}\n`)),
+    decide: decider(flags, terminal, style, write),
+  };
+}
+
+function decider(flags: Given, terminal: Terminal, style: Style, write: (text: string) => void): Company["decide"] {
+  if (flags.yes === true) return saysYes();
+  const { keys, interrupt, signal, aside } = terminal;
+  if (keys === null || aside === null || flags.json === true || flags.quiet === true) return null;
+  const ask = (question: string) => readLine(question, { keys, write, interrupt, signal });
+  return (request) => askPerson(request, ask, write, style);
+}
+
+/** Says yes to each request once, and not without an end. */
+function saysYes(): (request: ApprovalRequest) => Promise<Choice> {
+  const answered = new Set<string>();
+  return async ({ id }) => {
+    if (answered.has(id) || answered.size >= MOST_YES) return { kind: "leave" };
+    answered.add(id);
+    return { kind: "approve", reason: "--yes" };
+  };
+}
+
+/** Passes on what a program has written, each part once. It is not trusted: to a terminal goes nothing that it would obey. */
+class Output {
+  private readonly terminal: Terminal;
+  private shown: RunRecord["output"];
+
+  constructor({ output }: RunRecord, terminal: Terminal, fromStart: boolean) {
+    this.terminal = terminal;
+    this.shown = fromStart ? { stdout: "", stderr: "" } : output;
+  }
+
+  show({ output }: RunRecord): void {
+    const { write, isTerminal } = this.terminal;
+    const out = added(this.shown.stdout, output.stdout);
+    const err = added(this.shown.stderr, output.stderr);
+    this.shown = output;
+    if (out !== "") write(isTerminal ? printable(out) : out);
+    if (err !== "") process.stderr.write(process.stderr.isTTY ? printable(err) : err);
+  }
+}
+
+function added(before: string, now: string): string {
+  return now.startsWith(before) ? now.slice(before.length) : now;
+}
+
+/** The limits of a run as they stand, for the end of what was shown. */
+export async function lastBars({ store }: Bursar, run: RunRecord, columns: number, style: Style): Promise<string> {
+  const lines = runBars(worthwhile(await positionsFor(store, run)), columns, style);
+  return lines.map((line) => `${line}\n`).join("");
+}

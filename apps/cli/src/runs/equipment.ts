@@ -1,0 +1,96 @@
+import { resolve } from "node:path";
+import { type GuestSource, guestProgram, type Model, type Program, type ProgramRef, RunError, type Tool } from "bursar";
+import { CommandError } from "../args.js";
+import { type EQUIPMENT, type Given, listOf } from "./flags.js";
+import { LazySandbox } from "./lazy-sandbox.js";
+import { modelFlags, modelOf } from "./model.js";
+import { loadModule } from "./module-file.js";
+import { bareSource, checkNeeds, digestWith, howToGive, type Needs, needsOf } from "./needs.js";
+import { planProgram } from "./plan-program.js";
+import { findProgram } from "./program.js";
+
+/** 256 MiB, as the sandbox has it. */
+export const MEMORY_BYTES: number = 256 * 1024 * 1024;
+
+/** Everything that a process brings along to drive runs with. */
+export interface Equipment extends AsyncDisposable {
+  readonly programs: readonly Program[];
+  readonly tools: readonly Tool[];
+  readonly model: Model | null;
+  readonly sandbox: LazySandbox;
+  /** The flags that another process needs to be equipped alike. */
+  readonly flags: readonly string[];
+}
+
+/** Loads what the flags name, and what a file that is run brings along by itself. */
+export async function equip(
+  flags: Given,
+  env: Readonly<Record<string, string | undefined>>,
+  own: Partial<Pick<Equipment, "programs" | "tools" | "flags">> = {},
+  sandbox: LazySandbox = new LazySandbox(),
+): Promise<Equipment> {
+  const programs: Program[] = [...(own.programs ?? [])];
+  const tools: Tool[] = [...(own.tools ?? [])];
+  for (const file of new Set(listOf(flags, "module"))) {
+    const module = await loadModule(file);
+    programs.push(...module.agents.filter((agent) => !programs.includes(agent)));
+    tools.push(...module.tools.filter((tool) => !tools.includes(tool)));
+  }
+  for (const file of new Set(listOf(flags, "program"))) {
+    const wish = { file, name: undefined, trusted: false, packages: [], memory_bytes: MEMORY_BYTES };
+    const { program, below } = await findProgram({ ...wish, sandbox: sandbox.open });
+    programs.push(program, ...below);
+  }
+  refuseTwins(programs, "program");
+  refuseTwins(tools, "tool");
+  return {
+    ...{ programs, tools, model: modelOf(flags, env), sandbox },
+    flags: [...(own.flags ?? []), ...fileFlags(flags, "module"), ...fileFlags(flags, "program"), ...modelFlags(flags)],
+    [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
+  };
+}
+
+/** Files are named from the root, because whoever goes on may stand elsewhere. */
+function fileFlags(flags: Given, name: keyof typeof EQUIPMENT): readonly string[] {
+  return listOf(flags, name).flatMap((file) => [`--${name}`, resolve(file)]);
+}
+
+function refuseTwins(things: readonly { readonly name: string }[], what: string): void {
+  const seen = new Set<string>();
+  for (const { name } of things) {
+    if (seen.has(name)) throw new CommandError(`two ${what}s are called ${name}; rename one of them`);
+    seen.add(name);
+  }
+}
+
+/** What the store keeps of this equipment with a run. */
+export function needsFrom({ programs, tools, model, flags }: Equipment, program: Program): Needs {
+  return {
+    tools: tools.map(({ name }) => name).sort(),
+    programs: programs.flatMap(({ name }) => (name === program.name ? [] : [name])).sort(),
+    ...{ model: model !== null, flags },
+  };
+}
+
+/** Makes programs out of what the store keeps of them. It throws when this process has not all that a run needs. */
+export function reviver(equipment: Equipment): (ref: ProgramRef) => Program | null {
+  return (ref) => {
+    const needs = needsOf(ref);
+    if (needs !== null) checkNeeds(ref.name, needs, equipment);
+    if (ref.kind === "guest" && ref.source !== null) return guestFrom(ref, equipment.sandbox);
+    const known = equipment.programs.find(({ name }) => name === ref.name);
+    if (known !== undefined && needs !== null && digestWith(known.digest, needs) === ref.digest) return known;
+    if (known !== undefined) {
+      throw new RunError("unknown_program", `${ref.name} is another version than the one the run began with`);
+    }
+    const how = needs === null ? "give it with --module" : howToGive(needs);
+    throw new RunError("unknown_program", `${ref.name} is trusted code that this process does not have; ${how}`);
+  };
+}
+
+function guestFrom(ref: ProgramRef, sandbox: LazySandbox): Program {
+  const source = bareSource(ref) as unknown as GuestSource;
+  return source.plan === true
+    ? planProgram(ref.name, source, sandbox.open)
+    : guestProgram(ref.name, source, sandbox.open);
+}

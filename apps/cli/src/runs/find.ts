@@ -1,0 +1,108 @@
+import type { ApprovalRequest, RunRecord, Store } from "bursar";
+import { CommandError, shown } from "../args.js";
+import { readApproval, readRun } from "./records.js";
+
+/** So many are named when a beginning is ambiguous. */
+const MOST_NAMED = 5;
+const LONGEST_WORD = 300;
+const CHECKPOINT = "/checkpoint";
+
+/** The run with this id, or the only one whose id begins so. */
+export async function findRun(store: Store, word: string): Promise<RunRecord> {
+  const run = await runBy(store, word);
+  if (run !== null) return run;
+  throw new CommandError(`there is no run ${shownWord(word)}; \`bursar runs\` lists them`);
+}
+
+async function runBy(store: Store, word: string): Promise<RunRecord | null> {
+  checkWord(word);
+  const exact = await store.document("run", word);
+  if (exact !== null) return readRun(exact);
+  const found: RunRecord[] = [];
+  for await (const document of store.documents("run")) {
+    if (!document.id.startsWith(word)) continue;
+    const run = readRun(document);
+    // Runs below others are named after them: who means those says more.
+    if (found.some(({ id }) => run.id.startsWith(`${id}.`))) continue;
+    found.push(run);
+    if (found.length > MOST_NAMED) break;
+  }
+  return only(found, "run", word);
+}
+
+/** The request that is meant by its own id, its checkpoint's, or its run's; or by the beginning of one of these. */
+export async function findRequest(store: Store, word: string): Promise<ApprovalRequest> {
+  checkWord(word);
+  const exact = await store.document("approval", word);
+  if (exact !== null) return readApproval(exact);
+  const isCheckpoint = word.endsWith(CHECKPOINT);
+  const requests = isCheckpoint ? [] : await requestsBeginning(store, word);
+  const request = only(requests, "request", word);
+  if (request !== null) return request;
+  const run = await runBy(store, isCheckpoint ? word.slice(0, -CHECKPOINT.length) : word);
+  if (run === null) {
+    throw new CommandError(
+      `there is no request, checkpoint or run ${shownWord(word)}; \`bursar approvals\` lists what waits`,
+    );
+  }
+  const waiting = await requestsOf(store, run);
+  const [first, second] = waiting;
+  if (first === undefined) {
+    const how = run.status === "paused" ? "; `bursar resume` lets it go on" : "";
+    throw new CommandError(`run ${run.id} is ${run.status}, and waits for no approval${how}`);
+  }
+  if (second === undefined) return first;
+  const names = waiting.map(({ id, exhausted_dimension, kind }) => `${id} (${exhausted_dimension ?? kind})`);
+  throw new CommandError(`run ${run.id} waits for ${waiting.length} approvals; name one: ${names.join(", ")}`);
+}
+
+async function requestsBeginning(store: Store, word: string): Promise<readonly ApprovalRequest[]> {
+  const found: ApprovalRequest[] = [];
+  for await (const document of store.documents("approval", "pending")) {
+    if (document.id.startsWith(word)) found.push(readApproval(document));
+    if (found.length > MOST_NAMED) break;
+  }
+  return found;
+}
+
+const DEEPEST = 100;
+
+/** What a run that has paused waits for, with what those below it wait for. */
+export async function requestsOf(store: Store, { pause }: RunRecord, depth = 0): Promise<readonly ApprovalRequest[]> {
+  const found: ApprovalRequest[] = [];
+  for (const id of pause?.approvals ?? []) {
+    const document = await store.document("approval", id);
+    if (document?.status === "pending") found.push(readApproval(document));
+  }
+  for (const id of depth < DEEPEST ? (pause?.children ?? []) : []) {
+    const document = await store.document("run", id);
+    if (document !== null) found.push(...(await requestsOf(store, readRun(document), depth + 1)));
+  }
+  return found;
+}
+
+function only<Found extends { readonly id: string }>(
+  found: readonly Found[],
+  what: string,
+  word: string,
+): Found | null {
+  const [first, second] = found;
+  if (first === undefined) return null;
+  if (second === undefined) return first;
+  const some = found.slice(0, MOST_NAMED).map(({ id }) => id);
+  const more = found.length > MOST_NAMED ? ", …" : "";
+  throw new CommandError(
+    `${shownWord(word)} is the beginning of more than one ${what}: ${some.join(", ")}${more}; say more of it`,
+  );
+}
+
+function checkWord(word: string): void {
+  if (word.length > LONGEST_WORD) throw new CommandError(`an id has at most ${LONGEST_WORD} characters`);
+}
+
+/** What comes from outside is shown without what a terminal would obey. */
+function shownWord(word: string): string {
+  return shown(word)
+    .slice(0, 80)
+    .replace(/\p{Cc}/gu, "�");
+}

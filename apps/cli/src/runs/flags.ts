@@ -1,0 +1,136 @@
+import { userInfo } from "node:os";
+import type { BudgetAmounts, Principal } from "bursar";
+import { ConfigError, readBudgetFlag } from "bursar/config";
+import { UsageError } from "../args.js";
+
+type Flag = { readonly type: "boolean" | "string"; readonly short?: string; readonly multiple?: boolean };
+export type Flags = Readonly<Record<string, Flag>>;
+/** What was given for each flag. */
+export type Given = Readonly<Record<string, string | true | readonly string[] | undefined>>;
+
+/** What every command about runs understands. */
+export const COMMON: Flags = {
+  store: { type: "string" },
+  config: { type: "string" },
+  json: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+};
+
+export const COMMON_HELP = `  --store <url>      sqlite:<file>, postgres://user@host/database; else the one of
+                     the configuration, else BURSAR_STORE, else the user's own
+  --config <file>    the configuration; else BURSAR_CONFIG, else bursar.yaml
+  --json             the outcome as one JSON object
+  --help             this text`;
+
+/** What a process that drives runs has to bring along. */
+export const EQUIPMENT: Flags = {
+  module: { type: "string", multiple: true },
+  program: { type: "string", multiple: true },
+  "model-url": { type: "string" },
+  model: { type: "string" },
+  price: { type: "string" },
+  "max-tokens": { type: "string" },
+};
+
+export const EQUIPMENT_HELP = `  --module <file>    TypeScript or JavaScript with agents and tools. TRUSTED: it is
+                     loaded into this process, outside of the sandbox
+  --program <file>   a further program, which runs may start below themselves
+  --model-url <url>  an OpenAI-compatible API, such as http://localhost:8080/v1;
+                     else BURSAR_MODEL_URL. Its key stands in BURSAR_MODEL_KEY
+  --model <name>     the model of requests that name none; else BURSAR_MODEL
+  --price <in,out>   what a million tokens cost in USD, in and out, as 0.15,0.60;
+                     else BURSAR_MODEL_PRICE
+  --max-tokens <n>   the longest answer, where a request does not say
+  --module and --program may be given again.`;
+
+/** How a command that drives a run behaves meanwhile. */
+export const DRIVING: Flags = {
+  as: { type: "string" },
+  yes: { type: "boolean" },
+  watch: { type: "boolean" },
+  detach: { type: "boolean" },
+  quiet: { type: "boolean" },
+};
+
+export const DRIVING_HELP = `  --yes              say yes to what the run asks for, as suggested, 20 times at most
+  --watch            when it pauses and nobody is at the keyboard, stay until
+                     somebody has decided elsewhere
+  --detach           leave the driving to a worker
+  --as <name>        who decides; else the user's name
+  --quiet            nothing but what the program prints and gives back`;
+
+export function textOf(flags: Given, name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** A flag that may be given again is a list. */
+export function listOf(flags: Given, name: string): readonly string[] {
+  const value = flags[name];
+  return Array.isArray(value) ? (value as readonly string[]) : [];
+}
+
+const LONGEST_NAME = 100;
+
+/** Whoever has a terminal is an operator; runs have none. */
+export function principalOf(flags: Given): Principal {
+  const name = textOf(flags, "as") ?? userName();
+  if (name.length > LONGEST_NAME || /\p{Cc}/u.test(name)) {
+    throw new UsageError(`--as is no name; allowed: 1 to ${LONGEST_NAME} characters that can be printed`);
+  }
+  return { name, role: "operator" };
+}
+
+function userName(): string {
+  try {
+    return userInfo().username || "operator";
+  } catch {
+    // A process in a container may have a user that the machine does not know.
+    return "operator";
+  }
+}
+
+/** Reads limits off a flag; a flag that holds none is a command line that was not understood. */
+export function limitsOf(text: string, flag: string): Readonly<Record<string, number | null>> {
+  try {
+    return readBudgetFlag(text, { flag }).limits;
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(error.message) : error;
+  }
+}
+
+/** Reads amounts, such as `llm_tokens=+50000,cost_usd=0.10`. */
+export function amountsOf(text: string, flag: string): BudgetAmounts {
+  const limits = limitsOf(text.replace(/=\s*\+/g, "="), flag);
+  const amounts: Record<string, number> = {};
+  for (const [id, amount] of Object.entries(limits)) {
+    if (amount === null || amount === 0) {
+      throw new UsageError(`${flag}: ${id} is ${amount}; allowed: an amount, such as ${id}=+100`);
+    }
+    amounts[id] = amount;
+  }
+  return amounts;
+}
+
+/** Reads `steps=approval_required,cost_usd=soft_warn`; what is not known in it, the configuration complains about. */
+export function pairsOf(text: string, flag: string): Readonly<Record<string, string>> {
+  const pairs: Record<string, string> = {};
+  for (const part of text.split(",")) {
+    const [, name, value] = /^\s*([\w-]{1,100})\s*=\s*([\w-]{1,100})\s*$/.exec(part) ?? [];
+    if (name === undefined || value === undefined) {
+      throw new UsageError(`${flag}: ${part.trim() || "nothing"} has no value; write ${flag} steps=approval_required`);
+    }
+    if (Object.hasOwn(pairs, name)) throw new UsageError(`${flag} says ${name} a second time; keep one`);
+    pairs[name] = value.replaceAll("-", "_");
+  }
+  return pairs;
+}
+
+/** A whole number of at least 1. */
+export function countOf(flags: Given, name: string, most: number): number | undefined {
+  const text = textOf(flags, name);
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (/^\d{1,15}$/.test(text) && count >= 1 && count <= most) return count;
+  throw new UsageError(`--${name} is ${text.slice(0, 40)}; allowed: a whole number from 1 to ${most}`);
+}

@@ -1,0 +1,70 @@
+import type { Bursar, Principal, RunRecord, Store } from "bursar";
+import type { Terminal } from "../terminal.js";
+import type { Done } from "./command.js";
+import { bursarAt, companyFor } from "./company.js";
+import { type Company, driveOn } from "./drive.js";
+import { equip, reviver } from "./equipment.js";
+import { type Given, principalOf } from "./flags.js";
+import { needsOf } from "./needs.js";
+import { interrupted, outcomeOf } from "./outcome.js";
+import type { Place } from "./place.js";
+
+export interface GoingOn {
+  readonly place: Place;
+  readonly flags: Given;
+  readonly terminal: Terminal;
+  /** The run that is driven, which may be above the one that something is decided about. */
+  readonly run: RunRecord;
+}
+
+/** Does something to a run that has been started, and drives it on in this process. */
+export async function goOn(
+  { place, flags, terminal, run }: GoingOn,
+  act: (bursar: Bursar, by: Principal) => Promise<unknown>,
+): Promise<Done> {
+  const by = principalOf(flags);
+  await using equipment = await equip(flags, terminal.env);
+  // Before anything is decided: a run that is let go on and cannot would be nobody's.
+  reviver(equipment)(run.program);
+  const from = ((await place.store.head(run.budget))?.seq ?? -1) + 1;
+  await using bursar = bursarAt(place, equipment, terminal);
+  const company = companyFor(run, bursar, by, { flags, terminal, from });
+  const held_ms = await heldFor(place.store, run.id);
+  if (held_ms > 0 && flags.quiet !== true) {
+    const seconds = Math.ceil(held_ms / 1000);
+    company.note(`another process has run ${run.id}; if it is gone, this one takes over in ${seconds} s`);
+  }
+  return accompanied(run, company, { flags, terminal }, () => act(bursar, by));
+}
+
+/** How long a run stays with the process that has it, unless that one says more. */
+async function heldFor(store: Store, run: string): Promise<number> {
+  const document = await store.document("lease", `run:${run}`);
+  const { worker = null, expires = 0 } = (document?.body ?? {}) as { worker?: string | null; expires?: number };
+  return worker === null ? 0 : Math.max(0, expires - store.clock.now().instant);
+}
+
+/** Drives a run in company to where it stands still, and says how it stands. */
+export async function accompanied(
+  run: RunRecord,
+  company: Company,
+  { flags, terminal }: { readonly flags: Given; readonly terminal: Terminal },
+  act: () => Promise<unknown> = async () => {},
+): Promise<Done> {
+  const { bursar, signal, start, rest } = company;
+  try {
+    start();
+    const acting = act();
+    const stopped = new Promise<never>((_, reject) => {
+      if (signal.aborted) reject(signal.reason);
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    });
+    await Promise.race([acting, stopped]);
+    await rest();
+    return await outcomeOf(bursar, await driveOn(run.id, company), flags, terminal);
+  } catch (error) {
+    await rest();
+    if (!signal.aborted) throw error;
+    return interrupted(run.id, flags, needsOf(run.program));
+  }
+}

@@ -1,0 +1,67 @@
+import { type ApprovalRequest, type Bursar, type RunRecord, systemClock } from "bursar";
+import { approvalText } from "../render/approval.js";
+import { resultText, valueText } from "../render/run.js";
+import { printable } from "../render/style.js";
+import type { Terminal } from "../terminal.js";
+import type { Done } from "./command.js";
+import { errorStyle, lastBars } from "./company.js";
+import { EXIT, exitCodeOf } from "./exit-code.js";
+import { requestsOf } from "./find.js";
+import { type Given, textOf } from "./flags.js";
+import { type Needs, needsOf, quoted } from "./needs.js";
+
+const COLUMNS = 80;
+
+/** What a command that has driven a run says at its end: the result to standard output, all else to standard error. */
+export async function outcomeOf(bursar: Bursar, run: RunRecord, flags: Given, terminal: Terminal): Promise<Done> {
+  const result = await bursar.result(run);
+  const requests = run.status === "paused" ? await requestsOf(bursar.store, run) : [];
+  const next = nextSteps(run, requests, flags);
+  const report = { ...result, program: run.program.name, ...(next.length > 0 && { next }) };
+  if (flags.json !== true && flags.quiet !== true) {
+    const style = errorStyle(terminal);
+    const columns = terminal.aside?.columns() ?? COLUMNS;
+    const now = systemClock.now().instant;
+    const asked = requests.map((request) => approvalText(request, now, style)).join("");
+    const how = next.length === 0 ? "" : `  go on with:\n${next.map((line) => `    ${line}\n`).join("")}`;
+    const bars = await lastBars(bursar, run, Math.max(1, columns - 1), style);
+    process.stderr.write(`\n${resultText(result, style)}${bars}${asked}${how}`);
+  }
+  const value = result.status === "completed" || result.status === "failed" ? valueText(result.result) : "";
+  return { report, text: terminal.isTerminal ? printable(value) : value, code: exitCodeOf(result) };
+}
+
+/** The commands that let a run go on, ready to be copied. */
+export function nextSteps(run: RunRecord, requests: readonly ApprovalRequest[], flags: Given): readonly string[] {
+  const needs = needsOf(run.program);
+  if (run.status === "paused" && requests.length === 0) return [command("resume", run.id, flags, needs)];
+  return requests.flatMap(({ id }) => [command("approve", id, flags, needs), command("deny", id, flags, null)]);
+}
+
+/** A command line to copy; a login that is in a URL is not repeated. */
+export function command(name: string, id: string, flags: Given, needs: Needs | null): string {
+  const words = ["bursar", name, id, ...placeFlags(flags), ...(needs?.flags ?? [])];
+  return words.map(quoted).join(" ");
+}
+
+function placeFlags(flags: Given): readonly string[] {
+  const words: string[] = [];
+  const store = textOf(flags, "store");
+  const config = textOf(flags, "config");
+  if (store !== undefined && !store.includes("@")) words.push("--store", store);
+  if (config !== undefined) words.push("--config", config);
+  return words;
+}
+
+/** The last word when a run was left in the middle: it is not lost. */
+export function interrupted(run: string, flags: Given, needs: Needs | null): Done {
+  const next = command("resume", run, flags, needs);
+  if (flags.json !== true) {
+    process.stderr.write(`\nrun ${run} was left in the middle, and can be resumed:\n    ${next}\n`);
+  }
+  return {
+    report: { run_id: run, status: "running", interrupted: true, next: [next] },
+    text: "",
+    code: EXIT.interrupted,
+  };
+}

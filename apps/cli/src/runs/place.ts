@@ -1,0 +1,58 @@
+import { openStore, type Store, Webhook } from "bursar";
+import { type Configuration, loadConfig } from "bursar/config";
+import { openHousekeeping } from "bursar/store";
+import { CommandError } from "../args.js";
+import type { Terminal } from "../terminal.js";
+import { type Given, textOf } from "./flags.js";
+
+/** The store that runs live in, and the configuration they live by. */
+export interface Place extends AsyncDisposable {
+  readonly config: Configuration;
+  readonly store: Store;
+}
+
+export function configOf(flags: Given, { env }: Terminal): Configuration {
+  const checkStore = (url: string) => void (url === "memory:" || openHousekeeping(url));
+  return loadConfig(textOf(flags, "config"), { env, checkStore }).config;
+}
+
+/** Opens the store for a command that only looks for what is there: a name that is misspelt must not make a new one. */
+export async function openPlace(flags: Given, terminal: Terminal): Promise<Place> {
+  const config = configOf(flags, terminal);
+  const url = urlOf(flags, config);
+  await using housekeeping = openHousekeeping(url);
+  const { before, where } = await housekeeping.migrate({ dry: true });
+  if (before === 0) {
+    throw new CommandError(`there is no store at ${where}, so there are no runs; \`bursar run\` makes one`);
+  }
+  return opened(config, await openStore(url));
+}
+
+/** The same for a command that starts something, which makes the store when it is not there. */
+export async function makePlace(flags: Given, config: Configuration): Promise<Place> {
+  return opened(config, await openStore(urlOf(flags, config)));
+}
+
+function opened(config: Configuration, store: Store): Place {
+  return { config, store, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+}
+
+function urlOf(flags: Given, config: Configuration): string | undefined {
+  return textOf(flags, "store") ?? config.store?.url;
+}
+
+/** Whether what is written outlives the process. */
+export function isKept(flags: Given, config: Configuration, { env }: Terminal): boolean {
+  return !/^memory:/i.test(urlOf(flags, config) ?? env.BURSAR_STORE ?? "");
+}
+
+/** Where requests and decisions are announced, if the configuration says so. */
+export function webhookOf({ webhook }: Configuration, { env }: Terminal): Webhook | undefined {
+  if (webhook === null) return undefined;
+  const { url, secret_env } = webhook;
+  const secret = env[secret_env];
+  if (secret === undefined || secret === "") {
+    throw new CommandError(`the configuration has a webhook, and ${secret_env} is not set; put its secret there`);
+  }
+  return new Webhook({ url, secret });
+}

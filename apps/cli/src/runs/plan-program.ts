@@ -1,0 +1,60 @@
+import {
+  type GuestSource,
+  guestProgram,
+  type Json,
+  type JsonObject,
+  type Program,
+  type Sandbox,
+  type Stage,
+} from "bursar";
+import { type Plan, planErrorAt } from "bursar/plans";
+
+/** A plan as programs: itself first, then the runs that are nested in it, each under a name of its own. */
+export function planPrograms(
+  name: string,
+  plan: Plan,
+  rest: Pick<GuestSource, "packages" | "memory_bytes">,
+  sandbox: () => Promise<Sandbox>,
+): readonly Program[] {
+  checkChildren(plan);
+  const source: GuestSource = { language: "javascript", code: plan.code, ...rest, plan: true };
+  const below = plan.children.flatMap((child, index) => planPrograms(childName(name, index), child, rest, sandbox));
+  return [planProgram(name, source, sandbox), ...below];
+}
+
+/** A plan's program names nested runs by their place; here they get the names that they are known by. */
+export function planProgram(name: string, source: GuestSource, sandbox: () => Promise<Sandbox>): Program {
+  const program = guestProgram(name, source, sandbox);
+  const ask = (stage: Stage): Stage["ask"] => {
+    return (what, args, own) => stage.ask(what, what === "spawn" ? spawned(name, args) : args, own);
+  };
+  return { ...program, play: (stage, input) => program.play({ ...stage, ask: ask(stage) }, input) };
+}
+
+function childName(name: string, index: number): string {
+  return `${name}.${index}`;
+}
+
+function spawned(name: string, args: Json): Json {
+  const { program, input = null, grant, limits = {}, policies = {} } = args as JsonObject;
+  const { index } = program as { readonly index?: number };
+  const { kind, fraction = null } = grant as { readonly kind?: string; readonly fraction?: number };
+  const budget = kind === "share" ? "share" : kind === "fraction" ? { fraction } : { limits, policies };
+  return { program: childName(name, index ?? 0), input, budget };
+}
+
+/** What a child may be given in one way only; a part of it that is passed over would be a limit that does not hold. */
+function checkChildren(plan: Plan): void {
+  for (const { budget } of plan.children) {
+    if (budget === null || budget.grant.kind === "given") continue;
+    const [position] = [...Object.values(budget.limitPositions), ...Object.values(budget.policyPositions)];
+    if (position === undefined) continue;
+    const hint = "give it limits of its own, or leave them out";
+    throw planErrorAt(
+      plan,
+      position,
+      `a child that has a ${budget.grant.kind} of its parent's budget takes no more`,
+      hint,
+    );
+  }
+}

@@ -1,0 +1,63 @@
+import { type Amounts, type Budget, type Opening, readLimits, readPolicies, type Store, sessionBudget } from "bursar";
+import type { SharedOpening } from "bursar/config";
+import { CommandError } from "../args.js";
+
+/** A session that a run is to be started in, and what whoever starts it should know about it. */
+export interface SharedPlace {
+  readonly session: string | null;
+  readonly note: string | null;
+}
+
+/**
+ * Opens the budgets above a run that are not open yet, outermost first. A run without a session is started in one that is
+ * its tenant's, so that what it uses counts there.
+ */
+export async function openShared(
+  store: Store,
+  shared: readonly SharedOpening[],
+  /** Whether the session's limits were said just now, so that others must not be passed over. */
+  stated: boolean,
+): Promise<SharedPlace> {
+  let parent: string | null = null;
+  let session: string | null = null;
+  let note: string | null = null;
+  for (const each of shared) {
+    session = each.kind === "tenant" ? `tenant:${each.name}` : each.name;
+    const budget = sessionBudget(session);
+    const wanted = readLimits(each.opening.limits, store.dimensions);
+    const there = (await store.budget(budget)) ?? (await open(store, budget, parent, each));
+    if (there !== null && !isSame(there.limits, wanted)) {
+      const complaint = `the ${each.kind} ${each.name} is open already, with other limits, and those never change`;
+      if (each.kind === "session" && stated) {
+        throw new CommandError(`${complaint}; leave --session-budget out, or take another session`);
+      }
+      note = complaint;
+    }
+    parent = budget;
+  }
+  return { session, note };
+}
+
+async function open(store: Store, id: string, parent: string | null, shared: SharedOpening): Promise<Budget | null> {
+  const { limits, policies, thresholds } = shared.opening;
+  const { dimensions } = store;
+  const opening: Opening = {
+    ...{ id, scope: "shared", grant: { kind: "limits", limits: readLimits(limits, dimensions) } },
+    policies: readPolicies(policies, dimensions),
+    ...(thresholds !== undefined && { thresholds }),
+  };
+  try {
+    await store.apply([{ op: "open", parent, opening }]);
+    return null;
+  } catch (error) {
+    // Somebody else may have been faster.
+    const there = await store.budget(id);
+    if (there === null) throw error;
+    return there;
+  }
+}
+
+function isSame(a: Amounts, b: Amounts): boolean {
+  const ids = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...ids].every((id) => a[id] === b[id]);
+}
