@@ -46,11 +46,26 @@ export function npmPythonFile(): string {
 /** The fast build that `npm run build:guest` has left in a folder of guests; null when there is none that is whole. */
 export async function builtPython(guests: string): Promise<PythonManifest | null> {
   const names = await readdir(guests).catch(() => []);
-  for (const name of names.filter((each) => /^[0-9a-f]{16}$/.test(each)).sort()) {
+  const newest = await newestIn(guests);
+  const builds = names.filter((each) => /^[0-9a-f]{16}$/.test(each)).sort();
+  // The one that was built last comes first; older ones are better than none.
+  for (const name of [...builds.filter((each) => each === newest), ...builds.filter((each) => each !== newest)]) {
     const manifest = await readManifest(join(guests, name));
     if (manifest !== null) return manifest;
   }
   return null;
+}
+
+/** The folder that the last build has written its guest to. */
+async function newestIn(guests: string): Promise<string | null> {
+  try {
+    const { folder } = JSON.parse(await readFile(join(guests, "cpython.json"), "utf8")) as {
+      readonly folder?: unknown;
+    };
+    return typeof folder === "string" ? folder : null;
+  } catch {
+    return null;
+  }
 }
 
 interface Written {
