@@ -7,6 +7,7 @@ import { defaultPlaces } from "../../../packages/sandbox/dist/sessions/places.js
 import { ZipTree } from "../../../packages/sandbox/dist/wasi/zip-tree.js";
 import { enableBranchHints } from "../../../packages/sandbox/dist/wasm/branch-hints.js";
 import { engine } from "../../../packages/sandbox/dist/wasm/engine.js";
+import { Memories } from "../../../packages/sandbox/dist/wasm/memories.js";
 
 /** Kept from one bench to the next: making an image takes seconds, and is not what is measured. */
 export const CACHE: string = fileURLToPath(new URL("../../../node_modules/.cache/bursar-bench", import.meta.url));
@@ -20,7 +21,9 @@ export async function pythonParts(manifest: PythonManifest = npmPython()): Promi
   enableBranchHints();
   const image = await pythonImage(manifest, CACHE);
   const module = new engine.Module(await pythonModule(manifest, CACHE, PAGES));
-  return { manifest, module, image, base: baseOf(image), stdlib: new ZipTree(image.stdlib) };
+  const base = baseOf(image);
+  const memories = new Memories(base, image.pages, PAGES);
+  return { manifest, module, image, base, stdlib: new ZipTree(image.stdlib), memories };
 }
 
 /** Where a fast guest would be. */

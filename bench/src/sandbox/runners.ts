@@ -46,8 +46,10 @@ export async function pythonRunners(manifest: PythonManifest = npmPython()): Pro
     { name: "__stack_pointer", kind: "global", index: manifest.stackPointer },
   ] as const;
   const plain = unmetered(await readFile(manifest.wasm), { maximumPages: PAGES, dropData: true, expose });
+  // The module as it is has a memory of its own.
+  const { memories: _, ...own } = parts;
   return {
-    baseline: pythonRunner({ ...parts, module: new engine.Module(plain) }),
+    baseline: pythonRunner({ ...own, module: new engine.Module(plain) }),
     compared: pythonRunner(parts),
   };
 }

@@ -6,11 +6,12 @@ import { WasiHost } from "../wasi/wasi-host.js";
 import type { ZipTree } from "../wasi/zip-tree.js";
 import { engine, type WasmGlobal, type WasmInstance, type WasmMemory, type WasmModule } from "../wasm/engine.js";
 import { Fuel } from "../wasm/fuel.js";
+import type { Memories } from "../wasm/memories.js";
 import type { Allotted, Answer, Execution, Outcome } from "../wasm/outcome.js";
 import { checkPages, differing, lay, layFrom, type Pages } from "../wasm/pages.js";
 import { trapOf } from "../wasm/trap.js";
 import { Control } from "./control.js";
-import { entryOf, type PythonImage, stdlibPath } from "./python-image.js";
+import { entryOf, MEMORY, type PythonImage, stdlibPath } from "./python-image.js";
 import type { PythonManifest } from "./python-manifest.js";
 import { type Reply, readReply } from "./reply.js";
 
@@ -23,6 +24,8 @@ export interface PythonParts {
   /** The image as a whole memory. */
   readonly base: Uint8Array;
   readonly stdlib: ZipTree;
+  /** Where guests get their memory from, when the module does not have its own. */
+  readonly memories?: Memories;
 }
 
 /** A guest between two requests, as far as it differs from the image. */
@@ -78,8 +81,12 @@ export class PythonGuest {
       charge: (units) => this.fuel.charge(units),
     });
     for (const [path, mount] of Object.entries(mounts)) this.host.vfs.mount(path, mount);
-    const instance: WasmInstance = new engine.Instance(module, { wasi_snapshot_preview1: this.host.imports });
-    this.memory = instance.exports.memory as WasmMemory;
+    const given = parts.memories?.take() ?? null;
+    const instance: WasmInstance = new engine.Instance(module, {
+      wasi_snapshot_preview1: this.host.imports,
+      ...(given !== null && { [MEMORY.module]: { [MEMORY.name]: given } }),
+    });
+    this.memory = given ?? (instance.exports.memory as WasmMemory);
     this.stackPointer = instance.exports.__stack_pointer as WasmGlobal<number>;
     this.fill(state ?? null, options.memoryPages);
     this.host.bind(this.memory);
@@ -110,6 +117,13 @@ export class PythonGuest {
     return this.left;
   }
 
+  /** Closes what it has open, and leaves its memory to others. It must not be used any more. */
+  close(): void {
+    this.left = true;
+    this.host.close();
+    this.parts.memories?.give(this.memory);
+  }
+
   /**
    * Everything that another guest of the same build needs in order to go on. Without its memory nobody would close what it has
    * open, so that is done here, and this guest must not be used any more.
@@ -128,14 +142,13 @@ export class PythonGuest {
   }
 
   private fill(state: PythonState | null, most: number): void {
-    const { image, base } = this.parts;
+    const { image, base, memories } = this.parts;
     const size = Math.max(image.pages.size, state?.pages?.size ?? 0);
     if (state?.pages) checkPages(state.pages, most);
     const missing = size - this.memory.buffer.byteLength / WASM_PAGE;
     if (missing > 0) this.memory.grow(missing);
     const bytes = new Uint8Array(this.memory.buffer);
-    // Only what is not zero: memory that nobody has touched costs nothing.
-    layFrom(base, image.pages, bytes);
+    if (memories === undefined) layFrom(base, image.pages, bytes);
     if (state?.pages) lay(state.pages, bytes);
     this.stackPointer.value = state?.pages ? state.stackPointer : image.stackPointer;
   }

@@ -47,6 +47,8 @@ const BOOT = new URL("../../guest/python/boot.py", import.meta.url);
 const ARGV = ["python", "-X", "frozen_modules=on", "/boot.py"];
 /** The seed of hashes is fixed with the image; it decides the order of sets, and so the fuel. */
 const ENV = { PYTHONDONTWRITEBYTECODE: "1", PYTHONHASHSEED: "0", PYTHONNOUSERSITE: "1" };
+/** Guests get their memory from outside, so that it can be used again. */
+export const MEMORY = { module: "bursar", name: "memory" } as const;
 const BOOTED = 77;
 const BOOT_FUEL = 20_000_000_000;
 const IMAGE_VERSION = "1";
@@ -78,11 +80,10 @@ export async function pythonModule(
   const key = {
     what: "python-module",
     source: manifest.sha256,
-    version: `${METER_VERSION}.${DEPTH}.${maximumPages}`,
+    version: `${METER_VERSION}.${DEPTH}.${maximumPages}.${MEMORY.name}`,
   };
-  return cached(folder, key, async () => {
-    return meter(await wasmOf(manifest), { depth: DEPTH, maximumPages, dropData: true, expose: exposed(manifest) });
-  });
+  const options = { depth: DEPTH, maximumPages, dropData: true, importMemory: MEMORY, expose: exposed(manifest) };
+  return cached(folder, key, async () => meter(await wasmOf(manifest), options));
 }
 
 /** What defines the fuel of this guest's programs. */

@@ -1,12 +1,13 @@
 import { openPackages } from "../packages/tree.js";
 import type { Mounts } from "../wasi/vfs.js";
 import { ZipTree } from "../wasi/zip-tree.js";
+import { Memories } from "../wasm/memories.js";
 import { type Allotted, type Execution, Stopped } from "../wasm/outcome.js";
 import { Controls, type Errand, type FileWork, type FromWorker, type Left, type Report } from "./errand.js";
 import { handle } from "./files.js";
 import type { Setup } from "./options.js";
 import { Outlet } from "./outlet.js";
-import type { GuestParts } from "./parts.js";
+import { type GuestParts, pagesOf } from "./parts.js";
 import { type Around, type Ready, readyJavaScript, readyPython, SITE_PACKAGES } from "./ready.js";
 
 const EMPTY = { bytes: new Uint8Array(), truncated: false };
@@ -31,6 +32,7 @@ export class Engine {
   private readonly tell: (message: FromWorker) => void;
   private readonly parts = new Map<string, GuestParts>();
   private readonly libraries = new Map<string, ZipTree>();
+  private readonly memories = new Map<string, Memories>();
   private last: Remembered | null = null;
   /** When the execution under way has to end. */
   private deadline = 0;
@@ -178,7 +180,10 @@ export class Engine {
     if (parts.language === "javascript") return readyJavaScript(errand, parts, around);
     const stdlib = this.libraries.get(key) ?? new ZipTree(parts.image.stdlib);
     this.libraries.set(key, stdlib);
-    return readyPython(errand, parts, stdlib, around);
+    const { base, image } = parts;
+    const memories = this.memories.get(key) ?? new Memories(base, image.pages, pagesOf(errand.setup.memoryLimit));
+    this.memories.set(key, memories);
+    return readyPython(errand, { ...parts, stdlib, memories }, around);
   }
 
   /** Lets a guest go on until its time or its fuel is used up, or somebody ends it. */

@@ -4,7 +4,6 @@ import { FIXED_CLOCK } from "../python/python-image.js";
 import { Output } from "../wasi/output.js";
 import { restoreVfs, saveVfs } from "../wasi/saved-vfs.js";
 import { type Mounts, Vfs } from "../wasi/vfs.js";
-import type { ZipTree } from "../wasi/zip-tree.js";
 import type { Allotted, Execution } from "../wasm/outcome.js";
 import type { Errand, OutputBytes, Parked, ParkedGuest, Request } from "./errand.js";
 import { absolute, write } from "./files.js";
@@ -46,15 +45,13 @@ const NS_PER_MS = 1e6;
 
 export function readyPython(
   { session, version, setup, parked }: Errand,
-  parts: Extract<GuestParts, { language: "python" }>,
-  stdlib: ZipTree,
+  parts: PythonParts,
   { mounts, sleep, print }: Around,
 ): Ready {
   const state = parked?.guest?.language === "python" ? parked.guest.state : undefined;
-  const shared: PythonParts = { ...parts, stdlib };
   const { limits, deterministic } = setup;
   const guest = new PythonGuest(
-    shared,
+    parts,
     {
       mounts,
       memoryPages: pagesOf(setup.memoryLimit),
@@ -86,7 +83,7 @@ export function readyPython(
     extend: (fuel) => guest.extend(fuel),
     isOver: () => guest.isOver,
     park: (memory) => ({ language: "python", state: guest.save({ memory }) }),
-    close: () => host.close(),
+    close: () => guest.close(),
   };
 }
 

@@ -1,6 +1,6 @@
 import { COSTS } from "./costs.js";
 import { ModuleError } from "./module-error.js";
-import { assemble, privateExports } from "./rewriter/assemble.js";
+import { assemble, type MemoryName, privateExports } from "./rewriter/assemble.js";
 import type { Hints } from "./rewriter/charges.js";
 import { countOf, type Declarations, type External, readDeclarations } from "./rewriter/declarations.js";
 import { Emitter } from "./rewriter/emit.js";
@@ -37,6 +37,8 @@ export interface MeterOptions {
   readonly strip?: boolean;
   /** Leaves out the bytes that fill the memory at the start: the host brings a memory image instead. */
   readonly dropData?: boolean;
+  /** The host brings the memory, under this name; absent, the module has its own. */
+  readonly importMemory?: MemoryName;
   /** Parts of the module to be exported, such as its table and the global with its stack pointer. */
   readonly expose?: readonly Exposure[];
   /** Switches for what makes metering fast; all are on by default. */
@@ -86,6 +88,7 @@ export function meter(wasm: Uint8Array, options: MeterOptions = {}): Uint8Array 
       hints: optimisations.hints ? hints : new Map(),
       exports,
       maximumPages: options.maximumPages ?? null,
+      importMemory: options.importMemory ?? null,
       depth: options.depth ?? null,
       strip: options.strip ?? true,
       dropData: options.dropData ?? false,

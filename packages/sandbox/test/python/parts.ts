@@ -6,6 +6,7 @@ import { defaultPlaces } from "../../src/sessions/places.js";
 import { ZipTree } from "../../src/wasi/zip-tree.js";
 import { enableBranchHints } from "../../src/wasm/branch-hints.js";
 import { engine } from "../../src/wasm/engine.js";
+import { Memories } from "../../src/wasm/memories.js";
 import type { Execution } from "../../src/wasm/outcome.js";
 
 /** Kept from one run of the tests to the next: making an image takes seconds. */
@@ -17,7 +18,9 @@ export async function pythonParts(): Promise<PythonParts> {
   const manifest = await chosen();
   const image = await pythonImage(manifest, CACHE);
   const module = new engine.Module(await pythonModule(manifest, CACHE, PAGES));
-  return { manifest, module, image, base: baseOf(image), stdlib: new ZipTree(image.stdlib) };
+  const base = baseOf(image);
+  const memories = new Memories(base, image.pages, PAGES);
+  return { manifest, module, image, base, stdlib: new ZipTree(image.stdlib), memories };
 }
 
 /** The guest that comes from npm, or the one that was built on this machine. */

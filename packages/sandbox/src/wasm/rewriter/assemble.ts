@@ -20,9 +20,16 @@ export interface Parts {
   readonly hints: ReadonlyMap<number, Hints>;
   readonly exports: ReadonlyMap<string, External>;
   readonly maximumPages: number | null;
+  /** Under which name the host brings the memory, which the module else has itself. */
+  readonly importMemory: MemoryName | null;
   readonly depth: number | null;
   readonly strip: boolean;
   readonly dropData: boolean;
+}
+
+export interface MemoryName {
+  readonly module: string;
+  readonly name: string;
 }
 
 /** Custom sections that speak of positions in the code, which are others now. */
@@ -50,7 +57,9 @@ function emitSection(id: number, parts: Parts, writer: Writer): void {
       append(id, parts, writer, layout.types().length, () => emitTypes(layout, writer));
       return;
     case SECTION.import:
-      if (section !== undefined) withSize(id, writer, () => emitImports(parts, section, writer));
+      if (section !== undefined || parts.importMemory !== null) {
+        withSize(id, writer, () => emitImports(parts, section, writer));
+      }
       return;
     case SECTION.function:
       append(id, parts, writer, layout.helpers.length, () => {
@@ -61,7 +70,9 @@ function emitSection(id: number, parts: Parts, writer: Writer): void {
       append(id, parts, writer, 1, () => emitHookTable(writer));
       return;
     case SECTION.memory:
-      if (section !== undefined) withSize(id, writer, () => emitMemory(parts, section, writer));
+      if (section !== undefined && parts.importMemory === null) {
+        withSize(id, writer, () => emitMemory(parts, section, writer));
+      }
       return;
     case SECTION.global:
       append(id, parts, writer, parts.depth === null ? 1 : 2, () => emitGlobals(parts, writer));
@@ -120,16 +131,18 @@ function emitTypes(layout: Layout, writer: Writer): void {
 }
 
 /** Copies the imports; an imported memory gets the maximum, so that no larger one can be given to the module. */
-function emitImports({ source, maximumPages }: Parts, section: Section, writer: Writer): void {
-  const reader = new Reader(source, section.start, section.end);
-  const count = reader.u32();
-  writer.copy(source, section.start, reader.position);
-  for (let index = 0; index < count; index += 1) {
+function emitImports(parts: Parts, section: Section | undefined, writer: Writer): void {
+  const { source, maximumPages, importMemory } = parts;
+  const reader = section === undefined ? null : new Reader(source, section.start, section.end);
+  const count = reader?.u32() ?? 0;
+  writer.u32(count + (importMemory === null ? 0 : 1));
+  for (let index = 0; reader !== null && index < count; index += 1) {
     const start = reader.position;
     reader.name();
     reader.name();
     const kind = reader.byte();
     if (kind === 2) {
+      if (importMemory !== null) throw ModuleError.unsupported("a memory that the host brings already,", start);
       writer.copy(source, start, reader.position);
       emitMemoryType(reader, writer, maximumPages);
       continue;
@@ -139,6 +152,25 @@ function emitImports({ source, maximumPages }: Parts, section: Section, writer: 
     else readGlobalType(reader);
     writer.copy(source, start, reader.position);
   }
+  if (importMemory !== null) emitMemoryImport(parts, importMemory, writer);
+}
+
+/** The memory that the module had itself, as one that it is given. Its index stays the same: there is only one. */
+function emitMemoryImport(
+  { source, sections, maximumPages }: Parts,
+  { module, name }: MemoryName,
+  writer: Writer,
+): void {
+  const section = sections.known.get(SECTION.memory);
+  const reader = section === undefined ? null : new Reader(source, section.start, section.end);
+  if (reader === null || reader.u32() !== 1) throw ModuleError.unsupported("no memory that the host could bring,", 0);
+  for (const text of [module, name]) {
+    const bytes = new TextEncoder().encode(text);
+    writer.u32(bytes.length);
+    writer.copy(bytes, 0, bytes.length);
+  }
+  writer.byte(2);
+  emitMemoryType(reader, writer, maximumPages);
 }
 
 function emitMemory({ source, maximumPages }: Parts, section: Section, writer: Writer): void {
