@@ -2,7 +2,11 @@
 import { defineTool } from "bursar";
 
 const NOTES = {
-  tea: ["Tea is made of leaves.", "Green and black tea come from the same plant.", "Water for green tea must not boil."],
+  tea: [
+    "Tea is made of leaves.",
+    "Green and black tea come from the same plant.",
+    "Water for green tea must not boil.",
+  ],
   coffee: ["Coffee is made of roasted seeds.", "It is grown between the tropics."],
 };
 

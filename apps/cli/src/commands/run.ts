@@ -66,7 +66,7 @@ ${COMMON_HELP}
 ${EXIT_HELP}
 
 Examples:
-  bursar run research.py --input '{"topic":"tea"}' --budget cost_usd=0.50,steps=20
+  bursar run research.py --input '{"topic":"tea"}' --budget cost_usd=0.50
   bursar run agent.mjs --agent --input @request.json --session team-a
   bursar run plan.rtfs --module tools.mjs --json | jq .result
 `;
@@ -92,7 +92,7 @@ async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
   if (flags.detach === true && flags.yes === true) throw new UsageError("--detach and --yes exclude each other");
   const config = configOf(flags, terminal);
   const by = principalOf(flags);
-  const sandbox = new LazySandbox();
+  const sandbox = new LazySandbox(terminal.env);
   const found = await findProgram(wishOf(file, flags, sandbox));
   const terms = termsOf(config, flags, found, systemClock.now().instant);
   const input = await inputOf(textOf(flags, "input"), terminal);

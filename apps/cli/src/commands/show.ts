@@ -14,8 +14,9 @@ const STEPS = 30;
 const COMMAND: RunsCommand = {
   help: `Usage: bursar show <run> [flags]
 
-All there is to see of a run: its budgets up to the outermost one, its steps with
-what each has cost, what it waits for, what is below it, and what it gave back.
+All there is to see of a run: its budgets up to the outermost one, its steps
+with what each has cost, what it waits for, what is below it, and what it gave
+back.
 
 Flags:
   --all              all steps, not the last ${STEPS} alone

@@ -1,12 +1,12 @@
 import { type RunRecord, Sweeper, Worker } from "bursar";
 import { UsageError } from "../args.js";
-import { counted } from "../render/quantities.js";
+import { counted, readSpan } from "../render/quantities.js";
 import { statusText } from "../render/run.js";
 import { harmless, type Style } from "../render/style.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { bursarAt } from "../runs/company.js";
 import { equip } from "../runs/equipment.js";
-import { COMMON_HELP, countOf, EQUIPMENT, EQUIPMENT_HELP } from "../runs/flags.js";
+import { COMMON_HELP, countOf, EQUIPMENT, EQUIPMENT_HELP, textOf } from "../runs/flags.js";
 import { configOf, isKept, makePlace } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
 
@@ -21,7 +21,7 @@ const COMMAND: RunsCommand = {
 Drives runs that wait, and those whose worker is gone, until it is stopped.
 Any number of workers on any number of machines may do so on one store: each run
 has one at a time. Stopped with Ctrl-C or SIGTERM it lets go of its runs, which
-others then take up where they are, half a minute later at most.
+others then take up where they are, when its claims have run out.
 
 Programs in the sandbox come from the store. What is trusted code has to be
 given here, and so have tools and the model; a run that needs more than this
@@ -29,6 +29,7 @@ worker has is left to others, and told of once.
 
 Flags:
   --most <n>         how many runs at the same time: 4 unless said otherwise
+  --claim <time>     how long its runs stay with it when it says nothing: 30s
   --once             drive what there is, and end when nothing is left
   --quiet            tell nothing but faults
 ${EQUIPMENT_HELP}
@@ -42,7 +43,13 @@ Examples:
   bursar worker --module tools.mjs --store postgres://bursar@db/bursar
   bursar worker --once --json
 `,
-  flags: { most: { type: "string" }, once: { type: "boolean" }, quiet: { type: "boolean" }, ...EQUIPMENT },
+  flags: {
+    most: { type: "string" },
+    claim: { type: "string" },
+    once: { type: "boolean" },
+    quiet: { type: "boolean" },
+    ...EQUIPMENT,
+  },
   run: work,
 };
 
@@ -52,6 +59,7 @@ export function worker(args: readonly string[], terminal: Terminal): Promise<num
 
 async function work({ flags, terminal, style }: Chore): Promise<Done> {
   const most = countOf(flags, "most", MOST) ?? 4;
+  const claim_ms = readClaim(textOf(flags, "claim") ?? "30s");
   const config = configOf(flags, terminal);
   if (!isKept(flags, config, terminal)) {
     throw new UsageError("a memory: store ends with this process, so no run can be in it; name another with --store");
@@ -59,7 +67,7 @@ async function work({ flags, terminal, style }: Chore): Promise<Done> {
   await using equipment = await equip(flags, terminal.env);
   await using place = await makePlace(flags, config);
   const told = new Telling(terminal, style, { json: flags.json === true, quiet: flags.quiet === true });
-  const bursar = bursarAt(place, equipment, terminal, { changed: (run) => told.changed(run) });
+  const bursar = bursarAt(place, equipment, terminal, { claim_ms, changed: (run) => told.changed(run) });
   using sweeper = new Sweeper({ store: place.store });
   sweeper.start();
   // Disposed of, it lets go of its runs, also when the signal has come in the middle of them.
@@ -71,6 +79,14 @@ async function work({ flags, terminal, style }: Chore): Promise<Done> {
     await untilStopped(terminal.signal);
   }
   return { report: null, text: "" };
+}
+
+const LONGEST_CLAIM_MS = 3_600_000;
+
+function readClaim(text: string): number {
+  const ms = readSpan(text);
+  if (ms !== null && ms >= 1000 && ms <= LONGEST_CLAIM_MS) return ms;
+  throw new UsageError(`--claim is ${text.slice(0, 40)}; allowed: a time from 1s to 1h`);
 }
 
 async function untilNothingIsLeft(worker: Worker, signal: AbortSignal): Promise<void> {

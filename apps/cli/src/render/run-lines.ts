@@ -81,6 +81,8 @@ export class RunNarrator {
   }
 
   private refused(data: JsonObject): readonly string[] {
+    // A clock that has run out is no call of the program's; that it is exhausted is told anyway.
+    if (numberOf(data) === "") return [];
     const decision = String(data.decision);
     const paint = decision === "paused" ? "warn" : "bad";
     const [finding] = Array.isArray(data.findings) ? data.findings.map(objectOf) : [];

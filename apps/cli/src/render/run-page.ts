@@ -89,7 +89,8 @@ function stepsText({ run, story }: RunPage, { columns, most }: Sight, style: Sty
 }
 
 function stepText(step: StoryStep, created: number, columns: number, style: Style): string {
-  const [sign, paint] = SIGNS[step.state];
+  const isStopped = step.state === "refused" && step.problem !== "paused";
+  const [sign, paint] = SIGNS[isStopped ? "failed" : step.state];
   const after = `+${((step.at - created) / 1000).toFixed(1)} s`;
   const used = runFigures(step.used, ["steps", "llm_input_tokens", "llm_output_tokens"]);
   const took = step.duration_ms === null ? "" : style.dim(` ${(step.duration_ms / 1000).toFixed(1)} s`);

@@ -1,4 +1,11 @@
-import { type ApprovalRequest, type Bursar, openBursar, type Principal, type RunRecord } from "bursar";
+import {
+  type ApprovalRequest,
+  type Bursar,
+  type BursarOptions,
+  openBursar,
+  type Principal,
+  type RunRecord,
+} from "bursar";
 import { runBars, worthwhile } from "../render/run-bars.js";
 import { printable, type Style, styleFor, wantsColour } from "../render/style.js";
 import type { Terminal } from "../terminal.js";
@@ -19,7 +26,7 @@ export function bursarAt(
   { store, config }: Place,
   equipment: Equipment,
   terminal: Terminal,
-  more: { readonly approval_ms?: number; readonly changed?: (run: RunRecord) => void } = {},
+  more: Pick<BursarOptions, "approval_ms" | "claim_ms" | "changed"> = {},
 ): Bursar {
   const { programs, tools, model } = equipment;
   const webhook = webhookOf(config, terminal);

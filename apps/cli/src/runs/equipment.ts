@@ -27,7 +27,7 @@ export async function equip(
   flags: Given,
   env: Readonly<Record<string, string | undefined>>,
   own: Partial<Pick<Equipment, "programs" | "tools" | "flags">> = {},
-  sandbox: LazySandbox = new LazySandbox(),
+  sandbox: LazySandbox = new LazySandbox(env),
 ): Promise<Equipment> {
   const programs: Program[] = [...(own.programs ?? [])];
   const tools: Tool[] = [...(own.tools ?? [])];

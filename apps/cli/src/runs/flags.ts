@@ -16,8 +16,8 @@ export const COMMON: Flags = {
   help: { type: "boolean", short: "h" },
 };
 
-export const COMMON_HELP = `  --store <url>      sqlite:<file>, postgres://user@host/database; else the one of
-                     the configuration, else BURSAR_STORE, else the user's own
+export const COMMON_HELP = `  --store <url>      sqlite:<file>, postgres://user@host/database; else the one
+                     of the configuration, else BURSAR_STORE, else your own
   --config <file>    the configuration; else BURSAR_CONFIG, else bursar.yaml
   --json             the outcome as one JSON object
   --help             this text`;
@@ -32,14 +32,14 @@ export const EQUIPMENT: Flags = {
   "max-tokens": { type: "string" },
 };
 
-export const EQUIPMENT_HELP = `  --module <file>    TypeScript or JavaScript with agents and tools. TRUSTED: it is
-                     loaded into this process, outside of the sandbox
+export const EQUIPMENT_HELP = `  --module <file>    TypeScript or JavaScript with agents and tools. TRUSTED:
+                     it is loaded into this process, outside of the sandbox
   --program <file>   a further program, which runs may start below themselves
   --model-url <url>  an OpenAI-compatible API, such as http://localhost:8080/v1;
                      else BURSAR_MODEL_URL. Its key stands in BURSAR_MODEL_KEY
   --model <name>     the model of requests that name none; else BURSAR_MODEL
-  --price <in,out>   what a million tokens cost in USD, in and out, as 0.15,0.60;
-                     else BURSAR_MODEL_PRICE
+  --price <in,out>   what a million tokens cost in USD, in and out, such as
+                     0.15,0.60; else BURSAR_MODEL_PRICE
   --max-tokens <n>   the longest answer, where a request does not say
   --module and --program may be given again.`;
 
@@ -52,7 +52,8 @@ export const DRIVING: Flags = {
   quiet: { type: "boolean" },
 };
 
-export const DRIVING_HELP = `  --yes              say yes to what the run asks for, as suggested, 20 times at most
+export const DRIVING_HELP = `  --yes              say yes to what the run asks for, as suggested, 20 times
+                     at most
   --watch            when it pauses and nobody is at the keyboard, stay until
                      somebody has decided elsewhere
   --detach           leave the driving to a worker

@@ -3,9 +3,18 @@ import type { Sandbox as GuestHouse } from "bursar";
 /** A sandbox that is opened when the first guest needs it: most commands never do. */
 export class LazySandbox implements AsyncDisposable {
   private opening: Promise<GuestHouse & AsyncDisposable> | null = null;
+  private readonly keyFile: string | undefined;
+
+  /** Whoever goes on with a guest that was saved elsewhere needs the key that it was signed with there. */
+  constructor(env: Readonly<Record<string, string | undefined>> = process.env) {
+    this.keyFile = env.BURSAR_SANDBOX_KEY || undefined;
+  }
 
   readonly open = (): Promise<GuestHouse> => {
-    this.opening ??= import("@bursar/sandbox").then(({ openSandbox }) => openSandbox());
+    const { keyFile } = this;
+    this.opening ??= import("@bursar/sandbox").then(({ openSandbox }) =>
+      openSandbox(keyFile === undefined ? {} : { keyFile }),
+    );
     return this.opening;
   };
 

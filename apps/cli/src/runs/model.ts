@@ -16,6 +16,9 @@ export function modelOf(flags: Given, env: Readonly<Record<string, string | unde
     if (lonely === undefined) return null;
     throw new UsageError(`--${lonely} says nothing without --model-url (or BURSAR_MODEL_URL)`);
   }
+  if (/^[^/]*\/\/[^/]*@/.test(url)) {
+    throw new UsageError("--model-url holds a login; put the key into BURSAR_MODEL_KEY, and leave it out here");
+  }
   if (model === undefined) throw new UsageError("--model is missing: name the model that requests go to");
   if (price === undefined) {
     throw new UsageError(`--price is missing: state what a million tokens of ${model} cost, as --price 0.15,0.60`);

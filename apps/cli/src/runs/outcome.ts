@@ -32,7 +32,7 @@ export async function outcomeOf(bursar: Bursar, run: RunRecord, flags: Given, te
 }
 
 /** The commands that let a run go on, ready to be copied. */
-export function nextSteps(run: RunRecord, requests: readonly ApprovalRequest[], flags: Given): readonly string[] {
+function nextSteps(run: RunRecord, requests: readonly ApprovalRequest[], flags: Given): readonly string[] {
   const needs = needsOf(run.program);
   if (run.status === "paused" && requests.length === 0) return [command("resume", run.id, flags, needs)];
   return requests.flatMap(({ id }) => [command("approve", id, flags, needs), command("deny", id, flags, null)]);

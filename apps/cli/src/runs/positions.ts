@@ -13,7 +13,7 @@ export async function positionsFor(
 }
 
 /** Ids are long, and on a run's own page they say little. */
-export function ownerOf(owner: string, run: string, budget: string): string {
+function ownerOf(owner: string, run: string, budget: string): string {
   if (owner === run) return "run";
   if (owner.startsWith("session:tenant:")) return "tenant";
   if (owner.startsWith("session:")) return "session";

@@ -17,7 +17,7 @@ export interface StoryStep {
 }
 
 /** What else happened to a run. */
-export interface StoryEvent {
+interface StoryEvent {
   readonly at: number;
   readonly what: string;
   readonly data: JsonObject;
