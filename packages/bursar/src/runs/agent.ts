@@ -3,7 +3,7 @@ import { InputError, show } from "../core/errors.js";
 import type { BudgetLimits, BudgetPolicies } from "../core/input.js";
 import type { Program, Stage } from "../ports/program.js";
 import { sha256Hex } from "../runtime/crypto.js";
-import { toJson } from "./performer.js";
+import { toJson } from "./json.js";
 
 /** A child's budget: what its parent has (`share`), a part of what is left of it, or limits of its own. */
 export type SpawnBudget =
@@ -72,7 +72,7 @@ export function defineAgent<Input = Json, Result = unknown>(
 }
 
 function contextOn(stage: Stage): AgentContext {
-  const ask = <Answer>(name: string, args: JsonObject): Promise<Answer> =>
+  const ask = async <Answer>(name: string, args: JsonObject): Promise<Answer> =>
     stage.ask(name, args).answer as unknown as Promise<Answer>;
   const model = (final: boolean) => (request: JsonObject) => ask<never>("llm", { request: json(request), final });
   const tool =

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../core/chain/canonical.js";
-import type { Document } from "../core/document.js";
+import { type Document, StaleError } from "../core/document.js";
 import type { PutOperation } from "../core/operation.js";
 import type { Store } from "../ports/store.js";
 
@@ -61,4 +61,27 @@ export async function withdrawals(store: Store, requests: Readonly<Record<string
       operations.push(putApproval({ ...readApproval(document), status: "withdrawn" }));
   }
   return operations;
+}
+
+/** Uses a yes up, which is for one action and for one time; `key` says for which. Null when nobody has decided yet. */
+export async function useApproval(
+  store: Store,
+  id: string | undefined,
+  key: string,
+): Promise<"approved" | "denied" | null> {
+  const document = id === undefined ? null : await store.document("approval", id);
+  if (document === null) return null;
+  const request = readApproval(document);
+  const { status, consumed_by } = request;
+  if (status === "denied") return "denied";
+  if (status !== "approved" || (consumed_by !== null && consumed_by !== key)) return null;
+  if (consumed_by === key) return "approved";
+  try {
+    await store.apply([putApproval({ ...request, consumed_by: key })]);
+    return "approved";
+  } catch (error) {
+    // Another effect, the same in every letter, was faster.
+    if (error instanceof StaleError && error.kind === "approval") return null;
+    throw error;
+  }
 }

@@ -4,9 +4,11 @@ import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
 import type { ChildRequest } from "./deed.js";
 import { RunError } from "./error.js";
+import type { AskEntry } from "./journal.js";
 import { openChild } from "./opening.js";
 import { ENDED, type RunRecord, readRun } from "./record.js";
 import type { Children } from "./surroundings.js";
+import { untilAborted } from "./until-aborted.js";
 
 interface BroodOptions {
   readonly store: Store;
@@ -14,6 +16,7 @@ interface BroodOptions {
   readonly program: (name: string) => Program;
   readonly drive: (id: string) => Promise<RunRecord>;
   readonly cancel: (id: string, reason: string) => Promise<unknown>;
+  readonly wake: (id: string) => Promise<void>;
 }
 
 /** How often it is looked whether a child that stands still, or is driven elsewhere, has come further. */
@@ -50,26 +53,22 @@ export class Brood implements Children {
       const run = await untilAborted(this.options.drive(id), signal);
       if (run.status === "completed") return run.result;
       if (ENDED.has(run.status)) throw failed(run);
-      paused(true, id);
-      await this.rest(signal);
-      const { status } = await this.find(id);
-      if (status !== "paused") paused(false, id);
-    }
-  }
-
-  async end(parent: RunRecord): Promise<void> {
-    for (const id of await this.of(parent.id)) await this.options.cancel(id, `run ${parent.id} has ended`);
-  }
-
-  /** The children of a run that have not ended. */
-  async of(parent: string): Promise<readonly string[]> {
-    const children: string[] = [];
-    for (const status of ["queued", "running", "paused"]) {
-      for await (const document of this.options.store.documents("run", status)) {
-        if (readRun(document).parent === parent) children.push(document.id);
+      // One that waits for nobody stood still only because those above it did.
+      if (isIdle(run)) await this.options.wake(id);
+      else {
+        paused(true, id);
+        await this.rest(id, signal);
+        paused(false, id);
       }
     }
-    return children;
+  }
+
+  /** Ends those that a run has started and not waited for: what they are the answer to is still open. */
+  async end(parent: RunRecord, open: readonly AskEntry[]): Promise<void> {
+    for (const { name, number } of open) {
+      if (name !== "spawn" || !(await this.has(parent, number))) continue;
+      await this.options.cancel(childId(parent, number), `run ${parent.id} has ended`);
+    }
   }
 
   private async find(id: string): Promise<RunRecord> {
@@ -78,9 +77,20 @@ export class Brood implements Children {
     return readRun(document);
   }
 
-  private rest(signal: AbortSignal): Promise<void> {
-    return untilAborted(new Promise((resolve) => void this.options.timer.after(LOOK_MS, resolve)), signal);
+  /** Waits until a child no longer stands still. */
+  private async rest(id: string, signal: AbortSignal): Promise<void> {
+    while ((await this.find(id)).status === "paused") {
+      let alarm: Disposable | null = null;
+      const over = new Promise<void>((resolve) => {
+        alarm = this.options.timer.after(LOOK_MS, resolve);
+      });
+      await untilAborted(over, signal).finally(() => (alarm as Disposable | null)?.[Symbol.dispose]());
+    }
   }
+}
+
+function isIdle({ pause }: RunRecord): boolean {
+  return pause !== null && pause.approvals.length === 0 && pause.children.length === 0;
 }
 
 export function childId({ id }: RunRecord, number: number): string {
@@ -96,13 +106,4 @@ function failed({ id, status, failure, result }: RunRecord): RunError {
     `run ${id} ${status}: ${why}`,
     data,
   );
-}
-
-function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) return abort();
-    signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

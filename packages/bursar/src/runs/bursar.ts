@@ -14,11 +14,20 @@ import { type ApprovalKind, type ApprovalRequest, readApproval } from "./approva
 import { Brood } from "./brood.js";
 import { claimId, putClaim, readClaim, taken } from "./claim.js";
 import { Conductor } from "./conductor.js";
-import { type ApproveOptions, approve, type DenyOptions, deny, findApproval, goingOn } from "./decisions.js";
+import {
+  type ApproveOptions,
+  approve,
+  type DenyOptions,
+  deny,
+  findApproval,
+  goingOn,
+  requestsOf,
+} from "./decisions.js";
 import type { Handlers } from "./deed.js";
 import { ClaimLostError, RunError } from "./error.js";
 import { handlersFor } from "./handlers.js";
-import { openRun, type StartOptions, sessionBudget } from "./opening.js";
+import { NO_PROGRAM } from "./no-program.js";
+import { openRun, type StartOptions, sessionBudget, unopened } from "./opening.js";
 import { isOperator, mayDecide, type Principal } from "./principal.js";
 import { ENDED, type ProgramRef, putRun, type RunRecord, readRun } from "./record.js";
 import { requestAbout } from "./request.js";
@@ -65,8 +74,8 @@ const KEYS = [
     "webhook",
   ],
 ];
-const DAY_MS = 24 * 60 * 60_000;
-const CLAIM_MS = 30_000;
+const START_KEYS = [...["id", "limits", "policies", "thresholds", "deadline", "session", "wrap_up", "hints", "by"]];
+const [DAY_MS, CLAIM_MS] = [24 * 60 * 60_000, 30_000];
 const LOOK_MS = 500;
 
 /** Whoever starts a run in a process of his own is its operator. */
@@ -87,11 +96,13 @@ export class Bursar implements AsyncDisposable {
   private readonly options: BursarOptions;
   private readonly timer: Timer;
   private readonly handlers: Handlers;
-  private readonly programs: Map<string, Program>;
+  private readonly programs = new Map<string, Program>();
+  private readonly byDigest = new Map<string, Program>();
   private readonly worker: string;
   private readonly events: Events;
   private readonly driving = new Map<string, { readonly conductor: Conductor; readonly done: Promise<RunRecord> }>();
   private readonly brood: Brood;
+  private closed = false;
 
   constructor(options: BursarOptions) {
     checkKeys(options, "options", KEYS);
@@ -100,7 +111,7 @@ export class Bursar implements AsyncDisposable {
     this.timer = options.timer ?? systemTimer;
     const { tools = [], model = null, handlers = {}, programs = [] } = options;
     this.handlers = handlersFor({ tools, model, more: handlers });
-    this.programs = new Map(programs.map((program) => [program.name, program]));
+    for (const program of programs) this.learn(program);
     this.worker = options.worker ?? newName(this.store.clock.now().instant);
     this.events = new Events(this.store.dimensions);
     this.brood = new Brood({
@@ -109,6 +120,7 @@ export class Bursar implements AsyncDisposable {
       program: (name) => this.programNamed(name),
       drive: (id) => this.drive(id),
       cancel: (id, reason) => this.end(id, { by: "parent", reason }),
+      wake: (id) => this.wake(id),
     });
   }
 
@@ -118,6 +130,7 @@ export class Bursar implements AsyncDisposable {
     input: unknown,
     options: StartOptions & { readonly by?: Principal } = {},
   ): Promise<RunRecord> {
+    checkKeys(options, "options", START_KEYS);
     const { by = OPERATOR, ...rest } = options;
     if (rest.hints !== undefined && !isOperator(by)) mayDecide(by, "give execution hints");
     const { instant } = this.store.clock.now();
@@ -134,7 +147,8 @@ export class Bursar implements AsyncDisposable {
     } catch (error) {
       const there = await this.store.document("run", id);
       if (there !== null) return readRun(there);
-      if (error instanceof LedgerError && rest.session !== undefined) throw await this.unopened(rest.session, error);
+      if (error instanceof LedgerError && rest.session !== undefined)
+        throw await unopened(this.store, rest.session, error);
       throw error;
     }
     return this.find(id);
@@ -153,11 +167,12 @@ export class Bursar implements AsyncDisposable {
   /** Drives a run until it stands still or has ended; waits for it when another worker drives it. */
   async drive(id: string): Promise<RunRecord> {
     for (;;) {
+      if (this.closed) throw new ClaimLostError(id);
       const own = this.driving.get(id);
       const run = own === undefined ? await this.find(id) : await own.done.catch((error) => this.lost(id, error));
       if (ENDED.has(run.status) || run.status === "paused") return run;
       if (this.driving.has(id)) continue;
-      if (!(await this.claim(run))) await this.pause(LOOK_MS);
+      if (!(await this.claim(run)) && !this.closed) await this.pause(LOOK_MS);
     }
   }
 
@@ -166,9 +181,10 @@ export class Bursar implements AsyncDisposable {
     const { claim_ms = CLAIM_MS } = this.options;
     const claim = readClaim(run.id, await this.store.document("lease", claimId(run.id)));
     const next = taken(claim, this.worker, this.store.clock.now().instant, claim_ms);
-    if (next === null || this.driving.has(run.id)) return false;
-    const program = this.programFor(run);
-    this.learn(program);
+    if (next === null || this.driving.has(run.id) || this.closed) return false;
+    // Who only ends a run need not know its program.
+    const program = run.cancel === null ? this.programFor(run) : NO_PROGRAM;
+    if (run.cancel === null) this.learn(program);
     const running: RunRecord = { ...run, status: "running" };
     try {
       await this.store.apply([putClaim(next), putRun(running), this.claimed(run, next.epoch)]);
@@ -196,9 +212,7 @@ export class Bursar implements AsyncDisposable {
 
   /** Says yes to a request, by its id or by that of its checkpoint, and drives the run on. */
   async approve(id: string, options: ApproveOptions): Promise<RunResult> {
-    const request = await approve(this.store, id, options);
-    void this.options.webhook?.tell("approval.decided", request);
-    return this.result(await this.drive(request.run));
+    return this.decided(id, await approve(this.store, id, options));
   }
 
   /** Adds to a run's budget, or to a session's, without being asked. */
@@ -210,9 +224,7 @@ export class Bursar implements AsyncDisposable {
   }
 
   async deny(id: string, options: DenyOptions): Promise<RunResult> {
-    const request = await deny(this.store, id, options);
-    void this.options.webhook?.tell("approval.decided", request);
-    return this.result(await this.drive(request.run));
+    return this.decided(id, await deny(this.store, id, options));
   }
 
   /** Lets a run go on from its checkpoint, with what an operator adds to its budget. */
@@ -276,25 +288,45 @@ export class Bursar implements AsyncDisposable {
   async result(run: RunRecord): Promise<RunResult> {
     const budget = await this.store.budget(run.budget);
     const usage: JsonObject = budget === null ? {} : this.events.consumed(budget, this.store.clock.now());
-    return resultOf(run, usage);
+    return resultOf(run, usage, run.status === "paused" ? await requestsOf(this.store, run.id) : []);
   }
 
   /** Lets go of everything here; what was under way is resumable. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.closed = true;
     for (const { conductor } of this.driving.values()) conductor.abandon();
     await Promise.allSettled([...this.driving.values()].map(({ done }) => done));
   }
 
   private told(run: RunRecord): void {
-    this.options.changed?.(run);
-    const { webhook } = this.options;
+    const { webhook, changed } = this.options;
+    // What a listener does with it must not concern the run.
+    if (changed !== undefined)
+      Promise.resolve(run)
+        .then(changed)
+        .catch(() => {});
     if (webhook === undefined || run.status !== "paused") return;
-    for (const id of run.pause?.approvals ?? []) {
-      findApproval(this.store, id).then(
-        (request) => webhook.tell("approval.requested", request),
-        () => {},
-      );
+    // What was asked for before has been told before.
+    for (const id of run.pause?.requested ?? []) {
+      findApproval(this.store, id)
+        .then((request) => webhook.tell("approval.requested", request))
+        .catch(() => {});
     }
+  }
+
+  /** Goes on with the run that was decided over, or with the one above that was named; where that is not possible here, others do. */
+  private async decided(id: string, request: ApprovalRequest): Promise<RunResult> {
+    void this.options.webhook?.tell("approval.decided", request);
+    const named = id.endsWith("/checkpoint") ? id.slice(0, -"/checkpoint".length) : request.run;
+    const run = await this.drive(named).catch((error: unknown) => {
+      if (error instanceof RunError && error.code === "unknown_program") return this.find(named);
+      throw error;
+    });
+    for (let above = run.parent; above !== null; above = (await this.find(above)).parent) {
+      const { status } = await this.find(above);
+      if (status === "queued") this.drive(above).catch(() => {});
+    }
+    return this.result(run);
   }
 
   /** Lets a run go on, and first those below it that it waits for. */
@@ -330,6 +362,7 @@ export class Bursar implements AsyncDisposable {
   /** A program is known from now on, with those that it may start. */
   private learn(program: Program): void {
     if (!this.programs.has(program.name)) this.programs.set(program.name, program);
+    this.byDigest.set(program.digest, program);
     for (const child of program.children ?? []) this.learn(child);
   }
 
@@ -343,8 +376,9 @@ export class Bursar implements AsyncDisposable {
   }
 
   private programFor({ program }: RunRecord): Program {
+    const known = this.byDigest.get(program.digest);
+    if (known !== undefined) return known;
     const named = this.programs.get(program.name);
-    if (named !== undefined && named.digest === program.digest) return named;
     const revived = this.options.revive?.(program) ?? null;
     if (revived !== null) return revived;
     const why = named === undefined ? "is not known here" : "is another version than the one the run began with";
@@ -354,12 +388,6 @@ export class Bursar implements AsyncDisposable {
   private claimed(run: RunRecord, epoch: number) {
     const data = { run_id: run.id, worker: this.worker, epoch };
     return { op: "record", budget: run.budget, action: { action_type: "RunClaimed", data } } as const;
-  }
-
-  private async unopened(session: string, error: LedgerError): Promise<Error> {
-    const budget = await this.store.budget(sessionBudget(session));
-    if (budget === null) return new InputError("session", `${session} is not open; open it with its limits first`);
-    return error;
   }
 
   private pause(ms: number): Promise<void> {

@@ -1,17 +1,19 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
-import { decide, type Finding } from "../core/decision.js";
+import type { Finding } from "../core/decision.js";
 import { StaleError } from "../core/document.js";
-import { BursarError } from "../core/errors.js";
-import type { Operation } from "../core/operation.js";
+import { BursarError, LedgerError } from "../core/errors.js";
 import type { Computed, Output, OwnEffect, Played, Program, Stage } from "../ports/program.js";
 import { Gate } from "../runtime/gate.js";
 import { TimeLimit } from "../runtime/time-limit.js";
-import { putApproval, readApproval, withdrawals } from "./approval.js";
-import { type Checkpoint, checkpointId, emptied, putCheckpoint, readCheckpoint } from "./checkpoint.js";
+import { useApproval } from "./approval.js";
+import { type Checkpoint, checkpointId, putCheckpoint, readCheckpoint } from "./checkpoint.js";
 import type { Claim } from "./claim.js";
 import { Desk, quiet } from "./desk.js";
-import { ClaimLostError, RunError, writeError } from "./error.js";
+import { type Ending, type Left, lastWords } from "./ending.js";
+import { ClaimLostError, isFault, RunError, writeError } from "./error.js";
+import { exhaustionOf, failureOf } from "./exhaustion.js";
 import { freeFor } from "./free.js";
+import { heartbeat, noLonger } from "./heartbeat.js";
 import { Holding } from "./holding.js";
 import { type AskEntry, readJournal, unanswered } from "./journal.js";
 import { type Block, type Direction, Performer } from "./performer.js";
@@ -20,17 +22,13 @@ import { type Failure, putRun, type RunRecord, readRun } from "./record.js";
 import type { Surroundings } from "./surroundings.js";
 import { aboutAction, suspension } from "./suspension.js";
 
-type Ending =
-  | { readonly kind: "returned"; readonly value: Json }
-  | { readonly kind: "threw"; readonly error: unknown }
-  | { readonly kind: "paused" }
-  | { readonly kind: "cancelled" }
-  | { readonly kind: "stopped" }
-  | { readonly kind: "broken"; readonly error: unknown };
-
 /** After a limit was hit, a program has so long, and so many further effects, to put its things in order. */
 const GRACE_MS = 5000;
 const GRACE_ASKS = 100;
+/** So long nothing must happen before a run pauses in which somebody waits for what others hold. */
+const WAIT_MS = 2500;
+/** A program that computes has so long to stop when it is told to. */
+const STOP_MS = 1000;
 
 /** Drives one run: from where it was to its next pause, or to its end. */
 export class Conductor {
@@ -52,6 +50,13 @@ export class Conductor {
   private played: Played | null = null;
   private failure: Failure | null = null;
   private timedOut: Finding | null = null;
+  private limit: TimeLimit | null = null;
+  /** What the program computes at present, when it is asked to stop. */
+  private computing: Promise<unknown> = Promise.resolve();
+  /** What had been asked for and not answered when the run was taken up. */
+  private unanswered: readonly AskEntry[] = [];
+  /** Counts what happens, so that it can be seen whether anything does. */
+  private changes = 0;
   private grace: Disposable | null = null;
   private asksLeft = GRACE_ASKS;
   /** How much the program computes at present. */
@@ -79,20 +84,25 @@ export class Conductor {
 
   /** Lets go of the run as it is; another worker goes on with it. */
   abandon(): void {
-    this.end({ kind: "broken", error: new ClaimLostError(this.run.id) });
+    this.end({ kind: "abandoned" });
   }
 
   /** Drives the run until it has ended, or stands still, or is somebody else's. */
   async drive(): Promise<RunRecord> {
-    let limit: TimeLimit | null = null;
-    const beat = this.heartbeat();
+    const { timer, claim_ms } = this.around;
+    const beat = heartbeat(
+      timer,
+      claim_ms / 3,
+      () => this.beat(),
+      (error) => this.end({ kind: "broken", error }),
+    );
     try {
-      limit = await this.begin();
+      await this.begin();
       const ending = await this.ending;
       return await this.conclude(ending);
     } finally {
       beat[Symbol.dispose]();
-      limit?.[Symbol.dispose]();
+      this.limit?.[Symbol.dispose]();
       this.grace?.[Symbol.dispose]();
       this.over("ended");
       this.player?.stop();
@@ -101,7 +111,7 @@ export class Conductor {
     }
   }
 
-  private async begin(): Promise<TimeLimit> {
+  private async begin(): Promise<void> {
     const { store, timer } = this.around;
     const { id, budget } = this.run;
     this.checkpoint = readCheckpoint(id, await store.document("session", checkpointId(id)));
@@ -111,6 +121,7 @@ export class Conductor {
     const path = () => store.path(budget);
     const clocks = { clock: store.clock, timer, dimensions: store.dimensions, path };
     const limit = new TimeLimit(clocks, await path());
+    this.limit = limit;
     limit.signal.addEventListener("abort", () => void this.exhausted(), { once: true });
     const player = new Player({
       ...{ run: id, journal, from: position, epoch: this.desk.epoch, now: () => store.clock.now().instant },
@@ -122,12 +133,12 @@ export class Conductor {
       ...{ desk: this.desk, gate: this.gate, timer, handlers: this.around.handlers },
       ...{ direct: this.direction(), player: () => player },
     });
+    this.unanswered = [...position.open, ...unanswered(journal)];
     if (this.run.cancel !== null) {
-      await this.performer.settleLeft([...position.open, ...unanswered(journal)]);
+      await this.performer.settleLeft(this.unanswered);
       this.cancel();
     } else if (limit.signal.aborted) void this.exhausted();
     else this.play(player);
-    return limit;
   }
 
   private play(player: Player): void {
@@ -144,7 +155,7 @@ export class Conductor {
       },
       (error) => {
         player.ended();
-        this.end({ kind: "threw", error });
+        this.end(isFault(error) ? { kind: "broken", error } : { kind: "threw", error });
       },
     );
   }
@@ -184,9 +195,12 @@ export class Conductor {
       const most = await this.holding.take(dimension, () => this.exhausted());
       // The run pauses or ends, and its program with it.
       if (most === null) return await new Promise<never>(() => {});
-      const { value, name, used } = await work(most);
-      this.desk.later(this.holding.done(name, used));
-      return value;
+      const computed = work(most).then(({ value, name, used }) => {
+        this.desk.later(this.holding.done(name, used));
+        return value;
+      });
+      this.computing = computed.catch(() => {});
+      return await computed;
     } finally {
       this.working--;
       void this.look();
@@ -209,26 +223,14 @@ export class Conductor {
       look: () => void this.look(),
       stop: (finding) => this.stop(finding),
       block: (ask, block) => this.block(ask, block),
-      decided: (ask) => this.decided(ask),
+      decided: ({ number, digest }) =>
+        useApproval(this.desk, this.run.requests[aboutAction(digest)], `${this.run.id}/${number}`),
       outOfTime: () => void this.exhausted(),
       hasChild: ({ number }) => this.around.children.has(this.run, number),
       startChild: ({ number }, request) => this.around.children.start(this.run, number, request),
       child: (ask) => this.child(ask),
       broken: (error) => this.end({ kind: "broken", error }),
     };
-  }
-
-  /** A yes is for one action, and for one time. */
-  private async decided({ number, digest }: AskEntry): Promise<"approved" | "denied" | null> {
-    const id = this.run.requests[aboutAction(digest)];
-    const document = id === undefined ? null : await this.around.store.document("approval", id);
-    if (document === null) return null;
-    const request = readApproval(document);
-    const key = `${this.run.id}/${number}`;
-    if (request.status === "denied") return "denied";
-    if (request.status !== "approved" || (request.consumed_by !== null && request.consumed_by !== key)) return null;
-    if (request.consumed_by === null) await this.desk.apply([putApproval({ ...request, consumed_by: key })]);
-    return "approved";
   }
 
   private child(ask: AskEntry): Promise<Json> {
@@ -240,77 +242,91 @@ export class Conductor {
   }
 
   private block(ask: AskEntry, block: Block): void {
-    this.blocked.set(ask.number, { ask, block });
+    if (this.failure !== null && block.kind !== "child") this.giveUp(ask, this.failure);
+    else this.blocked.set(ask.number, { ask, block });
     void this.look();
   }
 
   /** Pauses when all that is under way waits for somebody, and the program has nothing else to do. */
   private async look(): Promise<void> {
+    const now = ++this.changes;
     await quiet();
-    if (this.blocked.size === 0 || this.performer === null || this.failure !== null || this.working > 0) return;
-    const waiting = [...this.blocked.values()].filter(({ block }) => block.kind === "child").length;
-    if (this.performer.busy > waiting) return;
+    if (!this.standsStill) return;
+    // Whoever waits for a hold is tried again by and by, and may get it.
+    if (this.performer?.isWaiting) {
+      await new Promise<void>((resolve) => void this.around.timer.after(WAIT_MS, resolve));
+      if (this.changes !== now || !this.standsStill) return;
+    }
     this.end({ kind: "paused" });
+  }
+
+  private get standsStill(): boolean {
+    if (this.blocked.size === 0 || this.performer === null || this.failure !== null || this.working > 0) return false;
+    const waiting = [...this.blocked.values()].filter(({ block }) => block.kind === "child").length;
+    return this.performer.busy <= waiting;
   }
 
   private stop(finding: Finding): void {
     if (this.failure !== null) return;
-    const { dimension } = finding;
-    const message = `${dimension} is exhausted, and its policy is to stop`;
-    this.failure = { code: "exhausted", message, data: { budget: finding.budget }, dimension };
+    this.failure = failureOf(finding);
     this.grace = this.around.timer.after(GRACE_MS, () => this.end({ kind: "stopped" }));
-    for (const { ask, block } of this.blocked.values()) {
-      if (block.kind !== "child") void this.performer?.giveUp(ask, new RunError("exhausted", message, { dimension }));
-    }
+    for (const { ask, block } of this.blocked.values()) if (block.kind !== "child") this.giveUp(ask, this.failure);
+  }
+
+  private giveUp(ask: AskEntry, { message, dimension }: Failure): void {
+    void this.performer?.giveUp(ask, new RunError("exhausted", message, { dimension }));
   }
 
   /** A clock has run out, or the program itself used something up. Tells whether that ends or pauses the run. */
   private async exhausted(): Promise<boolean> {
-    const { store } = this.around;
-    const { id, budget } = this.run;
+    this.working++;
     try {
-      // What the program has used is written first.
-      await this.desk.apply([]);
-      const { kind, findings } = decide(await store.path(budget), {}, store.clock.now(), store.dimensions);
-      const [finding] = findings;
-      if (finding === undefined || kind === "admitted" || kind === "busy") return false;
-      const call = `${id}/exhausted ${this.player?.position.made ?? 0}@${this.desk.epoch}`;
-      // Refused as it will be, it leaves word in the chain of what has run out.
-      await this.desk.apply([{ op: "reserve", budget, call, kind: "tool", asked: {} }]);
-      if (kind === "stopped") this.stop(finding);
-      else this.timedOut = finding;
-      this.end({ kind: kind === "stopped" ? "stopped" : "paused" });
+      const found = await exhaustionOf(this.desk, this.run, this.player?.position.made ?? 0);
+      if (found === null) return false;
+      if (found.kind === "paused") {
+        this.timedOut = found.finding;
+        this.end({ kind: "paused" });
+        return true;
+      }
+      this.stop(found.finding);
+      // The final answer may use the time that was set aside for it.
+      if (this.run.wrap_up === null) this.end({ kind: "stopped" });
     } catch (error) {
-      this.end({ kind: "broken", error });
+      // The budget stands still already, because the run above does: this one does too.
+      this.end(error instanceof LedgerError ? { kind: "paused" } : { kind: "broken", error });
+    } finally {
+      this.working--;
+      void this.look();
     }
     return true;
   }
 
-  private heartbeat(): Disposable {
-    const { timer, claim_ms, store } = this.around;
-    let next: Disposable | null = null;
-    const beat = async () => {
-      try {
-        await this.desk.apply([]);
-        const document = await store.document("run", this.run.id);
-        if (document !== null && readRun(document).cancel !== null) this.cancel();
-      } catch (error) {
-        if (this.desk.lost !== null) return this.end({ kind: "broken", error });
-      }
-      next = timer.after(claim_ms / 3, beat);
-    };
-    next = timer.after(claim_ms / 3, beat);
-    return { [Symbol.dispose]: () => next?.[Symbol.dispose]() };
+  /** Keeps the claim, and hears of it when somebody wants the run to end. */
+  private async beat(): Promise<void> {
+    try {
+      await this.desk.apply([]);
+      const document = await this.around.store.document("run", this.run.id);
+      if (document !== null && readRun(document).cancel !== null) this.cancel();
+    } catch (error) {
+      if (this.desk.lost !== null) throw error;
+    }
   }
 
   private async conclude(ending: Ending): Promise<RunRecord> {
     if (this.desk.lost !== null) throw this.desk.lost;
     if (ending.kind === "broken") return this.broke(ending.error);
     if (ending.kind === "paused") return this.pause();
+    const open = [...this.unanswered, ...(this.player?.position.open ?? [])];
     this.over("ended");
     await this.performer?.settled();
     this.player?.stop();
-    await this.around.children.end(this.run);
+    // What the program has computed to the end is charged, if it stops soon.
+    await noLonger(this.around.timer, STOP_MS, this.computing);
+    if (ending.kind === "abandoned") {
+      await this.desk.leave([]);
+      throw new ClaimLostError(this.run.id);
+    }
+    await this.around.children.end(this.run, open);
     switch (ending.kind) {
       case "returned":
         return this.finish(this.failure === null ? "completed" : "failed", ending.value, this.failure);
@@ -337,24 +353,13 @@ export class Conductor {
     this.stageEnd.abort(reason);
   }
 
-  private async finish(
+  private finish(
     status: "completed" | "failed" | "cancelled",
     result: Json,
     failure: Failure | null,
   ): Promise<RunRecord> {
-    const ended = this.around.store.clock.now().instant;
-    const { output } = this;
-    return this.leave(async (run) => {
-      const done = { ...run, status, result, failure, output, ended, pause: null, requests: {} };
-      const lives: Operation[] = [];
-      if (run.wrap_up !== null) lives.push({ op: "end", budget: run.wrap_up });
-      if (!run.shares) lives.push({ op: "end", budget: run.budget });
-      const data: JsonObject = { run_id: run.id, status, ...(failure !== null && { failure }) };
-      const record = { op: "record", budget: run.budget, action: { action_type: "RunEnded", data } } as const;
-      const cleared = this.checkpoint.version === 0 ? [] : [emptied(this.checkpoint)];
-      const withdrawn = await withdrawals(this.around.store, run.requests);
-      return { run: done, operations: [record, ...withdrawn, ...cleared, ...lives] };
-    });
+    const { checkpoint, output } = this;
+    return this.leave((run) => lastWords(this.around.store, run, checkpoint, { status, result, failure, output }));
   }
 
   private async pause(): Promise<RunRecord> {
@@ -389,9 +394,4 @@ export class Conductor {
       }
     }
   }
-}
-
-interface Left {
-  readonly run: RunRecord;
-  readonly operations: readonly Operation[];
 }

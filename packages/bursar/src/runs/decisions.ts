@@ -35,16 +35,27 @@ export class ApprovalError extends BursarError {
 export async function findApproval(store: Store, id: string): Promise<ApprovalRequest> {
   const document = await store.document("approval", id);
   if (document !== null) return readApproval(document);
-  const run = id.endsWith("/checkpoint") ? await store.document("run", id.slice(0, -"/checkpoint".length)) : null;
-  const waiting = run === null ? undefined : readRun(run).pause?.approvals[0];
-  const found = waiting === undefined ? null : await store.document("approval", waiting);
-  if (found !== null) return readApproval(found);
+  const [found] = id.endsWith("/checkpoint") ? await requestsOf(store, id.slice(0, -"/checkpoint".length)) : [];
+  if (found !== undefined) return found;
   throw new ApprovalError("no_such_approval", `there is no request ${id}, and no checkpoint that waits for one`);
+}
+
+/** What a run waits for: its own requests, and those of the children it waits for. */
+export async function requestsOf(store: Store, run: string): Promise<readonly ApprovalRequest[]> {
+  const document = await store.document("run", run);
+  const { approvals = [], children = [] } = (document === null ? null : readRun(document).pause) ?? {};
+  const own = await Promise.all(approvals.map((id) => store.document("approval", id)));
+  const below = await Promise.all(children.map((child) => requestsOf(store, child)));
+  return [...own.flatMap((each) => (each === null ? [] : [readApproval(each)])), ...below.flat()];
 }
 
 /** Says yes. The extension, the record of it, and that the run may go on are one transaction, and it happens once. */
 export async function approve(store: Store, id: string, options: ApproveOptions): Promise<ApprovalRequest> {
   mayDecide(options.by, "decide over a request");
+  return again(() => approveOnce(store, id, options));
+}
+
+async function approveOnce(store: Store, id: string, options: ApproveOptions): Promise<ApprovalRequest> {
   const request = await undecided(store, id);
   const extension = request.kind === "budget_extension" ? (options.extensions ?? suggestedOf(request)) : {};
   const decision = decisionBy(store, options, extension);
@@ -57,7 +68,8 @@ export async function approve(store: Store, id: string, options: ApproveOptions)
     const { name: approved_by } = options.by;
     operations.push({ op: "extend", budget, additional, approved_by, reason: decision.reason, must: true });
   }
-  operations.push(await recordDecision(store, request, "approved", decision), ...(await goingOn(store, request.run)));
+  operations.push(await recordDecision(store, request, "approved", decision));
+  if (request.kind !== "server_discovery") operations.push(...(await goingOn(store, request.run)));
   await once(store, operations, request);
   return { ...request, status: "approved", decision, version: request.version + 1 };
 }
@@ -65,12 +77,29 @@ export async function approve(store: Store, id: string, options: ApproveOptions)
 /** Says no: the run is over, unless it was only about one action, which then is refused. */
 export async function deny(store: Store, id: string, options: DenyOptions): Promise<ApprovalRequest> {
   mayDecide(options.by, "decide over a request");
+  return again(() => denyOnce(store, id, options));
+}
+
+/** The run may be written by somebody else at the same moment, who has nothing to do with this request. */
+async function again<Value>(work: () => Promise<Value>): Promise<Value> {
+  for (let turn = 1; ; turn++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StaleError) || error.kind !== "run" || turn >= MOST_TURNS) throw error;
+    }
+  }
+}
+
+const MOST_TURNS = 20;
+
+async function denyOnce(store: Store, id: string, options: DenyOptions): Promise<ApprovalRequest> {
   const request = await undecided(store, id);
   const decision = decisionBy(store, options, {});
   const operations: Operation[] = [putApproval({ ...request, status: "denied", decision })];
   operations.push(await recordDecision(store, request, "denied", decision));
   if (request.kind === "capability_execution") operations.push(...(await goingOn(store, request.run)));
-  else {
+  else if (request.kind === "budget_extension") {
     const { name: by } = options.by;
     const { exhausted_dimension: dimension, checkpoint_id } = request;
     const events = new Events(store.dimensions);
@@ -90,6 +119,7 @@ async function undecided(store: Store, id: string): Promise<ApprovalRequest> {
   const request = await findApproval(store, id);
   const { status, expires } = request;
   if (status === "pending" && expires > store.clock.now().instant) return request;
+  if (status === "pending") await store.apply([putApproval({ ...request, status: "expired" })]).catch(() => {});
   if (status === "pending" || status === "expired") {
     throw new ApprovalError("expired", `request ${request.id} has expired; resume run ${request.run} to ask anew`);
   }

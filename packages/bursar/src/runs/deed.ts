@@ -60,6 +60,8 @@ export interface Doing {
   readonly signal: AbortSignal;
   /** The same for every try, so that the other side can tell a second one from a new one. */
   readonly key: string;
+  /** Of this try. */
+  readonly call_id: string;
   readonly run: RunRecord;
   readonly gate: Gate;
 }

@@ -74,10 +74,12 @@ export class Desk implements Store {
   async leave(operations: readonly Operation[]): Promise<readonly Outcome[]> {
     while (this.flushing !== null) await this.flushing;
     if (this.failure !== null) throw this.failure;
+    const { length } = this.queue;
     const before = this.queue.flatMap((each) => each.operations);
-    this.queue = [];
     const all = [...before, ...operations];
     const outcomes = await this.write(all, { ...this.claim, worker: null, expires: 0 });
+    // Not before it is written: it may have to be tried again.
+    this.queue.splice(0, length);
     this.failure = new ClaimLostError(this.claim.run);
     return outcomes.slice(before.length);
   }
@@ -144,7 +146,7 @@ export class Desk implements Store {
     } catch (error) {
       if (this.failure !== null || group.length === 1) for (const { reject } of group) reject(error);
       // One list that cannot be written must not fail the others.
-      else for (const each of group) await this.serve([each]);
+      else for (const each of settlementsFirst(group)) await this.serve([each]);
     }
   }
 
@@ -160,7 +162,7 @@ export class Desk implements Store {
       } catch (error) {
         if (this.isLost(error)) throw this.fail(new ClaimLostError(this.claim.run));
         // What the run itself said cannot be done; the store is fine.
-        if (error instanceof BursarError && !error.code.startsWith("store_")) throw error;
+        if (!(error instanceof BursarError) || !error.code.startsWith("store_")) throw error;
         await this.whetherWritten(error);
         await new Promise<void>((resolve) => void this.timer.after(wait, resolve));
       }
@@ -187,6 +189,12 @@ export class Desk implements Store {
     for (const { reject } of waiting) reject(this.failure);
     return this.failure;
   }
+}
+
+/** What a program has asked for because of an answer must not be kept without the answer. */
+function settlementsFirst(group: readonly Waiting[]): readonly Waiting[] {
+  const settles = ({ operations }: Waiting) => operations.some(({ op }) => op === "commit");
+  return [...group.filter(settles), ...group.filter((each) => !settles(each))];
 }
 
 /** Everything that can go on by itself has gone on. */

@@ -47,7 +47,17 @@ export class ClaimLostError extends BursarError {
   }
 }
 
-const NOT_THE_PROGRAMS: ReadonlySet<string> = new Set(["claim_lost", "stale", "not_settled"]);
+/** A program in the sandbox cannot be brought back here. The run is as it was, for somebody who can. */
+export class GuestUnavailableError extends BursarError {
+  override readonly name: string = "GuestUnavailableError";
+
+  constructor(run: string, cause: Error) {
+    const message = `the program of run ${run} cannot be brought back in this process: ${cause.message}`;
+    super("guest_unavailable", message, { cause });
+  }
+}
+
+const NOT_THE_PROGRAMS: ReadonlySet<string> = new Set(["claim_lost", "stale", "not_settled", "guest_unavailable"]);
 
 /** Whether something went wrong that the program has nothing to do with: it must not be told, because it would be true only once. */
 export function isFault(error: unknown): boolean {

@@ -3,8 +3,8 @@ import { canonicalize } from "../core/chain/canonical.js";
 import type { Played, Program, Stage } from "../ports/program.js";
 import type { GuestAnswer, GuestSession, GuestTurn, GuestUsage, Sandbox } from "../ports/sandbox.js";
 import { sha256Hex } from "../runtime/crypto.js";
-import { RunError, writeError } from "./error.js";
-import { toJson } from "./performer.js";
+import { GuestUnavailableError, RunError, writeError } from "./error.js";
+import { toJson } from "./json.js";
 import type { ProgramRef } from "./record.js";
 
 /** A program in the sandbox, as a store keeps it. */
@@ -75,6 +75,7 @@ class Play {
   private usage: GuestUsage = { fuel: 0, memory_bytes: 0, bytes_written: 0 };
   private result: Json = null;
   private idle = false;
+  private computing = false;
   private answers = 0;
   private savedFuel = 0;
 
@@ -126,7 +127,10 @@ class Play {
   /** Lets the guest go on with as much fuel as the run has left, and charges what it burns. */
   private compute(work: (fuel: number) => Promise<GuestTurn>): Promise<GuestTurn> {
     return this.stage.compute("fuel", async (most) => {
-      const turn = await work(Math.max(1, Math.min(most, MOST_FUEL)));
+      this.computing = true;
+      const turn = await work(Math.max(1, Math.min(most, MOST_FUEL))).finally(() => {
+        this.computing = false;
+      });
       const { usage } = turn;
       const used = {
         fuel: usage.fuel - this.usage.fuel,
@@ -142,7 +146,9 @@ class Play {
   private async restore(): Promise<null> {
     const sandbox = await this.sandbox();
     const saved = this.stage.saved as Saved;
-    this.session = await sandbox.restoreSession(Buffer.from(saved.session, "base64"));
+    this.session = await sandbox.restoreSession(Buffer.from(saved.session, "base64")).catch((cause: Error) => {
+      throw new GuestUnavailableError(this.stage.run_id, cause);
+    });
     this.usage = saved.usage;
     this.result = saved.result;
     this.savedFuel = saved.usage.fuel;
@@ -242,11 +248,9 @@ class Play {
   /** The run is over, or stands still with its program saved: nobody needs the session any more. */
   private cancel(): void {
     const { session } = this;
-    void session
-      ?.cancel()
-      .catch(() => {})
-      .then(() => session.destroy())
-      .catch(() => {});
+    // One that computes comes to its end by itself, which says what it has burnt.
+    const end = session?.cancel().catch(() => {});
+    if (!this.computing) void end?.then(() => session?.destroy()).catch(() => {});
   }
 }
 

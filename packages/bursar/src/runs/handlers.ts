@@ -18,7 +18,7 @@ const LONGEST_SLEEP_MS = 365 * 24 * 60 * 60_000;
 
 /** Everything a program can ask for. */
 export function handlersFor({ tools, model, more = {} }: World): Handlers {
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const byName = namedTools(tools);
   return {
     now: (_, { instant }) => ({ kind: "value", value: instant }),
     random: () => ({ kind: "value", value: Math.random() }),
@@ -47,6 +47,16 @@ export function handlersFor({ tools, model, more = {} }: World): Handlers {
     },
     ...more,
   };
+}
+
+/** Of two tools with one name only one could be used, and nobody would know which. */
+function namedTools(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  const byName = new Map<string, Tool>();
+  for (const tool of tools) {
+    if (byName.has(tool.name)) throw new InputError("tools", `has two of the name ${tool.name}; allowed: one of each`);
+    byName.set(tool.name, tool);
+  }
+  return byName;
 }
 
 /** A program tells that a part of it begins or ends. */

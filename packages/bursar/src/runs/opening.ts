@@ -1,7 +1,10 @@
 import type { BudgetId } from "../core/budget.js";
 import type { Json } from "../core/chain/canonical.js";
 import type { Grant, Opening } from "../core/children.js";
+import { decide } from "../core/decision.js";
 import type { Dimensions } from "../core/dimensions.js";
+import { InputError, type LedgerError } from "../core/errors.js";
+import { explainDecision } from "../core/explain.js";
 import {
   type BudgetAmounts,
   type BudgetLimits,
@@ -13,7 +16,9 @@ import {
 } from "../core/input.js";
 import type { Operation } from "../core/operation.js";
 import type { Program } from "../ports/program.js";
+import type { Store } from "../ports/store.js";
 import type { ChildRequest } from "./deed.js";
+import { RunError } from "./error.js";
 import { type ProgramRef, putRun, type RunRecord } from "./record.js";
 
 /** What may be said about a run when it is started, in edge units. */
@@ -121,4 +126,15 @@ function recordStart({ id, budget, program, parent, session, started_by }: RunRe
   const { kind, name, digest } = program;
   const data = { run_id: id, program: { kind, name, digest }, parent, session, started_by };
   return { op: "record", budget, action: { action_type: "RunStarted", data } };
+}
+
+/** Why a run could not be opened in its session. */
+export async function unopened(store: Store, session: string, error: LedgerError): Promise<Error> {
+  const path = await store.path(sessionBudget(session));
+  if (path.length === 0) return new InputError("session", `${session} is not open; open it with its limits first`);
+  const decision = decide(path, {}, store.clock.now(), store.dimensions);
+  if (decision.kind === "admitted") return error;
+  const dimension = decision.findings[0]?.dimension ?? null;
+  const why = explainDecision(decision, store.dimensions);
+  return new RunError("exhausted", `no run can be started in session ${session}: ${why}`, { dimension });
 }

@@ -1,18 +1,21 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Decision, Finding } from "../core/decision.js";
-import { LedgerError } from "../core/errors.js";
+import { InputError, LedgerError } from "../core/errors.js";
 import { type Action, Events } from "../core/events.js";
 import type { Operation } from "../core/operation.js";
 import type { OwnEffect } from "../ports/program.js";
 import type { Timer } from "../ports/timer.js";
-import type { Gate } from "../runtime/gate.js";
+import type { Effected, Gate, Gated, GatedCall } from "../runtime/gate.js";
 import { OutOfTime } from "../runtime/time-limit.js";
-import type { Asking, CallDeed, ChildRequest, Deed, Handlers } from "./deed.js";
+import { callId, INNER, innerCallId } from "./call-id.js";
+import type { Asking, CallDeed, ChildRequest, Deed, Doing, Handlers } from "./deed.js";
 import type { Desk } from "./desk.js";
 import { isFault, RefusedInside, RunError, writeError } from "./error.js";
 import { type Answered, type AskEntry, journalAnswer, journalAsk } from "./journal.js";
+import { toJson } from "./json.js";
 import type { Player } from "./player.js";
 import type { RunRecord } from "./record.js";
+import { untilAborted } from "./until-aborted.js";
 
 /** Why an effect cannot go on at present. */
 export type Block =
@@ -43,9 +46,14 @@ export interface Direction {
   broken(error: unknown): void;
 }
 
+/** What is written about an answer, from the moment it was told. */
+interface Told {
+  entry: Operation | null;
+}
+
 /** A reservation of a run is settled by whoever resumes the run; only after so long does anybody else. */
-const EXPIRES_MS = 24 * 60 * 60_000;
-const PATIENCE_MS = 24 * 60 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
+const MOST_MISSING = 3;
 
 /** Carries out what a program asks for, and writes down what became of it. */
 export class Performer {
@@ -82,6 +90,11 @@ export class Performer {
     return this.underWay.size - this.waiting.size;
   }
 
+  /** Whether somebody waits for what others hold. */
+  get isWaiting(): boolean {
+    return this.waiting.size > 0;
+  }
+
   /** Waits until nothing is under way. */
   async settled(): Promise<void> {
     while (this.underWay.size > 0) await Promise.allSettled(this.underWay.values());
@@ -103,8 +116,9 @@ export class Performer {
   private async carryOut(ask: AskEntry, own: OwnEffect | undefined): Promise<void> {
     let deed: Deed;
     try {
-      deed = await this.deedFor(ask, own);
+      deed = await untilAborted(this.deedFor(ask, own), this.direct.signal);
     } catch (error) {
+      if (this.direct.signal.aborted) return;
       if (isFault(error)) throw error;
       return this.answer(ask, { error: writeError(error) });
     }
@@ -113,6 +127,7 @@ export class Performer {
         return this.answer(ask, { value: deed.value }, deed.record);
       case "sleep":
         await this.sleep(deed.until);
+        if (this.direct.signal.aborted) return;
         return this.answer(ask, { value: null });
       case "child":
         return this.child(ask, deed.child);
@@ -177,8 +192,7 @@ export class Performer {
   private async call(ask: AskEntry, deed: CallDeed): Promise<void> {
     const { run, signal } = this.direct;
     // A model was paid for, whatever became of its answer; of all else it is not known, and nothing is charged.
-    const left = await this.leftOver(ask, { happened: deed.call === "model" });
-    if (left && deed.interrupted === "fail") {
+    if ((await this.leftOver(ask, { happened: deed.call === "model" })) && deed.interrupted === "fail") {
       const message = `the worker died while ${deed.capability_id} was under way; whether it has happened is not known`;
       return this.answer(ask, { error: writeError(new RunError("interrupted", message)) });
     }
@@ -193,29 +207,46 @@ export class Performer {
       }
     }
     const key = `${run.id}/${ask.number}`;
-    const gated = await this.gate.call<null>(
-      {
-        budget: deed.final === true ? (run.wrap_up ?? run.budget) : run.budget,
-        capability_id: deed.capability_id,
-        kind: deed.call,
-        asked: deed.asked,
-        input: ask.args,
-        call_id: callId(run.id, ask.number, this.desk.epoch),
-        step_id: key,
-        signal,
-        expires_ms: EXPIRES_MS,
-        ...this.patience(ask),
-      },
-      (within) => this.make(ask, deed, key, within),
+    const call_id = callId(run.id, ask.number, this.desk.epoch);
+    const call: GatedCall = {
+      budget: deed.final === true ? (run.wrap_up ?? run.budget) : run.budget,
+      ...{ capability_id: deed.capability_id, kind: deed.call, asked: deed.asked, input: ask.args, call_id },
+      ...{ step_id: key, signal, expires_ms: DAY_MS, ...this.patience(ask) },
+    };
+    const told: Told = { entry: null };
+    const gated = await this.through(() =>
+      this.gate.call(call, (signal) => this.make(ask, deed, { signal, key, call_id, run, gate: this.gate }, told)),
     );
+    // It was told just when its time was over: then nothing was written with the settlement.
+    if (gated.kind === "failed" && told.entry !== null) return this.desk.later([told.entry]);
     if (gated.kind === "refused") return this.refused(ask, gated.decision, gated.message);
-    if (gated.kind === "failed" && gated.error instanceof RefusedInside) {
-      return this.refused(ask, gated.error.decision, gated.error.message);
-    }
-    if (gated.kind === "failed" && isFault(gated.error)) throw gated.error;
-    if (gated.kind === "failed" && gated.error instanceof OutOfTime) {
-      this.direct.block(ask, { kind: "budget", finding: OUT_OF_TIME });
+    if (gated.kind === "done") return;
+    const { error } = gated;
+    if (error instanceof RefusedInside) return this.refused(ask, error.decision, error.message);
+    if (error instanceof OutOfTime) {
       this.direct.outOfTime();
+      return this.direct.block(ask, { kind: "budget", finding: OUT_OF_TIME });
+    }
+    if (signal.aborted) return;
+    if (isFault(error)) throw error;
+    return this.answer(ask, { error: writeError(error) });
+  }
+
+  /** What the gate does not even try is no fault of the store's: the quote makes no sense, or the time is over. */
+  private async through<Value>(
+    call: () => Promise<Gated<Value>>,
+  ): Promise<Gated<Value> | { kind: "failed"; error: unknown }> {
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof LedgerError) {
+        // The budget stands still, because the run above does.
+        return { kind: "failed", error: new OutOfTime() };
+      }
+      if (error instanceof InputError || error instanceof OutOfTime || this.direct.signal.aborted) {
+        return { kind: "failed", error };
+      }
+      throw error;
     }
   }
 
@@ -225,17 +256,17 @@ export class Performer {
       this.waiting.add(number);
       this.direct.look();
     };
-    return { wait_ms: PATIENCE_MS, onWait };
+    return { wait_ms: DAY_MS, onWait };
   }
 
-  /** Makes the effect, and tells the program at once; that it was told is written together with the settlement. */
-  private async make(ask: AskEntry, deed: CallDeed, key: string, signal: AbortSignal) {
-    const { run } = this.direct;
+  /** Makes the effect, and tells the program at once; that it was told goes into the transaction of the settlement. */
+  private async make(ask: AskEntry, deed: CallDeed, doing: Doing, told: Told): Promise<Effected<Answered>> {
+    const { signal } = doing;
     this.waiting.delete(ask.number);
     let answered: Answered;
     let usage: unknown;
     try {
-      const made = await deed.make({ signal, key, run, gate: this.gate });
+      const made = await deed.make(doing);
       usage = made.usage;
       answered = { value: toJson(made.value) };
     } catch (error) {
@@ -245,9 +276,12 @@ export class Performer {
       answered = { error: writeError(error) };
     }
     if (signal.aborted) throw signal.reason;
-    const at = await this.player().hand(ask.number, answered);
-    const alongside = at === null ? [] : [this.written(ask, at, answered)];
-    return { value: null, usage, alongside };
+    await this.player().hand(ask.number, answered, (at) => {
+      // Told or not, both at this moment: what comes too late is tried again.
+      if (!signal.aborted) told.entry = this.written(ask, at, answered);
+      return !signal.aborted;
+    });
+    return { value: answered, usage, alongside: told.entry === null ? [] : [told.entry] };
   }
 
   private refused(ask: AskEntry, decision: Decision, message: string): void | Promise<void> {
@@ -273,7 +307,9 @@ export class Performer {
     for (const ask of asks) {
       const deed = await this.deedFor(ask, undefined).catch(() => null);
       const started = deed?.kind === "child" && (await this.direct.hasChild(ask));
-      await this.leftOver(ask, { happened: started || (deed?.kind === "call" && deed.call === "model") });
+      // Who does not know the model any more still has to pay for it.
+      const model = deed?.kind === "call" ? deed.call === "model" : ask.name === "llm";
+      await this.leftOver(ask, { happened: started || model });
     }
   }
 
@@ -282,46 +318,78 @@ export class Performer {
     let found = false;
     for (const epoch of epochs.filter((each) => each !== this.desk.epoch)) {
       const call = callId(this.direct.run.id, number, epoch);
-      try {
-        const [{ repeated }] = happened
-          ? await this.desk.apply([{ op: "commit", call, used: {} }])
-          : await this.desk.apply([{ op: "release", call }]);
-        found ||= !repeated;
-      } catch (error) {
-        // It had not been admitted.
-        if (!(error instanceof LedgerError)) throw error;
-      }
+      if (!(await this.settleOne(call, happened))) continue;
+      found = true;
+      for (const inner of INNER) await this.settleInner(call, inner);
     }
     return found;
   }
 
+  /** Those that were refused are no calls, but are counted. */
+  private async settleInner(call: string, inner: (typeof INNER)[number]): Promise<void> {
+    for (let count = 0, missing = 0; missing < MOST_MISSING; count++) {
+      missing = (await this.settleOne(innerCallId(call, inner, count), false)) ? 0 : missing + 1;
+    }
+  }
+
+  /** Tells whether there was such a call; settled before, it stays as it is. */
+  private async settleOne(call: string, happened: boolean): Promise<boolean> {
+    try {
+      await this.desk.apply([happened ? { op: "commit", call, used: {} } : { op: "release", call }]);
+      return true;
+    } catch (error) {
+      // It had not been admitted.
+      if (error instanceof LedgerError) return false;
+      throw error;
+    }
+  }
+
   private async child(ask: AskEntry, request: ChildRequest): Promise<void> {
-    const { run, signal } = this.direct;
+    const { signal } = this.direct;
     const started = await this.direct.hasChild(ask);
     await this.leftOver(ask, { happened: started });
-    if (!started) {
-      const gated = await this.gate.call<null>(
-        {
-          ...{ budget: run.budget, capability_id: `run:${request.program}`, kind: "child", signal },
-          ...{ call_id: callId(run.id, ask.number, this.desk.epoch), step_id: `${run.id}/${ask.number}` },
-          asked: { subcalls: 1, depth: run.depth + 1 },
-          ...this.patience(ask),
-        },
-        async () => {
-          await this.direct.startChild(ask, request);
-          return { value: null };
-        },
-      );
-      if (gated.kind === "refused") return this.refused(ask, gated.decision, gated.message);
-      if (gated.kind === "failed" && isFault(gated.error)) throw gated.error;
-      if (gated.kind === "failed") return this.answer(ask, { error: writeError(gated.error) });
-    }
+    if (!started && !(await this.startChild(ask, request))) return;
     try {
       return await this.answer(ask, { value: await this.direct.child(ask) });
     } catch (error) {
       if (isFault(error)) throw error;
-      if (!signal.aborted) return this.answer(ask, { error: writeError(error) });
+      if (signal.aborted) return;
+      this.haltWith(error);
+      return this.answer(ask, { error: writeError(error) });
     }
+  }
+
+  private async startChild(ask: AskEntry, request: ChildRequest): Promise<boolean> {
+    const { run, signal } = this.direct;
+    const call: GatedCall = {
+      ...{ budget: run.budget, capability_id: `run:${request.program}`, kind: "child", signal },
+      ...{ call_id: callId(run.id, ask.number, this.desk.epoch), step_id: `${run.id}/${ask.number}` },
+      asked: { subcalls: 1, depth: run.depth + 1 },
+      ...this.patience(ask),
+    };
+    const gated = await this.through(() =>
+      this.gate.call(call, async () => {
+        this.waiting.delete(ask.number);
+        await this.direct.startChild(ask, request);
+        return { value: null };
+      }),
+    );
+    if (gated.kind === "done") return true;
+    if (gated.kind === "refused") await this.refused(ask, gated.decision, gated.message);
+    else if (gated.error instanceof OutOfTime) {
+      this.direct.outOfTime();
+      this.direct.block(ask, { kind: "budget", finding: OUT_OF_TIME });
+    } else if (isFault(gated.error)) throw gated.error;
+    else if (!signal.aborted) await this.answer(ask, { error: writeError(gated.error) });
+    return false;
+  }
+
+  /** What a child has used up that is not its own is used up for this run too. */
+  private haltWith(error: unknown): void {
+    if (!(error instanceof RunError) || error.code !== "child_exhausted") return;
+    const { budget, run_id, dimension } = error.data;
+    if (budget === run_id || typeof dimension !== "string") return;
+    this.direct.stop({ ...OUT_OF_TIME, dimension, budget: String(budget) });
   }
 }
 
@@ -330,12 +398,3 @@ const OUT_OF_TIME: Finding = {
   ...{ budget: "", scope: "run", dimension: "wall_clock_ms", refusal: "exhausted", policy: "hard_stop" },
   ...{ asked: 0, used: 0, reserved: 0, limit: 0 },
 };
-
-export function callId(run: string, number: number, epoch: number): string {
-  return `${run}/${number}@${epoch}`;
-}
-
-/** What a program is told has to be the same in a replay, so it is what can be written down of it. */
-export function toJson(value: unknown): Json {
-  return value === undefined ? null : (JSON.parse(JSON.stringify(value) ?? "null") as Json);
-}

@@ -107,11 +107,14 @@ export class Player {
     for (const { ask, own } of [...this.open.values()]) this.options.perform(ask, own);
   }
 
-  /** Hands an answer to the program when its turn has come, and says which of the answers it was; null when it is too late. */
-  hand(number: number, answered: Answered): Promise<number | null> {
+  /**
+   * Hands an answer to the program when its turn has come, and says which of the answers it was; null when it is too late.
+   * Just before, `accept` is told which one it would be, and may think better of it.
+   */
+  hand(number: number, answered: Answered, accept: (at: number) => boolean = () => true): Promise<number | null> {
     return new Promise((resolve, reject) => {
       this.turn = this.turn.then(async () => {
-        if (this.over || !this.open.has(number)) return resolve(null);
+        if (this.over || !this.open.has(number) || !accept(this.delivered)) return resolve(null);
         resolve(this.tell(number, answered));
         await quiet();
       }, reject);

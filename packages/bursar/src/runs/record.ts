@@ -22,6 +22,8 @@ export interface Pause {
   readonly at: number;
   /** The approvals that have to be decided. */
   readonly approvals: readonly string[];
+  /** Those of them that were asked for now. */
+  readonly requested: readonly string[];
   /** Children that stand still themselves. */
   readonly children: readonly string[];
   readonly exhausted_dimension: string | null;

@@ -5,7 +5,7 @@ import { newName } from "../runtime/names.js";
 import { type ApprovalKind, type ApprovalRequest, putApproval } from "./approval.js";
 import { checkpointId } from "./checkpoint.js";
 import { digestOf } from "./journal.js";
-import type { RunRecord } from "./record.js";
+import { putRun, type RunRecord } from "./record.js";
 
 /** Puts a question to a human that no run stands still for. */
 export async function requestAbout(
@@ -27,6 +27,8 @@ export async function requestAbout(
   };
   const data = { run_id: run.id, approval_id: request.id, kind, digest, expires: request.expires };
   const record = { op: "record", budget: run.budget, action: { action_type: "ApprovalRequested", data } } as const;
-  await store.apply([putApproval(request), record]);
+  // Named in the run, so that it is taken back when the run ends.
+  const named = putRun({ ...run, requests: { ...run.requests, [request.about]: request.id } });
+  await store.apply([putApproval(request), record, named]);
   return { ...request, version: 1 };
 }

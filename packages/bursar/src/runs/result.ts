@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Output } from "../ports/program.js";
+import type { ApprovalRequest } from "./approval.js";
 import type { Failure, RunRecord } from "./record.js";
 
 /** How far a run has come. */
@@ -28,7 +29,8 @@ interface Common {
 
 const UNKNOWN: Failure = { code: "failed", message: "the run failed", data: {}, dimension: null };
 
-export function resultOf(run: RunRecord, usage: JsonObject): RunResult {
+/** `requests` are those that somebody has to answer before it goes on, its children's too. */
+export function resultOf(run: RunRecord, usage: JsonObject, requests: readonly ApprovalRequest[]): RunResult {
   const common = { run_id: run.id, usage, output: run.output };
   switch (run.status) {
     case "completed":
@@ -38,8 +40,10 @@ export function resultOf(run: RunRecord, usage: JsonObject): RunResult {
     case "cancelled":
       return { ...common, status: "cancelled", reason: run.cancel?.reason ?? null };
     case "paused": {
-      const { checkpoint_id = "", exhausted_dimension = null, approvals = [], children = [] } = run.pause ?? {};
-      const approval_id = approvals[0] ?? null;
+      const { checkpoint_id = "", children = [] } = run.pause ?? {};
+      const approval_id = requests[0]?.id ?? null;
+      const exhausted_dimension = run.pause?.exhausted_dimension ?? requests[0]?.exhausted_dimension ?? null;
+      const approvals = requests.map(({ id }) => id);
       const about = { checkpoint_id, exhausted_dimension, approval_id, approvals, children };
       return { ...common, status: "paused", policy: "approval_required", ...about };
     }

@@ -27,6 +27,8 @@ const KEYS = new Set([
   ...["type", "description", "title", "default", "properties", "required", "additionalProperties", "items"],
   ...["enum", "const", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "anyOf"],
 ]);
+const TYPES: readonly string[] = ["object", "array", "string", "number", "integer", "boolean", "null"];
+const NUMBERS = ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"] as const;
 const DEEPEST = 32;
 
 /** Refuses a schema that says something which would not be looked at. */
@@ -37,12 +39,41 @@ export function checkSchema(schema: Schema, field: string, depth = 0): void {
   for (const key of Object.keys(schema)) {
     if (!KEYS.has(key)) throw new InputError(`${field}.${key}`, `is not known here; allowed: ${[...KEYS].join(", ")}`);
   }
+  checkWords(schema, field);
   for (const [name, each] of Object.entries(schema.properties ?? {})) checkSchema(each, `${field}.${name}`, depth + 1);
   if (schema.items !== undefined) checkSchema(schema.items, `${field}.items`, depth + 1);
   if (typeof schema.additionalProperties === "object") {
     checkSchema(schema.additionalProperties, `${field}.additionalProperties`, depth + 1);
   }
   for (const each of schema.anyOf ?? []) checkSchema(each, `${field}.anyOf`, depth + 1);
+}
+
+/** A word with a value that means nothing would refuse everything, or nothing. */
+function checkWords(schema: Schema, field: string): void {
+  const refuse = (name: keyof Schema, allowed: string): never => {
+    throw new InputError(`${field}.${name}`, `is ${show(schema[name])}; allowed: ${allowed}`);
+  };
+  const { type, anyOf, enum: values, required, properties, additionalProperties: further } = schema;
+  const types: unknown = typeof type === "string" ? [type] : type;
+  if (type !== undefined && !isFilledArray(types, (each) => TYPES.includes(String(each)))) {
+    refuse("type", `${TYPES.join(", ")}, or several of them`);
+  }
+  if (anyOf !== undefined && !isFilledArray(anyOf)) refuse("anyOf", "an array of one schema or more");
+  if (values !== undefined && !isFilledArray(values)) refuse("enum", "an array of one value or more");
+  if (required !== undefined && !(Array.isArray(required) && required.every((each) => typeof each === "string"))) {
+    refuse("required", "an array of names");
+  }
+  if (properties !== undefined && !isOf(properties, "object")) refuse("properties", "an object of schemas");
+  if (further !== undefined && typeof further !== "boolean" && !isOf(further, "object")) {
+    refuse("additionalProperties", "true, false or a schema");
+  }
+  for (const name of NUMBERS) {
+    if (schema[name] !== undefined && !Number.isFinite(schema[name])) refuse(name, "a number");
+  }
+}
+
+function isFilledArray(value: unknown, fits: (each: unknown) => boolean = () => true): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every(fits);
 }
 
 /** What is wrong with a value, and where; null when nothing is. */

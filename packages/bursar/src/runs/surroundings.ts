@@ -2,6 +2,7 @@ import type { Json } from "../core/chain/canonical.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
 import type { ChildRequest, Handlers } from "./deed.js";
+import type { AskEntry } from "./journal.js";
 import type { RunRecord } from "./record.js";
 
 /** What is around a run while it is driven. */
@@ -26,5 +27,5 @@ export interface Children {
     signal: AbortSignal,
   ): Promise<Json>;
   /** Ends what is left of the children of a run that has ended. */
-  end(parent: RunRecord): Promise<void>;
+  end(parent: RunRecord, open: readonly AskEntry[]): Promise<void>;
 }

@@ -12,7 +12,7 @@ import { type ApprovalRequest, putApproval, readApproval } from "./approval.js";
 import { checkpointId } from "./checkpoint.js";
 import type { AskEntry } from "./journal.js";
 import type { Block } from "./performer.js";
-import type { Pause, RunRecord } from "./record.js";
+import { type Pause, putRun, type RunRecord, readRun } from "./record.js";
 
 export interface Blocked {
   readonly ask: AskEntry;
@@ -28,8 +28,56 @@ export async function suspension(options: {
   readonly timedOut: Finding | null;
   readonly expires_ms: number;
 }): Promise<{ readonly run: RunRecord; readonly operations: readonly Operation[] }> {
-  const { store, run, blocked, timedOut } = options;
+  const { store, run } = options;
   const { instant } = store.clock.now();
+  // Somebody wants it to end, so it goes on to its end instead.
+  if (run.cancel !== null) return { run: { ...run, status: "queued" }, operations: [] };
+  const { wanted, children } = wantedBy(options.blocked, options.timedOut);
+  const standing = await childrenThatStand(store, children);
+  // Who was just allowed to go on must not find a clock above that stands still.
+  if (standing === null) return { run: { ...run, status: "queued" }, operations: [] };
+  const requests: Record<string, string> = {};
+  const operations: Operation[] = [...standing];
+  const asked: ApprovalRequest[] = [];
+  const isNew = new Set<ApprovalRequest>();
+  for (const [about, want] of wanted) {
+    const pending = await pendingFor(store, run, about);
+    const request = pending ?? (await requestFor(options, about, want, instant));
+    if (pending === null) {
+      operations.push(...(await expiredOf(store, run, about)), putApproval(request));
+      isNew.add(request);
+    }
+    requests[about] = request.id;
+    asked.push(request);
+  }
+  const [worst] = asked.map(({ exhausted_dimension }) => exhausted_dimension).filter((each) => each !== null);
+  const pause: Pause = {
+    checkpoint_id: checkpointId(run.id),
+    at: instant,
+    approvals: asked.map(({ id }) => id),
+    requested: [...isNew].map(({ id }) => id),
+    children,
+    exhausted_dimension: worst ?? null,
+  };
+  const links = [...isNew].map((request) => record(run, "ApprovalRequested", describe(request)));
+  operations.push(
+    record(run, "RunPaused", {
+      run_id: run.id,
+      ...pause,
+      approvals: [...pause.approvals],
+      requested: [...pause.requested],
+      children,
+    }),
+    ...links,
+  );
+  if (!run.shares) operations.push({ op: "pause", budget: run.budget });
+  // What was asked before and is not decided yet stays asked.
+  const paused: RunRecord = { ...run, status: "paused", pause, requests: { ...run.requests, ...requests } };
+  return { run: paused, operations };
+}
+
+/** What somebody has to be asked, once each, and which children the run waits for. */
+function wantedBy(blocked: readonly Blocked[], timedOut: Finding | null) {
   const wanted = new Map<string, Wanted>();
   if (timedOut !== null) wanted.set(aboutBudget(timedOut), { kind: "budget", finding: timedOut, ask: null });
   const children: string[] = [];
@@ -42,33 +90,7 @@ export async function suspension(options: {
       if (!wanted.has(about)) wanted.set(about, { kind: "budget", finding: block.finding, ask });
     }
   }
-  const requests: Record<string, string> = {};
-  const operations: Operation[] = [];
-  const asked: ApprovalRequest[] = [];
-  for (const [about, want] of wanted) {
-    const pending = await pendingFor(store, run, about);
-    const request = pending ?? (await requestFor(options, about, want, instant));
-    if (pending === null) operations.push(putApproval(request));
-    requests[about] = request.id;
-    asked.push(request);
-  }
-  const [worst] = asked.map(({ exhausted_dimension }) => exhausted_dimension).filter((each) => each !== null);
-  const pause: Pause = {
-    checkpoint_id: checkpointId(run.id),
-    at: instant,
-    approvals: asked.map(({ id }) => id),
-    children,
-    exhausted_dimension: worst ?? null,
-  };
-  const links = asked.map((request) => record(run, "ApprovalRequested", describe(request)));
-  operations.push(
-    record(run, "RunPaused", { run_id: run.id, ...pause, approvals: [...pause.approvals], children }),
-    ...links,
-  );
-  if (!run.shares) operations.push({ op: "pause", budget: run.budget });
-  // What was asked before and is not decided yet stays asked.
-  const paused: RunRecord = { ...run, status: "paused", pause, requests: { ...run.requests, ...requests } };
-  return { run: paused, operations };
+  return { wanted, children };
 }
 
 type Wanted =
@@ -81,6 +103,24 @@ function aboutBudget({ budget, dimension }: Finding): string {
 
 export function aboutAction(digest: string): string {
   return `action ${digest}`;
+}
+
+/** The children that stand still, each held at what it is; null when one of them no longer does. */
+async function childrenThatStand(store: Store, children: readonly string[]): Promise<readonly Operation[] | null> {
+  const held: Operation[] = [];
+  for (const id of children) {
+    const document = await store.document("run", id);
+    if (document?.status !== "paused") return null;
+    held.push(putRun(readRun(document)));
+  }
+  return held;
+}
+
+/** A request that nobody has answered in time is no longer one. */
+async function expiredOf(store: Store, run: RunRecord, about: string): Promise<readonly Operation[]> {
+  const id = run.requests[about];
+  const document = id === undefined ? null : await store.document("approval", id);
+  return document?.status === "pending" ? [putApproval({ ...readApproval(document), status: "expired" })] : [];
 }
 
 async function pendingFor(store: Store, run: RunRecord, about: string): Promise<ApprovalRequest | null> {

@@ -3,6 +3,7 @@ import { InputError, show } from "../core/errors.js";
 import { checkKeys } from "../core/fields.js";
 import type { BudgetAmounts } from "../core/input.js";
 import type { Doing, Made } from "./deed.js";
+import { RunError } from "./error.js";
 import { type GovernedFetch, governedFetch } from "./governed-fetch.js";
 import { type GovernedFiles, governedFiles } from "./governed-files.js";
 import { checkSchema, type Schema } from "./schema.js";
@@ -63,10 +64,60 @@ export function defineTool(tool: Tool): Tool {
 
 /** Uses a tool, inside the call that was admitted for it. */
 export async function useTool(tool: Tool, args: Json, doing: Doing): Promise<Made> {
+  const ends = new LooseEnds(tool.name);
+  const { over } = ends;
+  const fetch = governedFetch(doing, over);
   const context: ToolContext = {
     ...{ run_id: doing.run.id, signal: doing.signal, key: doing.key },
-    ...{ fetch: governedFetch(doing), files: governedFiles(doing) },
+    fetch: (input, init) => ends.keep(() => fetch(input, init)),
+    files: governedFiles(doing, (work) => ends.keep(work)),
   };
-  const value = await tool.run(args as never, context);
-  return { value, usage: tool.meter === undefined ? undefined : { ...tool.meter(value) } };
+  try {
+    const value = await tool.run(args as never, context);
+    return { value, usage: tool.meter === undefined ? undefined : { ...tool.meter(value) } };
+  } finally {
+    await ends.tie();
+  }
+}
+
+/**
+ * What a tool has begun and not waited for. It is settled before the tool's call is, or it would hold something in a budget
+ * that ends; and it stays unanswered, because an error that nobody waits for ends the whole process.
+ */
+class LooseEnds {
+  readonly over: AbortSignal;
+  private readonly controller = new AbortController();
+  private readonly underWay = new Set<Promise<unknown>>();
+  private readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+    this.over = this.controller.signal;
+  }
+
+  keep<Value>(work: () => Promise<Value>): Promise<Value> {
+    const told = this.over.aborted ? Promise.reject(this.over.reason) : this.follow(work());
+    told.catch(() => {});
+    return told;
+  }
+
+  private follow<Value>(done: Promise<Value>): Promise<Value> {
+    this.underWay.add(done);
+    return new Promise<Value>((resolve, reject) => {
+      const unlessOver =
+        <Result>(tell: (result: Result) => void) =>
+        (result: Result) => {
+          this.underWay.delete(done);
+          if (!this.over.aborted) tell(result);
+        };
+      done.then(unlessOver(resolve), unlessOver(reject));
+    });
+  }
+
+  async tie(): Promise<void> {
+    this.controller.abort(
+      new RunError("over", `this call of ${this.name} is over; wait for everything before you return`),
+    );
+    await Promise.allSettled(this.underWay);
+  }
 }

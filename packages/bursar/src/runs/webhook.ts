@@ -12,7 +12,7 @@ export interface WebhookOptions {
   readonly secret: string;
   readonly clock?: Clock;
   readonly timer?: Timer;
-  /** How often it is tried, in all: 5. */
+  /** How often it is tried, in all: 5, and 100 at most. */
   readonly tries?: number;
   /** Told when it could not be delivered at all. */
   readonly failed?: (error: unknown, request: ApprovalRequest) => void;
@@ -20,8 +20,10 @@ export interface WebhookOptions {
 }
 
 const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 60 * 60_000;
 const TIMEOUT_MS = 10_000;
 const TRIES = 5;
+const MOST_TRIES = 100;
 
 /**
  * Tells somebody outside about requests and decisions. The body is JSON; the header `bursar-signature` is
@@ -31,33 +33,49 @@ export class Webhook {
   private readonly options: WebhookOptions;
 
   constructor(options: WebhookOptions) {
-    const { url, secret } = options;
-    const { protocol } = new URL(url);
-    if (protocol !== "https:" && protocol !== "http:") {
+    const { url, secret, tries = TRIES } = options;
+    if (!URL.canParse(url) || !["https:", "http:"].includes(new URL(url).protocol)) {
       throw new InputError("webhook.url", `is ${show(url)}; allowed: an address with https or http`);
     }
-    if (secret.length < 16) throw new InputError("webhook.secret", "is too short; allowed: 16 characters or more");
+    if (typeof secret !== "string" || secret.length < 16) {
+      throw new InputError("webhook.secret", "is too short; allowed: 16 characters or more");
+    }
+    if (!Number.isSafeInteger(tries) || tries < 1 || tries > MOST_TRIES) {
+      throw new InputError("webhook.tries", `is ${show(tries)}; allowed: a whole number from 1 to ${MOST_TRIES}`);
+    }
     this.options = options;
   }
 
-  /** Delivers as well as can be; nobody waits for it. */
+  /** Delivers as well as can be. Nobody waits for it, so it never throws. */
   async tell(event: "approval.requested" | "approval.decided", request: ApprovalRequest): Promise<boolean> {
-    const { clock = systemClock, timer = systemTimer, tries = TRIES, failed = () => {} } = this.options;
+    try {
+      await this.deliver(event, request);
+      return true;
+    } catch (error) {
+      this.giveUp(error, request);
+      return false;
+    }
+  }
+
+  private async deliver(event: string, request: ApprovalRequest): Promise<void> {
+    const { clock = systemClock, timer = systemTimer, tries = TRIES } = this.options;
     // What the program wanted to do may hold secrets; who wants to see it looks it up.
     const { action: _, version: __, ...about } = request;
     const body = canonicalize({ event, approval: about as unknown as JsonObject });
-    for (let turn = 1, wait = FIRST_WAIT_MS; ; turn++, wait *= 2) {
+    for (let turn = 1, wait = FIRST_WAIT_MS; ; turn++, wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
       try {
-        await this.post(body, clock.now().instant, `${request.id}.${request.status}`);
-        return true;
+        return await this.post(body, clock.now().instant, `${request.id}.${request.status}`);
       } catch (error) {
-        if (turn >= tries) {
-          failed(error, request);
-          return false;
-        }
+        if (turn >= tries) throw error;
         await new Promise<void>((resolve) => void timer.after(wait, resolve));
       }
     }
+  }
+
+  /** A callback that fails, at once or later, has nobody else to tell. */
+  private giveUp(error: unknown, request: ApprovalRequest): void {
+    const { failed = () => {} } = this.options;
+    new Promise((resolve) => resolve(failed(error, request))).catch(() => {});
   }
 
   private async post(body: string, instant: number, delivery: string): Promise<void> {

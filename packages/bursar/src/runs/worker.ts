@@ -36,6 +36,7 @@ export class Worker implements AsyncDisposable {
   private readonly failed: (error: unknown, run: string | null) => void;
   private readonly driving = new Map<string, Promise<void>>();
   private next: Disposable | null = null;
+  private started = false;
   private stopped = false;
 
   constructor(options: WorkerOptions) {
@@ -52,7 +53,9 @@ export class Worker implements AsyncDisposable {
 
   /** Looks now, and from then on until it is disposed. */
   start(): void {
-    if (this.next === null && !this.stopped) void this.round();
+    if (this.started || this.stopped) return;
+    this.started = true;
+    void this.round();
   }
 
   /** The runs that are being driven here. */

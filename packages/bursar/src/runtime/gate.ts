@@ -86,7 +86,7 @@ interface Entered {
   readonly path: Path | null;
 }
 
-type Made<Value> = Required<Effected<Value>> | { readonly error: unknown };
+type Made<Value> = Effected<Value> | { readonly error: unknown };
 
 const WAIT_MS = 30_000;
 const EXPIRES_MS = 15 * 60_000;
@@ -197,8 +197,8 @@ export class Gate implements Disposable {
     const made = await this.make(call, call_id, path, effect);
     if ("error" in made) {
       const { error } = made;
-      const nothing = { value: undefined, usage: error, alongside: [] };
-      return { kind: "failed", error, settled: await this.settle(call, call_id, nothing, began) };
+      const settled = await this.settle(call, call_id, { value: undefined, usage: error }, began);
+      return { kind: "failed", error, settled };
     }
     return { kind: "done", value: made.value, settled: await this.settle(call, call_id, made, began) };
   }
@@ -337,7 +337,7 @@ export class Gate implements Disposable {
   private async settle(
     call: GatedCall,
     id: CallId,
-    { value, usage, alongside }: Required<Effected<unknown>>,
+    { value, usage, alongside = [] }: Effected<unknown>,
     began: number,
   ): Promise<OutcomeOf<CommitOperation>> {
     const { amounts, duration_ms } = extractUsage(usage, this.store.dimensions);

@@ -14,6 +14,9 @@ export class OutOfTime extends BursarError {
   }
 }
 
+const AGAIN_MS = 200;
+const MOST_FAILURES = 10;
+
 interface Surroundings {
   readonly clock: Clock;
   readonly timer: Timer;
@@ -30,6 +33,7 @@ export class TimeLimit implements Disposable {
   private readonly outer: AbortSignal | undefined;
   private alarm: Disposable | null = null;
   private over = false;
+  private failures = 0;
 
   constructor(around: Surroundings, path: Path, outer?: AbortSignal) {
     this.around = around;
@@ -59,8 +63,10 @@ export class TimeLimit implements Disposable {
     try {
       this.arm(await this.around.path());
     } catch {
-      // Who cannot ask how much time is left has none.
-      this.controller.abort(new OutOfTime());
+      // A store that is away for a moment says nothing about the time; one that stays away is asked a few times, and who
+      // cannot ask how much time is left then has none.
+      if (++this.failures > MOST_FAILURES) this.controller.abort(new OutOfTime());
+      else if (!this.over) this.alarm = this.around.timer.after(AGAIN_MS, () => void this.ring());
     }
   }
 }

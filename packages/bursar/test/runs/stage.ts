@@ -75,6 +75,23 @@ export class Theatre {
   }
 }
 
+/** Something that happens when a test says so. */
+export class Latch {
+  readonly opened: Promise<void>;
+  open: () => void = () => {};
+
+  constructor() {
+    this.opened = new Promise((resolve) => {
+      this.open = resolve;
+    });
+  }
+}
+
+/** Lets everything go on that needs no time to pass. */
+export async function settle(turns = 50): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
 export function pausedOf(result: RunResult): Extract<RunResult, { status: "paused" }> {
   if (result.status === "paused") return result;
   throw new Error(`it is ${JSON.stringify(result)}`);

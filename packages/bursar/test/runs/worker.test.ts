@@ -1,0 +1,222 @@
+import { expect, test } from "vitest";
+import { defineAgent } from "../../src/runs/agent.js";
+import { claimId, readClaim } from "../../src/runs/claim.js";
+import { Desk } from "../../src/runs/desk.js";
+import { ClaimLostError } from "../../src/runs/error.js";
+import { defineTool } from "../../src/runs/tool.js";
+import { Worker } from "../../src/runs/worker.js";
+import { FakeClock } from "../../src/testing/fake-clock.js";
+import { ANN, Latch, listOf, settle, Theatre } from "./stage.js";
+
+const talker = defineAgent("talker", async (ctx, { words }: { words: string[] }) => {
+  for (const text of words) await ctx.tool("echo", { text });
+  return words.length;
+});
+
+const words = (text: string) => ({ words: text.split("") });
+
+/** A tool that answers when a test says so, and counts how often it was begun. */
+function held() {
+  const state = { begun: 0, gate: new Latch() };
+  const tool = defineTool({
+    name: "held",
+    description: "Answers when it may.",
+    input: {},
+    run: async () => {
+      state.begun++;
+      await state.gate.opened;
+      return "held";
+    },
+  });
+  const program = defineAgent("holder", async (ctx) => {
+    await ctx.tool("echo", { text: "before" });
+    const answer = await ctx.tool("held");
+    await ctx.tool("echo", { text: "after" });
+    return answer;
+  });
+  return { state, tool, program };
+}
+
+/** Lets time pass until something is so. */
+async function wait(theatre: Theatre, until: () => Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 1000; turn++) {
+    await settle(10);
+    if (await until()) return;
+    theatre.clock.advance(100);
+  }
+  throw new Error("it never came about");
+}
+
+const statusOf = async (theatre: Theatre, id: string) => (await theatre.process().find(id)).status;
+
+test("takes queued runs, in the background and one after the other", async () => {
+  const theatre = new Theatre([talker]);
+  const bursar = theatre.process();
+  for (const id of ["a", "b", "c"]) await bursar.start("talker", words(id), { id });
+  await using worker = new Worker({ bursar, timer: theatre.clock });
+  worker.start();
+  await wait(theatre, async () => (await listOf(theatre.store.documents("run", "completed"))).length === 3);
+  expect(theatre.said.toSorted()).toEqual(["a", "b", "c"]);
+  // It goes on looking.
+  await bursar.start("talker", words("d"), { id: "d" });
+  await wait(theatre, async () => (await statusOf(theatre, "d")) === "completed");
+});
+
+test("drives no more runs at a time than it may", async () => {
+  const { state, tool, program } = held();
+  const theatre = new Theatre([program], [tool]);
+  const bursar = theatre.process();
+  for (const id of ["a", "b", "c", "d", "e"]) await bursar.start("holder", null, { id });
+  await using worker = new Worker({ bursar, most: 2, timer: theatre.clock });
+  worker.start();
+  for (let turn = 0; turn < 10; turn++) {
+    await settle(20);
+    theatre.clock.advance(500);
+    expect(worker.runs.length).toBeLessThanOrEqual(2);
+  }
+  expect(state.begun).toBe(2);
+  state.gate.open();
+  await wait(theatre, async () => (await listOf(theatre.store.documents("run", "completed"))).length === 5);
+});
+
+test("leaves runs alone that stand still, and takes them when they may go on", async () => {
+  const theatre = new Theatre([talker]);
+  const bursar = theatre.process();
+  const options = { id: "r", limits: { steps: 1 }, policies: { steps: "approval_required" } } as const;
+  await bursar.start("talker", words("ab"), options);
+  await using worker = new Worker({ bursar, timer: theatre.clock });
+  worker.start();
+  await wait(theatre, async () => (await statusOf(theatre, "r")) === "paused");
+  for (let turn = 0; turn < 5; turn++) {
+    theatre.clock.advance(1000);
+    await settle(20);
+  }
+  expect(worker.runs).toEqual([]);
+  expect(await theatre.until(theatre.process().approve("r/checkpoint", { by: ANN }))).toMatchObject({
+    status: "completed",
+  });
+  expect(theatre.said).toEqual(["a", "b"]);
+});
+
+test("each run has one worker at a time, however many there are", async () => {
+  const theatre = new Theatre([talker]);
+  const starter = theatre.process();
+  const ids = Array.from({ length: 12 }, (_, number) => `r${number}`);
+  for (const id of ids) await starter.start("talker", words("xy"), { id });
+  const workers = [1, 2, 3].map(() => new Worker({ bursar: theatre.process(), timer: theatre.clock }));
+  for (const worker of workers) worker.start();
+  await wait(theatre, async () => (await listOf(theatre.store.documents("run", "completed"))).length === ids.length);
+  for (const worker of workers) await worker[Symbol.asyncDispose]();
+  expect(theatre.said).toHaveLength(2 * ids.length);
+  for (const id of ids) {
+    const claimed = (await theatre.events(id)).filter((event) => event === "RunClaimed");
+    expect(claimed).toHaveLength(1);
+  }
+});
+
+test("picks up a dead worker's run after its claim has run out, and not before", async () => {
+  const { state, tool, program } = held();
+  const theatre = new Theatre([program], [tool]);
+  // Its clock stands still: it neither renews its claim nor does anything else.
+  const dead = theatre.process({ timer: new FakeClock(), claim_ms: 5000 });
+  const gone = dead.run("holder", null, { id: "r" });
+  gone.catch(() => {});
+  await settle();
+  expect(state.begun).toBe(1);
+  await using worker = new Worker({ bursar: theatre.process(), timer: theatre.clock });
+  theatre.clock.advance(4999);
+  expect(await worker.look()).toBe(0);
+  theatre.clock.advance(1);
+  expect(await worker.look()).toBe(1);
+  await settle();
+  expect(state.begun).toBe(2);
+  state.gate.open();
+  await wait(theatre, async () => (await statusOf(theatre, "r")) === "completed");
+  expect(theatre.said).toEqual(["before", "after"]);
+});
+
+test("a worker that comes back to life writes nothing any more", async () => {
+  const { state, tool, program } = held();
+  const theatre = new Theatre([program], [tool]);
+  const dead = theatre.process({ timer: new FakeClock(), claim_ms: 5000, worker: "dead" });
+  const gone = dead.run("holder", null, { id: "r" });
+  gone.catch(() => {});
+  await settle();
+  const claim = readClaim("r", await theatre.store.document("lease", claimId("r")));
+  expect(claim.worker).toBe("dead");
+  theatre.clock.advance(5001);
+  const alive = theatre.process({ worker: "alive" });
+  const work = alive.drive("r");
+  await settle();
+  const before = (await theatre.links("r")).length;
+  // What the dead one still had to say goes through its desk.
+  const desk = new Desk(theatre.store, theatre.clock, claim, 5000);
+  const record = { op: "record", budget: "r", action: { action_type: "Lie", data: {} } } as const;
+  await expect(desk.apply([record])).rejects.toThrow(ClaimLostError);
+  await expect(desk.apply([record])).rejects.toThrow("taken over by another worker");
+  expect(await theatre.links("r")).toHaveLength(before);
+  state.gate.open();
+  expect(await theatre.until(work)).toMatchObject({ status: "completed" });
+  await settle();
+  // Both made the call, but only one of them could tell.
+  expect(state.begun).toBe(2);
+  expect(theatre.said).toEqual(["before", "after"]);
+  const { usage } = await alive.result(await alive.find("r"));
+  expect(usage.steps).toBe(3);
+});
+
+test("a worker that is told to stop lets go of its runs at once, and does not take them again", async () => {
+  const { state, tool, program } = held();
+  const theatre = new Theatre([program], [tool]);
+  const worker = new Worker({ bursar: theatre.process(), timer: theatre.clock });
+  await theatre.process().start("holder", null, { id: "r" });
+  await worker.look();
+  await settle();
+  expect(state.begun).toBe(1);
+  let over = false;
+  const stopping = worker[Symbol.asyncDispose]().then(() => {
+    over = true;
+  });
+  await settle(200);
+  expect(over).toBe(true);
+  await stopping;
+  // Nobody else is there, so the run must not go on.
+  for (let turn = 0; turn < 10; turn++) {
+    theatre.clock.advance(10_000);
+    await settle(20);
+  }
+  expect(state.begun).toBe(1);
+  expect(theatre.said).toEqual(["before"]);
+});
+
+test("what a worker lets go of can be taken by another without waiting for its claim to run out", async () => {
+  const { state, tool, program } = held();
+  const theatre = new Theatre([program], [tool]);
+  const first = theatre.process();
+  const work = first.run("holder", null, { id: "r" });
+  work.catch(() => {});
+  await settle();
+  void first[Symbol.asyncDispose]();
+  await settle();
+  state.gate.open();
+  const second = new Worker({ bursar: theatre.process(), timer: theatre.clock });
+  expect(await second.look()).toBe(1);
+});
+
+test("a run whose program is not known here is left for somebody else, and told about", async () => {
+  const theatre = new Theatre([talker]);
+  await theatre.process().start("talker", words("a"), { id: "r" });
+  const failures: string[] = [];
+  const bursar = theatre.process({ programs: [] });
+  const worker = new Worker({ bursar, timer: theatre.clock, failed: (error) => failures.push(String(error)) });
+  expect(await worker.look()).toBe(0);
+  expect(failures[0]).toContain("the program talker is not known here");
+  expect(await statusOf(theatre, "r")).toBe("queued");
+});
+
+test("options that make no sense are refused with their field", () => {
+  const bursar = new Theatre([]).process();
+  expect(() => new Worker({ bursar, most: 0 })).toThrow("most is 0");
+  expect(() => new Worker({ bursar, every_ms: -1 })).toThrow("every_ms");
+  expect(() => new Worker({ bursar, every: 5 } as never)).toThrow("every");
+});
