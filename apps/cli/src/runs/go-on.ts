@@ -34,7 +34,7 @@ export async function goOn(
     const seconds = Math.ceil(held_ms / 1000);
     company.note(`another process has run ${run.id}; if it is gone, this one takes over in ${seconds} s`);
   }
-  return accompanied(run, company, { flags, terminal }, () => act(bursar, by));
+  return await accompanied(run, company, { flags, terminal }, () => act(bursar, by));
 }
 
 /** How long a run stays with the process that has it, unless that one says more. */

@@ -93,7 +93,7 @@ function isIdle({ pause }: RunRecord): boolean {
   return pause !== null && pause.approvals.length === 0 && pause.children.length === 0;
 }
 
-export function childId({ id }: RunRecord, number: number): string {
+function childId({ id }: RunRecord, number: number): string {
   return `${id}.${number}`;
 }
 
