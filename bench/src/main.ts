@@ -7,6 +7,7 @@ import { chain } from "./chain.js";
 import { context } from "./context.js";
 import { gate } from "./gate.js";
 import { type Bench, type Report, renderReport } from "./report.js";
+import { runs } from "./runs/runs.js";
 import { analysis } from "./sandbox/analysis.js";
 import { figures } from "./sandbox/figures.js";
 import { fuel } from "./sandbox/fuel.js";
@@ -14,7 +15,7 @@ import { start } from "./sandbox/start.js";
 import { postgres } from "./store/postgres.js";
 import { sqlite } from "./store/sqlite.js";
 
-const BENCHES: readonly Bench[] = [gate, context, chain, sqlite, postgres, fuel, start, analysis, figures];
+const BENCHES: readonly Bench[] = [gate, context, chain, sqlite, postgres, fuel, start, analysis, figures, runs];
 const RESULTS = fileURLToPath(new URL("../results", import.meta.url));
 
 interface Machine {

@@ -21,13 +21,17 @@ export interface Stage {
    * it is made; null when the program is not in a state to be kept.
    */
   save(make: () => Promise<JsonObject | null>): Promise<void>;
-  /** How much of a dimension the run may still use, in ledger units; infinite without a limit. */
+  /**
+   * How much of a dimension the program may use from its beginning on, in ledger units; infinite without a limit. What it had used
+   * before, when it is executed again, is part of it.
+   */
   free(dimension: string): Promise<number>;
   /**
    * Lets the program compute, with as much of a dimension as is left, which is held for it meanwhile; infinite without a
-   * limit. When nothing is left, the run pauses or ends, and this never settles.
+   * limit. What it does again was paid for already: `used` says how far it has come. When nothing is left, the run pauses or
+   * ends, and this never settles.
    */
-  compute<Value>(dimension: string, work: (most: number) => Promise<Computed<Value>>): Promise<Value>;
+  compute<Value>(dimension: string, used: number, work: (most: number) => Promise<Computed<Value>>): Promise<Value>;
   /**
    * The program could not go on, because something had run out. Tells whether its policy ends or pauses the run now; then
    * nothing more is expected of the program.
@@ -77,6 +81,8 @@ export interface Program {
 /** A program under way. */
 export interface Played {
   readonly result: Promise<Json>;
+  /** Settled when the program is as it was saved; until then nothing is done for it. */
+  readonly ready?: Promise<void>;
   /** The program as it is while it waits for answers; null when it has to be replayed. */
   snapshot?(): Promise<JsonObject | null>;
 }

@@ -12,7 +12,6 @@ import { Desk, quiet } from "./desk.js";
 import { type Ending, type Left, lastWords } from "./ending.js";
 import { ClaimLostError, isFault, RunError, writeError } from "./error.js";
 import { exhaustionOf, failureOf } from "./exhaustion.js";
-import { freeFor } from "./free.js";
 import { heartbeat, noLonger } from "./heartbeat.js";
 import { Holding } from "./holding.js";
 import { type AskEntry, readJournal, unanswered } from "./journal.js";
@@ -133,7 +132,7 @@ export class Conductor {
       ...{ desk: this.desk, gate: this.gate, timer, handlers: this.around.handlers },
       ...{ direct: this.direction(), player: () => player },
     });
-    this.unanswered = [...position.open, ...unanswered(journal)];
+    this.unanswered = [...player.position.open, ...unanswered(journal)];
     if (this.run.cancel !== null) {
       await this.performer.settleLeft(this.unanswered);
       this.cancel();
@@ -142,12 +141,10 @@ export class Conductor {
   }
 
   private play(player: Player): void {
-    const replayed = player.replay();
-    replayed.then(
-      () => this.look(),
-      (error) => this.end({ kind: "broken", error }),
-    );
     this.played = this.program.play(this.stage(player), this.run.input);
+    const ready = this.played.ready ?? Promise.resolve();
+    const broken = (error: unknown) => this.end({ kind: "broken", error });
+    ready.then(() => player.replay()).then(() => this.look(), broken);
     this.played.result.then(
       (value) => {
         player.ended();
@@ -169,8 +166,8 @@ export class Conductor {
       ask: (name, args, own) => player.ask(name, args, own),
       askedBefore: (number) => player.askedBefore(number),
       save: (make) => player.between(async () => this.save(player, await make())),
-      compute: (dimension, work) => this.compute(dimension, work),
-      free: (dimension) => freeFor(this.around.store, this.run.budget, dimension),
+      compute: (dimension, used, work) => this.compute(dimension, used, work),
+      free: (dimension) => this.holding.whole(dimension),
       exhausted: () => this.exhausted(),
       output: (output) => {
         this.output = output;
@@ -189,10 +186,14 @@ export class Conductor {
     await this.desk.apply([putCheckpoint(next)]);
   }
 
-  private async compute<Value>(dimension: string, work: (most: number) => Promise<Computed<Value>>): Promise<Value> {
+  private async compute<Value>(
+    dimension: string,
+    used: number,
+    work: (most: number) => Promise<Computed<Value>>,
+  ): Promise<Value> {
     this.working++;
     try {
-      const most = await this.holding.take(dimension, () => this.exhausted());
+      const most = await this.holding.take(dimension, used, () => this.exhausted());
       // The run pauses or ends, and its program with it.
       if (most === null) return await new Promise<never>(() => {});
       const computed = work(most).then(({ value, name, used }) => {
@@ -344,6 +345,7 @@ export class Conductor {
     if (!(error instanceof BursarError) || error.code !== "replay") throw error;
     this.over("ended");
     await this.performer?.settled();
+    await this.performer?.settleLeft(this.unanswered);
     return this.finish("failed", null, { ...writeError(error), dimension: null });
   }
 

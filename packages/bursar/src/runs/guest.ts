@@ -50,7 +50,7 @@ export function playGuest(
   translate: (name: string, args: Json) => Json = (_, args) => args,
 ): Played {
   const play = new Play(stage, input, source, sandbox, translate);
-  return { result: play.run(), snapshot: () => play.snapshot() };
+  return { result: play.run(), ready: play.restored, snapshot: () => play.snapshot() };
 }
 
 interface Saved extends JsonObject {
@@ -74,6 +74,10 @@ class Play {
   private noticed: () => void = () => {};
   private usage: GuestUsage = { fuel: 0, memory_bytes: 0, bytes_written: 0 };
   private result: Json = null;
+  /** Settled when the guest is as it was saved. */
+  readonly restored: Promise<void>;
+  private isReady: () => void = () => {};
+  private isNot: (error: unknown) => void = () => {};
   private idle = false;
   private computing = false;
   private answers = 0;
@@ -87,6 +91,11 @@ class Play {
     translate: (name: string, args: Json) => Json,
   ) {
     this.translate = translate;
+    this.restored = new Promise((resolve, reject) => {
+      this.isReady = resolve;
+      this.isNot = reject;
+    });
+    this.restored.catch(() => {});
     this.stage = stage;
     this.input = input;
     this.source = source;
@@ -97,6 +106,7 @@ class Play {
     const { stage } = this;
     try {
       stage.signal.addEventListener("abort", () => this.cancel(), { once: true });
+      if (stage.saved === null) this.isReady();
       let turn = stage.saved === null ? await this.compute((fuel) => this.begin(fuel)) : await this.restore();
       while (turn === null || turn.kind === "pending") {
         if (turn !== null) this.take(turn);
@@ -105,6 +115,9 @@ class Play {
         turn = await this.compute((fuel) => this.resume(answer, fuel));
       }
       return await this.end(turn);
+    } catch (error) {
+      this.isNot(error);
+      throw error;
     } finally {
       await this.session?.destroy().catch(() => {});
     }
@@ -126,7 +139,7 @@ class Play {
 
   /** Lets the guest go on with as much fuel as the run has left, and charges what it burns. */
   private compute(work: (fuel: number) => Promise<GuestTurn>): Promise<GuestTurn> {
-    return this.stage.compute("fuel", async (most) => {
+    return this.stage.compute("fuel", this.usage.fuel, async (most) => {
       this.computing = true;
       const turn = await work(Math.max(1, Math.min(most, MOST_FUEL))).finally(() => {
         this.computing = false;
@@ -153,6 +166,7 @@ class Play {
     this.result = saved.result;
     this.savedFuel = saved.usage.fuel;
     for (const [id, number] of saved.open) this.await(id, number, this.stage.askedBefore(number));
+    this.isReady();
     return null;
   }
 

@@ -18,6 +18,8 @@ export class Holding {
   private readonly timer: Timer;
   private readonly run: RunRecord;
   private count = 0;
+  /** What the run had used when it was taken up: its program does that part again, and it is charged once. */
+  private readonly paid = new Map<string, number>();
 
   constructor(desk: Desk, timer: Timer, run: RunRecord) {
     this.desk = desk;
@@ -36,13 +38,30 @@ export class Holding {
     });
   }
 
+  /** What a program may use in all from its beginning on. */
+  async whole(dimension: string): Promise<number> {
+    const paid = await this.paidFor(dimension);
+    return paid + (await freeFor(this.desk, this.run.budget, dimension));
+  }
+
+  private async paidFor(dimension: string): Promise<number> {
+    const known = this.paid.get(dimension);
+    if (known !== undefined) return known;
+    const budget = await this.desk.budget(this.run.budget);
+    // In the first claim of a run whatever was used is somebody else's.
+    const paid = this.desk.epoch === 1 ? 0 : (budget?.used[dimension] ?? 0);
+    this.paid.set(dimension, paid);
+    return paid;
+  }
+
   /** How much there is to compute with, held from now on; null when nothing is left, and not only held by others. */
-  async take(dimension: string, isOver: () => Promise<boolean>): Promise<number | null> {
+  async take(dimension: string, used: number, isOver: () => Promise<boolean>): Promise<number | null> {
     const { desk, run } = this;
+    const again = Math.max(0, (await this.paidFor(dimension)) - used);
     for (;;) {
       const most = await freeFor(desk, run.budget, dimension);
       if (most === Number.POSITIVE_INFINITY) return most;
-      if (most > 0 && (await this.reserve(dimension, most))) return most;
+      if (most > 0 && (await this.reserve(dimension, most))) return most + again;
       if (most <= 0 && (await isOver())) return null;
       await new Promise<void>((resolve) => void this.timer.after(AGAIN_MS, resolve));
     }

@@ -56,10 +56,13 @@ export class Player {
 
   constructor(options: PlayerOptions) {
     this.options = options;
-    const { from } = options;
+    const { from, journal } = options;
     this.made = from.made;
     this.delivered = from.delivered;
-    for (const ask of from.open) {
+    for (const saved of from.open) {
+      const since = journal.asks.get(saved.number)?.epochs ?? [];
+      // It may have been tried again after the program was saved.
+      const ask = { ...saved, epochs: [...saved.epochs, ...since] };
       const entry = opened(ask);
       this.open.set(ask.number, entry);
       this.before.set(ask.number, entry.promise);

@@ -51,7 +51,7 @@ const ENV = { PYTHONDONTWRITEBYTECODE: "1", PYTHONHASHSEED: "0", PYTHONNOUSERSIT
 export const MEMORY = { module: "bursar", name: "memory" } as const;
 const BOOTED = 77;
 const BOOT_FUEL = 20_000_000_000;
-const IMAGE_VERSION = "1";
+const IMAGE_VERSION = "2";
 
 /** Runs once in every image: what is done for the first time costs more, and here nobody waits for it. */
 const WARM_UP = [
@@ -192,7 +192,8 @@ function start(instance: WasmInstance, host: WasiHost): void {
 /** The interpreter never comes back to the boot file, so nobody in there would close it. */
 function withoutBoot(saved: SavedHost): SavedHost {
   const descriptors = saved.descriptors.filter(({ target, preopen }) => target.kind !== "inode" || preopen !== null);
-  return { ...saved, descriptors };
+  // What starting has written is nobody's: a program may write as much as its limit says.
+  return { ...saved, descriptors, vfs: { ...saved.vfs, bytesWritten: 0 } };
 }
 
 /** Where the boot code's function is, and through which place of the table it is called. */

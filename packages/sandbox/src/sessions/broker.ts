@@ -55,6 +55,8 @@ function serve(options: KeeperOptions): void {
   });
   // Whoever has started this process is gone.
   process.on("disconnect", () => process.exit(0));
+  // It may have gone before anybody listened.
+  if (!process.connected) process.exit(0);
   // No other process takes back what sleeps here.
   process.on("exit", () => removeSleepFolder(options.asleep));
 }
