@@ -8,8 +8,8 @@ export default defineConfig({
     globalSetup: ["packages/sandbox/bundle.mjs"],
     // Guests that were built on this machine are for `npm run test:guest`.
     env: { BURSAR_GUEST: process.env.BURSAR_GUEST ?? "npm" },
-    // By itself it leaves one processor free, which on two of them doubles the time; most tests wait for disks and processes.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // One more than there are processors: many tests wait, for disks, for servers and for processes that they have killed.
+    maxWorkers: availableParallelism() + 1,
     // Property tests explore many histories; a slow machine must not fail them.
     testTimeout: 120_000,
   },

@@ -12,7 +12,7 @@ const POINTS = {
   SQLite: ["begun", "decided", "written", "committed", "answered"],
   PostgreSQL: ["decided", "written", "committed", "answered"],
 };
-const KILLS = 3;
+const KILLS = 2;
 
 let server: TestServer;
 let straight: ReadonlyMap<string, Seen>;
