@@ -150,9 +150,11 @@ describe("bursar demo", () => {
     const url = `sqlite:${join(folder, "interrupted.db")}`;
     const child = spawn(process.execPath, [MAIN, "demo", "--store", url], { stdio: ["ignore", "pipe", "ignore"] });
     let said = "";
+    let interrupted = false;
     child.stdout.on("data", (data) => {
       said += String(data);
-      if (said.includes("#2 ")) child.kill("SIGINT");
+      // Once: whoever interrupts a second time does not want to wait for an orderly end.
+      if (!interrupted && said.includes("#2 ")) interrupted = child.kill("SIGINT");
     });
     const code = await new Promise((resolve) => child.once("exit", resolve));
     expect(code).toBe(130);
