@@ -6,6 +6,8 @@ import { parseArgs } from "node:util";
 import { chain } from "./chain.js";
 import { context } from "./context.js";
 import { gate } from "./gate.js";
+import { gateway } from "./gateway/gateway.js";
+import { models } from "./models/models.js";
 import { type Bench, type Report, renderReport } from "./report.js";
 import { runs } from "./runs/runs.js";
 import { analysis } from "./sandbox/analysis.js";
@@ -15,7 +17,20 @@ import { start } from "./sandbox/start.js";
 import { postgres } from "./store/postgres.js";
 import { sqlite } from "./store/sqlite.js";
 
-const BENCHES: readonly Bench[] = [gate, context, chain, sqlite, postgres, fuel, start, analysis, figures, runs];
+const BENCHES: readonly Bench[] = [
+  gate,
+  context,
+  chain,
+  sqlite,
+  postgres,
+  fuel,
+  start,
+  analysis,
+  figures,
+  runs,
+  models,
+  gateway,
+];
 const RESULTS = fileURLToPath(new URL("../results", import.meta.url));
 
 interface Machine {

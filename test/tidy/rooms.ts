@@ -25,12 +25,16 @@ export const ROOMS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
     runtime: { imports: ["ports", "core"], world: "node" },
     runs: { imports: ["runtime", "ports", "core"], world: "node" },
     stores: ADAPTER,
+    ambient: { imports: ["stores", ...ADAPTER.imports], world: "node" },
     models: ADAPTER,
-    gateway: ADAPTER,
+    // Both go through the meter, which belongs to the models.
+    gateway: { imports: ["models", ...ADAPTER.imports], world: "node" },
     config: ADAPTER,
     plans: ADAPTER,
     controller: ADAPTER,
-    prompt: ADAPTER,
+    prompt: { imports: ["models", ...ADAPTER.imports], world: "packages" },
+    // What is put together without a line of code of the user's own.
+    register: { imports: ["ambient", "models", "config", "stores", ...ADAPTER.imports], world: "node" },
     testing: ADAPTER,
   },
   "packages/sandbox": {

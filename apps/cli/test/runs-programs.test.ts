@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { openScriptedModel } from "bursar/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MAIN } from "./run.js";
@@ -139,4 +139,17 @@ test("TypeScript is loaded where Node can, and refused with advice where it cann
   const { status, stderr } = stage.run("run", join(AGENTS, "review.ts"), "--input", '{"subject":"tea"}');
   expect(status).toBe(1);
   expect(stderr).toContain(loads ? "no_model" : "use Node 22.18 or newer");
+});
+
+test("an agent has untrusted code executed in the sandbox, inside its budget", () => {
+  const module = join(dirname(stage.module), "executor.mjs");
+  const agent = `async (ctx, code) => (await ctx.exec("python", code)).stdout`;
+  writeFileSync(
+    module,
+    `import { defineAgent } from "bursar";\nexport const it = defineAgent("executor", ${agent});\n`,
+  );
+  const { status, said } = stage.json("run", module, "--agent", "--input", JSON.stringify("print(6 * 7)"));
+  expect([status, said]).toMatchObject([0, { result: "42\n", usage: { steps: 1, fuel: expect.any(Number) } }]);
+  const poor = stage.json("run", module, "--agent", "--input", '"print(1)"', "--budget", "fuel=1000");
+  expect([poor.status, poor.said]).toMatchObject([5, { failure: { dimension: "fuel" } }]);
 });

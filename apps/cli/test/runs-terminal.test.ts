@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { type ApprovalRequest, defineAgent, defineTool, MemoryStore, openBursar } from "bursar";
 import { describe, expect, test } from "vitest";
 import { approvalText } from "../src/render/approval.js";
-import { FramePainter } from "../src/render/run-screen.js";
+import { FramePainter } from "../src/render/frame-painter.js";
 import { styleFor } from "../src/render/style.js";
 import { askPerson } from "../src/runs/decide.js";
 import { readLine } from "../src/runs/line-reader.js";

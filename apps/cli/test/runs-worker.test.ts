@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openStore } from "bursar";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -47,6 +47,17 @@ test("a worker drives what waits; what it is not equipped for, it leaves and say
   expect(status).toBe(0);
   const lines = stdout.trimEnd().split("\n");
   expect(lines.map((line) => JSON.parse(line).run_id).sort()).toEqual(["w1", "w2"]);
+});
+
+test("how long a request waits is a matter of the policy that the run was started under, whoever drives it", () => {
+  const policy = { extends: "moderate", approval_expiry_ms: "90m" };
+  writeFileSync(stage.at("house.yaml"), JSON.stringify({ governance: { policies: { house: policy } } }));
+  const asks = ["--budget", "steps=0", "--exhaustion", "steps=approval_required", "--input", '{"words":["p"]}'];
+  const house = ["--config", stage.at("house.yaml"), "--policy", "house"];
+  stage.run("run", stage.module, "--agent", "--id", "expiring", "--detach", ...asks, ...house);
+  stage.run("worker", "--once", "--module", stage.module);
+  const [request] = stage.json("approvals").said.approvals as { expires: number; requested: number }[];
+  expect((request?.expires ?? 0) - (request?.requested ?? 0)).toBe(90 * 60_000);
 });
 
 test("killed in the middle, a worker leaves a run that another process ends with the same result", async () => {

@@ -1,6 +1,13 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // The public face of `bursar`. What is not named here, or in another entry of the exports map, is not public.
 
+export {
+  type BudgetState,
+  OpenBudget,
+  type OpenBudgetOptions,
+  openBudget,
+} from "./ambient/open-budget.js";
+export { withBudget } from "./ambient/with-budget.js";
 export type { Amount, Amounts } from "./core/amount.js";
 export {
   type Budget,
@@ -89,19 +96,38 @@ export type {
 export type { Outcomes, Store } from "./ports/store.js";
 export type { Timer } from "./ports/timer.js";
 export { type AgentContext, type AgentOptions, defineAgent, type SpawnBudget } from "./runs/agent.js";
-export type { ApprovalKind, ApprovalRequest, ApprovalStatus, Decided } from "./runs/approval.js";
-export { Bursar, type BursarOptions, openBursar } from "./runs/bursar.js";
-export { ApprovalError, type ApproveOptions, type DenyOptions } from "./runs/decisions.js";
+export { answersOf } from "./runs/answers.js";
+export {
+  type ApprovalKind,
+  type ApprovalRequest,
+  type ApprovalStatus,
+  type Decided,
+  readApproval,
+} from "./runs/approval.js";
+export { Bursar, openBursar } from "./runs/bursar.js";
+export type { BursarOptions } from "./runs/bursar-options.js";
+export { runOfCheckpoint } from "./runs/checkpoint.js";
+export { type Claim, claimOf } from "./runs/claim.js";
+export { ApprovalError, type ApproveOptions, type DenyOptions, pendingRequests } from "./runs/decisions.js";
 export type { Asking, CallDeed, ChildGrant, ChildRequest, Deed, Doing, Handler, Handlers, Made } from "./runs/deed.js";
-export { ClaimLostError, ReplayError, RunError } from "./runs/error.js";
+export { ClaimLostError, ReplayError, RunError, type WrittenError } from "./runs/error.js";
 export { execHandler } from "./runs/exec.js";
 export { type HostCallOptions, handleHostCallGoverned } from "./runs/governed.js";
 export type { GovernedFetch } from "./runs/governed-fetch.js";
 export type { GovernedFiles } from "./runs/governed-files.js";
 export { type GuestSource, guestProgram, type OpenSandbox, reviveGuest } from "./runs/guest.js";
+export type { AnswerEntry, Answered } from "./runs/journal.js";
 export { type BudgetExtend, type StartOptions, sessionBudget } from "./runs/opening.js";
 export { ForbiddenError, type Principal } from "./runs/principal.js";
-export type { Failure, Pause, ProgramRef, RunRecord, RunStatus } from "./runs/record.js";
+export {
+  type Failure,
+  hasEnded,
+  type Pause,
+  type ProgramRef,
+  type RunRecord,
+  type RunStatus,
+  readRun,
+} from "./runs/record.js";
 export type { RunResult } from "./runs/result.js";
 export type { Schema } from "./runs/schema.js";
 export { defineTool, type Tool, type ToolContext } from "./runs/tool.js";
@@ -126,6 +152,7 @@ export {
   type OpenOptions,
 } from "./runtime/gate.js";
 export { checkBudgetPreCall, recordBudgetConsumption } from "./runtime/host.js";
+export { type ApprovalQuestion, currentPurse, type Hold, type Purse, withPurse } from "./runtime/purse.js";
 export { SettlementError } from "./runtime/settlement-error.js";
 export { Sweeper, type SweeperOptions, type Swept } from "./runtime/sweeper.js";
 export { systemClock, systemTimer } from "./runtime/system-clock.js";

@@ -1,10 +1,9 @@
-import type { ApprovalRequest, ApprovalStatus } from "bursar";
+import { type ApprovalRequest, type ApprovalStatus, readApproval } from "bursar";
 import { UsageError, unknown } from "../args.js";
 import { approvalsText } from "../render/approval.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { COMMON_HELP, textOf } from "../runs/flags.js";
 import { openPlace } from "../runs/place.js";
-import { readApproval } from "../runs/records.js";
 import type { Terminal } from "../terminal.js";
 
 const STATUSES: readonly (ApprovalStatus | "all")[] = ["pending", "approved", "denied", "expired", "withdrawn", "all"];

@@ -1,7 +1,9 @@
 import type { ApproveOptions } from "bursar";
 import { UsageError } from "../args.js";
+import { subjectOf } from "../render/approval.js";
 import { runFigures } from "../render/run-figures.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
+import { openDeciding } from "../runs/deciding.js";
 import { EXIT_HELP } from "../runs/exit-code.js";
 import { findRequest, findRun } from "../runs/find.js";
 import {
@@ -16,7 +18,7 @@ import {
 } from "../runs/flags.js";
 import { goOn } from "../runs/go-on.js";
 import { openPlace } from "../runs/place.js";
-import { decideOnly, rootOf } from "../runs/settle.js";
+import { rootOf } from "../runs/root.js";
 import type { Terminal } from "../terminal.js";
 
 const COMMAND: RunsCommand = {
@@ -61,10 +63,12 @@ async function sayYes({ word, flags, terminal, style }: Chore): Promise<Done> {
   if (extensions !== undefined && request.kind !== "budget_extension") {
     throw new UsageError("--extend is for budgets, and this request is about something else");
   }
-  if (flags.detach === true) {
-    const decided = await decideOnly(place, terminal, request, (bursar) => bursar.approve(request.id, options));
+  if (flags.detach === true || request.run === null) {
+    await using bursar = openDeciding(place, terminal);
+    await bursar.decide(request.id, "approve", options);
+    const decided = await findRequest(place.store, request.id);
     const granted = runFigures(decided.decision?.extension ?? {});
-    const text = `${style.good("✓ approved")}  run ${request.run}${granted === "" ? "" : `: ${granted} more`}\n`;
+    const text = `${style.good("✓ approved")}  ${subjectOf(request)}${granted === "" ? "" : `: ${granted} more`}\n`;
     return { report: decided, text };
   }
   const run = await rootOf(place.store, await findRun(place.store, request.run));

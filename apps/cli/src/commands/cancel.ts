@@ -1,10 +1,10 @@
+import { hasEnded } from "bursar";
 import { resultText } from "../render/run.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { openEnding } from "../runs/ending.js";
+import { openDeciding } from "../runs/deciding.js";
 import { findRun } from "../runs/find.js";
 import { COMMON_HELP, principalOf, textOf } from "../runs/flags.js";
 import { openPlace } from "../runs/place.js";
-import { ENDED } from "../runs/records.js";
 import type { Terminal } from "../terminal.js";
 
 const COMMAND: RunsCommand = {
@@ -39,8 +39,8 @@ async function end({ word, flags, terminal, style }: Chore): Promise<Done> {
   const by = principalOf(flags);
   await using place = await openPlace(flags, terminal);
   const run = await findRun(place.store, word);
-  await using bursar = openEnding(place, terminal);
-  if (ENDED.has(run.status)) {
+  await using bursar = openDeciding(place, terminal);
+  if (hasEnded(run)) {
     const result = await bursar.result(run);
     return { report: { ...result, ok: false }, text: `it has ended before:\n${resultText(result, style)}`, code: 1 };
   }

@@ -1,14 +1,15 @@
 import type { ApprovalRequest, DenyOptions, RunRecord } from "bursar";
+import { subjectOf } from "../render/approval.js";
 import { resultText } from "../render/run.js";
 import type { Style } from "../render/style.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { openEnding } from "../runs/ending.js";
+import { openDeciding } from "../runs/deciding.js";
 import { EXIT_HELP } from "../runs/exit-code.js";
 import { findRequest, findRun } from "../runs/find.js";
 import { COMMON_HELP, DRIVING, DRIVING_HELP, EQUIPMENT, EQUIPMENT_HELP, principalOf, textOf } from "../runs/flags.js";
 import { goOn } from "../runs/go-on.js";
 import { openPlace, type Place } from "../runs/place.js";
-import { decideOnly, rootOf } from "../runs/settle.js";
+import { rootOf } from "../runs/root.js";
 import type { Terminal } from "../terminal.js";
 
 const COMMAND: RunsCommand = {
@@ -44,9 +45,13 @@ async function sayNo({ word, flags, terminal, style }: Chore): Promise<Done> {
   const options = { by: principalOf(flags), reason: textOf(flags, "reason") ?? null };
   await using place = await openPlace(flags, terminal);
   const request = await findRequest(place.store, word);
-  if (flags.detach === true) {
-    const decided = await decideOnly(place, terminal, request, (bursar) => bursar.deny(request.id, options));
-    return { report: decided, text: `${style.good("✓ denied")}  run ${request.run}\n` };
+  if (flags.detach === true || request.run === null) {
+    await using bursar = openDeciding(place, terminal);
+    await bursar.decide(request.id, "deny", options);
+    return {
+      report: await findRequest(place.store, request.id),
+      text: `${style.good("✓ denied")}  ${subjectOf(request)}\n`,
+    };
   }
   const run = await rootOf(place.store, await findRun(place.store, request.run));
   if (endsRun(request, run)) return await ended(place, terminal, request, options, style);
@@ -65,7 +70,7 @@ async function ended(
   options: DenyOptions,
   style: Style,
 ): Promise<Done> {
-  await using bursar = openEnding(place, terminal);
+  await using bursar = openDeciding(place, terminal);
   const result = await bursar.deny(request.id, options);
   return { report: result, text: resultText(result, style) };
 }

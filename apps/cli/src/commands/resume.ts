@@ -1,10 +1,11 @@
+import { pendingRequests } from "bursar";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { EXIT_HELP } from "../runs/exit-code.js";
-import { findRun, requestsOf } from "../runs/find.js";
+import { findRun } from "../runs/find.js";
 import { COMMON_HELP, DRIVING, DRIVING_HELP, EQUIPMENT, EQUIPMENT_HELP, principalOf } from "../runs/flags.js";
 import { goOn } from "../runs/go-on.js";
 import { openPlace } from "../runs/place.js";
-import { rootOf } from "../runs/settle.js";
+import { rootOf } from "../runs/root.js";
 import type { Terminal } from "../terminal.js";
 
 const COMMAND: RunsCommand = {
@@ -42,7 +43,7 @@ async function goAhead({ word, flags, terminal }: Chore): Promise<Done> {
   const found = await findRun(place.store, word);
   const run = await rootOf(place.store, found);
   const now = place.store.clock.now().instant;
-  const waiting = (await requestsOf(place.store, run)).filter(({ expires }) => expires > now);
+  const waiting = (await pendingRequests(place.store, run.id)).filter(({ expires }) => expires > now);
   return await goOn({ place, flags, terminal, run }, async (bursar, by) => {
     // While a request is open, to let the run go on would only make it ask the same again.
     if (run.status === "paused" && waiting.length === 0) await bursar.resume(run.id, by);

@@ -102,8 +102,7 @@ async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
     throw new UsageError("a memory: store ends with this process, so nothing can be left to a worker; name another");
   }
   await using place = await makePlace(flags, config);
-  const approval_ms = terms.effective.approval_expiry_ms.value;
-  await using bursar = bursarAt(place, equipment, terminal, { approval_ms });
+  await using bursar = bursarAt(place, equipment, terminal);
   const shared = await openShared(place.store, terms.effective.shared, flags["session-budget"] !== undefined);
   const program = needing(found.program, needsFrom(equipment, found.program));
   const isNew = terms.start.id === undefined || (await place.store.document("run", terms.start.id)) === null;

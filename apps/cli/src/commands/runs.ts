@@ -1,10 +1,9 @@
-import { Events, type RunRecord, type RunStatus, type Store } from "bursar";
+import { Events, type RunRecord, type RunStatus, readRun, type Store } from "bursar";
 import { UsageError, unknown } from "../args.js";
 import { type RunRow, runsText } from "../render/run-table.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { COMMON_HELP, countOf, textOf } from "../runs/flags.js";
 import { openPlace } from "../runs/place.js";
-import { readRun } from "../runs/records.js";
 import type { Terminal } from "../terminal.js";
 
 const STATUSES: readonly RunStatus[] = ["queued", "running", "paused", "completed", "failed", "cancelled"];

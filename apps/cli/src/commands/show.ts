@@ -1,8 +1,7 @@
-import { writeAmount } from "bursar";
+import { openBursar, pendingRequests, writeAmount } from "bursar";
 import { pageText, type RunPage } from "../render/run-page.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { openEnding } from "../runs/ending.js";
-import { findRun, requestsOf } from "../runs/find.js";
+import { findRun } from "../runs/find.js";
 import { COMMON_HELP } from "../runs/flags.js";
 import { openPlace } from "../runs/place.js";
 import { readStory } from "../runs/story.js";
@@ -43,12 +42,12 @@ async function look({ word, flags, terminal, style }: Chore): Promise<Done> {
   await using place = await openPlace(flags, terminal);
   const { store } = place;
   const run = await findRun(store, word);
-  await using bursar = openEnding(place, terminal);
+  await using bursar = openBursar({ store });
   const story = await readStory(store, run);
   const page: RunPage = {
     ...{ run, story, result: await bursar.result(run), budgets: await budgetsOf(store, run) },
     children: await childrenOf(store, run, story),
-    requests: run.status === "paused" ? await requestsOf(store, run) : [],
+    requests: run.status === "paused" ? await pendingRequests(store, run.id) : [],
   };
   const most = flags.all === true ? Number.POSITIVE_INFINITY : STEPS;
   const sight = { now: store.clock.now().instant, columns: terminal.columns(), most };

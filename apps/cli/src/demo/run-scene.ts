@@ -96,7 +96,7 @@ async function drive(started: RunRecord, bursar: Bursar, scene: RunScene): Promi
     const line = waitingLine(PROGRAM, request.action);
     await tellPrinted();
     await show.tell(headline(2));
-    const checkpoint = await store.document("session", request.checkpoint_id);
+    const checkpoint = await store.document("session", request.checkpoint_id ?? "");
     const checkpoint_bytes = Buffer.byteLength(JSON.stringify(checkpoint?.body ?? null));
     await show.tell({ kind: "stands", line, checkpoint_bytes });
     const choice = await show.decide(request);

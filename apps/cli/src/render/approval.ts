@@ -25,7 +25,7 @@ function fields(request: ApprovalRequest, now: number): readonly (readonly [stri
   const { id, run, exhausted_dimension: dimension, consumed, limits, suggested_extension, decision } = request;
   const about: (readonly [string, string])[] = [
     ["id", harmless(id)],
-    ["run", harmless(run)],
+    ...(run === null ? [] : [["run", harmless(run)] as const]),
   ];
   if (dimension !== null) {
     const figures = runShare(dimension, consumed[dimension] ?? 0, limits[dimension] ?? 0);
@@ -65,4 +65,9 @@ function expiryText({ expires, run }: ApprovalRequest, now: number): string {
 export function approvalsText(requests: readonly ApprovalRequest[], now: number, style: Style): string {
   if (requests.length === 0) return `${style.dim("nothing waits for an approval")}\n`;
   return requests.map((request) => approvalText(request, now, style)).join("\n");
+}
+
+/** What a request is for, in two words. */
+export function subjectOf({ run, budget }: ApprovalRequest): string {
+  return run === null ? `budget ${harmless(budget ?? "")}` : `run ${harmless(run)}`;
 }

@@ -1,38 +1,28 @@
 import type { Moment } from "../demo/moment.js";
 import { renderFrame, renderLast } from "./frame.js";
+import { FramePainter, type FrameScreen, HIDE_CURSOR, SHOW_CURSOR } from "./frame-painter.js";
 import { Narrator } from "./plain.js";
-import { type Style, widthOf } from "./style.js";
+import type { Style } from "./style.js";
 import { follow, IDLE, type Underway } from "./underway.js";
-import { endsRun, type ReadPositions, type View, type Write } from "./view.js";
+import { endsRun, type ReadPositions, type View } from "./view.js";
 
 /** What the live view needs of a terminal. */
-export interface Screen {
-  readonly write: Write;
-  readonly columns: () => number;
+export interface Screen extends FrameScreen {
   readonly rows: () => number;
 }
 
 const FRAME_MS = 80;
-const HIDE_CURSOR = "\x1b[?25l";
-const SHOW_CURSOR = "\x1b[?25h";
-/** Terminals that know these show what is between them at once; the others ignore them. */
-const BEGIN_FRAME = "\x1b[?2026h";
-const END_FRAME = "\x1b[?2026l";
-const CLEAR_LINE_AFTER = "\x1b[K";
-const CLEAR_AFTER = "\x1b[J";
-
 /** Lines that stay, above bars that are redrawn in place. */
 export class LiveView implements View {
   private readonly screen: Screen;
   private readonly style: Style;
   private readonly positions: ReadPositions;
   private readonly narrator: Narrator;
+  private readonly painter: FramePainter;
   private readonly timer: NodeJS.Timeout;
   private underway: Underway = IDLE;
   private question: string | null = null;
   private tick = 0;
-  /** The lines of the last frame, as they stand on the screen; the cursor is at the end of the last one. */
-  private drawn: readonly string[] = [];
   private ended = false;
 
   constructor(screen: Screen, style: Style, positions: ReadPositions) {
@@ -40,6 +30,7 @@ export class LiveView implements View {
     this.style = style;
     this.positions = positions;
     this.narrator = new Narrator(style);
+    this.painter = new FramePainter(screen);
     this.screen.write(HIDE_CURSOR);
     this.timer = setInterval(() => void this.beat(), FRAME_MS);
     this.timer.unref();
@@ -61,7 +52,7 @@ export class LiveView implements View {
   /** Leaves the last frame where it is, and the cursor below it. */
   [Symbol.dispose](): void {
     clearInterval(this.timer);
-    if (!this.ended && this.drawn.length > 0) this.screen.write("\n");
+    if (!this.ended && this.painter.isDrawn) this.screen.write("\n");
     this.ended = true;
     this.screen.write(SHOW_CURSOR);
   }
@@ -73,8 +64,8 @@ export class LiveView implements View {
   }
 
   private async finish(lines: readonly string[]): Promise<void> {
-    const last = renderLast(await this.positions(), this.columns(), this.style);
-    this.replace([...lines, ...last], []);
+    const last = renderLast(await this.positions(), this.painter.columns, this.style);
+    this.painter.show([...lines, ...last], []);
     this.ended = true;
   }
 
@@ -86,36 +77,6 @@ export class LiveView implements View {
     const { underway, question, tick } = this;
     const scene = { positions: await this.positions(), underway, question, tick };
     if (this.ended) return;
-    const frame = renderFrame(scene, this.columns(), this.screen.rows(), this.style);
-    if (lines.length > 0) this.replace(lines, frame);
-    else this.redraw(frame);
-  }
-
-  /** Writes lines that stay where the frame was, and a new frame below them. */
-  private replace(lines: readonly string[], frame: readonly string[]): void {
-    const stay = lines.map((line) => `${line}\n`).join("");
-    this.screen.write(`${BEGIN_FRAME}${this.home()}${CLEAR_AFTER}${stay}${frame.join("\n")}${END_FRAME}`);
-    this.drawn = frame;
-  }
-
-  /** Writes over the frame, line by line, without clearing anything first, so that nothing flickers. */
-  private redraw(frame: readonly string[]): void {
-    const same = frame.length === this.drawn.length && frame.every((line, index) => line === this.drawn[index]);
-    if (same) return;
-    const text = frame.map((line) => `${line}${CLEAR_LINE_AFTER}`).join("\n");
-    this.screen.write(`${BEGIN_FRAME}${this.home()}${text}${CLEAR_AFTER}${END_FRAME}`);
-    this.drawn = frame;
-  }
-
-  /** Moves the cursor to where the frame begins. A terminal made narrower since has broken its lines. */
-  private home(): string {
-    const columns = Math.max(1, this.screen.columns());
-    const rows = this.drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
-    return rows > 1 ? `\r\x1b[${rows - 1}A` : "\r";
-  }
-
-  /** One column is left free: a line that fills the last one would leave the cursor between two lines. */
-  private columns(): number {
-    return Math.max(1, this.screen.columns() - 1);
+    this.painter.show(lines, renderFrame(scene, this.painter.columns, this.screen.rows(), this.style));
   }
 }

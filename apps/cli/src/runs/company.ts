@@ -2,6 +2,7 @@ import {
   type ApprovalRequest,
   type Bursar,
   type BursarOptions,
+  execHandler,
   openBursar,
   type Principal,
   type RunRecord,
@@ -26,12 +27,13 @@ export function bursarAt(
   { store, config }: Place,
   equipment: Equipment,
   terminal: Terminal,
-  more: Pick<BursarOptions, "approval_ms" | "claim_ms" | "changed"> = {},
+  more: Pick<BursarOptions, "claim_ms" | "changed"> = {},
 ): Bursar {
-  const { programs, tools, model } = equipment;
+  const { programs, tools, model, sandbox } = equipment;
   const webhook = webhookOf(config, terminal);
   return openBursar({
     ...{ store, programs, tools, revive: reviver(equipment), ...more },
+    handlers: { exec: execHandler(sandbox.open) },
     ...(model !== null && { model }),
     ...(webhook !== undefined && { webhook }),
   });

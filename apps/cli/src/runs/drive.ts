@@ -5,11 +5,10 @@ import {
   BursarError,
   InputError,
   type Principal,
+  pendingRequests,
   type RunRecord,
 } from "bursar";
 import type { Choice } from "./decide.js";
-import { requestsOf } from "./find.js";
-import { ENDED } from "./records.js";
 
 /** How a run is accompanied while it is driven. */
 export interface Company {
@@ -37,7 +36,7 @@ const LOOK_MS = 500;
 export async function driveOn(id: string, company: Company): Promise<RunRecord> {
   let run = await driven(id, company);
   for (let pauses = 0; run.status === "paused" && pauses < MOST_PAUSES; pauses++) {
-    const [request] = await requestsOf(company.bursar.store, run);
+    const [request] = await pendingRequests(company.bursar.store, run.id);
     if (request === undefined) return run;
     const choice = company.decide === null ? null : await company.decide(request);
     if (choice === null || choice.kind === "leave") {
@@ -101,7 +100,7 @@ function isMendable(error: unknown): error is BursarError {
 async function untilMoved({ id }: RunRecord, { bursar, signal }: Company): Promise<void> {
   for (;;) {
     const { status } = await bursar.find(id);
-    if (status !== "paused" || ENDED.has(status)) return;
+    if (status !== "paused") return;
     await unlessAborted(new Promise((resolve) => setTimeout(resolve, LOOK_MS)), signal);
   }
 }

@@ -1,11 +1,17 @@
-import type { ApprovalRequest, RunRecord, Store } from "bursar";
+import {
+  type ApprovalRequest,
+  pendingRequests,
+  type RunRecord,
+  readApproval,
+  readRun,
+  runOfCheckpoint,
+  type Store,
+} from "bursar";
 import { CommandError, shown } from "../args.js";
-import { readApproval, readRun } from "./records.js";
 
 /** So many are named when a beginning is ambiguous. */
 const MOST_NAMED = 5;
 const LONGEST_WORD = 300;
-const CHECKPOINT = "/checkpoint";
 
 /** The run with this id, or the only one whose id begins so. */
 export async function findRun(store: Store, word: string): Promise<RunRecord> {
@@ -35,17 +41,17 @@ export async function findRequest(store: Store, word: string): Promise<ApprovalR
   checkWord(word);
   const exact = await store.document("approval", word);
   if (exact !== null) return readApproval(exact);
-  const isCheckpoint = word.endsWith(CHECKPOINT);
-  const requests = isCheckpoint ? [] : await requestsBeginning(store, word);
+  const named = runOfCheckpoint(word);
+  const requests = named === null ? await requestsBeginning(store, word) : [];
   const request = only(requests, "request", word);
   if (request !== null) return request;
-  const run = await runBy(store, isCheckpoint ? word.slice(0, -CHECKPOINT.length) : word);
+  const run = await runBy(store, named ?? word);
   if (run === null) {
     throw new CommandError(
       `there is no request, checkpoint or run ${shownWord(word)}; \`bursar approvals\` lists what waits`,
     );
   }
-  const waiting = await requestsOf(store, run);
+  const waiting = await pendingRequests(store, run.id);
   const [first, second] = waiting;
   if (first === undefined) {
     const how = run.status === "paused" ? "; `bursar resume` lets it go on" : "";
@@ -61,22 +67,6 @@ async function requestsBeginning(store: Store, word: string): Promise<readonly A
   for await (const document of store.documents("approval", "pending")) {
     if (document.id.startsWith(word)) found.push(readApproval(document));
     if (found.length > MOST_NAMED) break;
-  }
-  return found;
-}
-
-const DEEPEST = 100;
-
-/** What a run that has paused waits for, with what those below it wait for. */
-export async function requestsOf(store: Store, { pause }: RunRecord, depth = 0): Promise<readonly ApprovalRequest[]> {
-  const found: ApprovalRequest[] = [];
-  for (const id of pause?.approvals ?? []) {
-    const document = await store.document("approval", id);
-    if (document?.status === "pending") found.push(readApproval(document));
-  }
-  for (const id of depth < DEEPEST ? (pause?.children ?? []) : []) {
-    const document = await store.document("run", id);
-    if (document !== null) found.push(...(await requestsOf(store, readRun(document), depth + 1)));
   }
   return found;
 }

@@ -1,4 +1,4 @@
-import type { Bursar, Principal, RunRecord, Store } from "bursar";
+import { type Bursar, claimOf, type Principal, type RunRecord, type Store } from "bursar";
 import type { Terminal } from "../terminal.js";
 import type { Done } from "./command.js";
 import { bursarAt, companyFor } from "./company.js";
@@ -39,8 +39,7 @@ export async function goOn(
 
 /** How long a run stays with the process that has it, unless that one says more. */
 async function heldFor(store: Store, run: string): Promise<number> {
-  const document = await store.document("lease", `run:${run}`);
-  const { worker = null, expires = 0 } = (document?.body ?? {}) as { worker?: string | null; expires?: number };
+  const { worker, expires } = await claimOf(store, run);
   return worker === null ? 0 : Math.max(0, expires - store.clock.now().instant);
 }
 

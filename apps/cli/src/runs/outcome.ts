@@ -1,4 +1,4 @@
-import { type ApprovalRequest, type Bursar, type RunRecord, systemClock } from "bursar";
+import { type ApprovalRequest, type Bursar, pendingRequests, type RunRecord, systemClock } from "bursar";
 import { approvalText } from "../render/approval.js";
 import { resultText, valueText } from "../render/run.js";
 import { printable } from "../render/style.js";
@@ -6,7 +6,6 @@ import type { Terminal } from "../terminal.js";
 import type { Done } from "./command.js";
 import { errorStyle, lastBars } from "./company.js";
 import { EXIT, exitCodeOf } from "./exit-code.js";
-import { requestsOf } from "./find.js";
 import { type Given, textOf } from "./flags.js";
 import { type Needs, needsOf, quoted } from "./needs.js";
 
@@ -15,7 +14,7 @@ const COLUMNS = 80;
 /** What a command that has driven a run says at its end: the result to standard output, all else to standard error. */
 export async function outcomeOf(bursar: Bursar, run: RunRecord, flags: Given, terminal: Terminal): Promise<Done> {
   const result = await bursar.result(run);
-  const requests = run.status === "paused" ? await requestsOf(bursar.store, run) : [];
+  const requests = run.status === "paused" ? await pendingRequests(bursar.store, run.id) : [];
   const next = nextSteps(run, requests, flags);
   const report = { ...result, program: run.program.name, ...(next.length > 0 && { next }) };
   if (flags.json !== true && flags.quiet !== true) {

@@ -1,4 +1,4 @@
-import { type JsonObject, type Link, parseLine, type RunRecord, type Store } from "bursar";
+import { answersOf, type JsonObject, type Link, parseLine, type RunRecord, type Store } from "bursar";
 
 /** What became of one thing that a run asked for. */
 export interface StoryStep {
@@ -101,24 +101,11 @@ function sum(a: JsonObject, b: JsonObject): JsonObject {
   return all;
 }
 
-/** More parts than a run can have: each holds some answers at least. */
-const MOST_PARTS = 1_000_000;
-
 /** What the program was told of effects that failed, by their numbers. */
 async function failuresOf(store: Store, run: string): Promise<ReadonlyMap<number, string>> {
   const failures = new Map<number, string>();
-  for (let part = 0; part < MOST_PARTS; part++) {
-    let entries = 0;
-    for await (const { key, entry } of store.journal(part === 0 ? run : `${run}:${part}`)) {
-      entries++;
-      const { number, answered } = entry as {
-        number?: number;
-        answered?: { error?: { code: string; message: string } };
-      };
-      const error = key.startsWith("answer ") ? answered?.error : undefined;
-      if (error !== undefined && typeof number === "number") failures.set(number, `${error.code}: ${error.message}`);
-    }
-    if (entries === 0) break;
+  for await (const { number, answered } of answersOf(store, run)) {
+    if ("error" in answered) failures.set(number, `${answered.error.code}: ${answered.error.message}`);
   }
   return failures;
 }

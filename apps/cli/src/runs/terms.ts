@@ -38,7 +38,7 @@ export function termsOf(config: Configuration, flags: Given, found: FoundProgram
   return {
     effective: answer.budget,
     start: {
-      ...{ limits: opening.limits, policies: opening.policies },
+      ...{ limits: opening.limits, policies: opening.policies, approval_ms: answer.budget.approval_expiry_ms.value },
       ...(opening.thresholds !== undefined && { thresholds: opening.thresholds }),
       ...(reserve !== null && { wrap_up: reserve }),
       ...(id !== undefined && { id: checkedId(id) }),

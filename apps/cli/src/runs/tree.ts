@@ -1,7 +1,6 @@
-import type { Budget, RunRecord, Store } from "bursar";
+import { type Budget, type RunRecord, readRun, type Store } from "bursar";
 import type { Position } from "../demo/position.js";
 import { positionsOf } from "../demo/position.js";
-import { readRun } from "./records.js";
 import type { Story } from "./story.js";
 
 /** A budget on the way from the outermost one to a run. */

@@ -1,7 +1,7 @@
 import { type Link, parseLine, type RunRecord, type Store } from "bursar";
+import { FramePainter, type FrameScreen } from "../render/frame-painter.js";
 import { runBars, worthwhile } from "../render/run-bars.js";
 import { RunNarrator } from "../render/run-lines.js";
-import { FramePainter, type FrameScreen } from "../render/run-screen.js";
 import { clip, type Style } from "../render/style.js";
 import { positionsFor } from "./positions.js";
 

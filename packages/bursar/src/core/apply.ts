@@ -4,6 +4,7 @@ import type { Budget, Path } from "./budget.js";
 import { type Call, updated } from "./call.js";
 import { checkOperation } from "./check.js";
 import { endBudget, openBudget } from "./children.js";
+import { cutToRoom } from "./cut.js";
 import type { Dimensions } from "./dimensions.js";
 import { LedgerError } from "./errors.js";
 import { type Action, Events } from "./events.js";
@@ -24,7 +25,7 @@ import type {
 } from "./operation.js";
 import { NoRoomError, RefusedError } from "./refused.js";
 import { repeatedReserve, repeatedSettlement, reused, same } from "./repeated.js";
-import { closed, type Deltas, joined, reserve, settle, sums } from "./settlement.js";
+import { closed, type Deltas, difference, joined, reserve, settle, sums } from "./settlement.js";
 import { paused, resumed, type Time } from "./time.js";
 import { type Charge, chargeFor, withTotal } from "./usage.js";
 
@@ -112,11 +113,13 @@ export class Operations {
   private reserve(books: Books, operation: ReserveOperation, time: Time): OutcomeOf<ReserveOperation> {
     const { budget: id, kind } = operation;
     // A copy, because what the caller does with his own object later must not concern the books.
-    const asked = this.tied({ ...operation.asked });
+    const whole = this.tied({ ...operation.asked });
     const known = books.call(operation.call);
-    if (known !== undefined) return repeatedReserve(known, id, asked);
+    if (known !== undefined) return repeatedReserve(known, id, whole, operation.least);
     const account = openAccount(books, id);
     const path = pathOf(books, id);
+    const { least } = operation;
+    const asked = least === undefined ? whole : cutToRoom(path, whole, least, time, this.dimensions);
     // A call below a clock that stands still would run on nobody's time.
     const still = path.find(({ watch }) => watch.since === null);
     if (still !== undefined) throw new LedgerError(`budget ${still.id} is paused; resume it first`);
@@ -155,7 +158,7 @@ export class Operations {
         unreported: [],
       });
     }
-    return { op: "reserve", decision, notices, repeated: false, links };
+    return { op: "reserve", decision, granted: asked, notices, repeated: false, links };
   }
 
   /** Counts once: a second delivery does nothing, unless it brings the truth about what nobody had reported. */
@@ -169,9 +172,10 @@ export class Operations {
     }
     // Nothing is held for a call that was given back, so only what it says it used is charged.
     const asked = call.status === "released" ? {} : call.asked;
+    const bound = operation.seen === undefined ? asked : { ...asked, ...this.tied({ ...operation.seen }) };
     const estimate = operation.estimate === undefined ? call.estimate : { ...call.estimate, ...operation.estimate };
-    const charge = chargeFor(call.kind, asked, reported, estimate);
-    return this.book(books, updated(call, { asked, reported, estimate }), charge, time, operation);
+    const charge = chargeFor(call.kind, bound, reported, estimate);
+    return this.book(books, updated(call, { asked, reported, estimate }), charge, time, { ...operation, bound });
   }
 
   private book(
@@ -179,14 +183,14 @@ export class Operations {
     call: Call,
     charge: Charge,
     time: Time,
-    operation: CommitOperation,
+    operation: CommitOperation & { readonly bound: Amounts },
   ): OutcomeOf<CommitOperation> {
     const charged = this.counted(charge.charged);
     const unreported =
       charge.unreported.length === 0 ? charge.unreported : charge.unreported.filter((id) => this.dimensions.has(id));
     const estimate = unreported.length > 0 ? charge.estimate : null;
     const reserved = call.status === "reserved" ? sums(call.asked, this.dimensions) : {};
-    const settled = this.settle(books, call, reserved, this.difference(charged, call.charged), time);
+    const settled = this.settle(books, call, reserved, difference(charged, call.charged, this.dimensions), time);
     const corrects = call.status === "committed" || call.status === "expired" ? call.link : null;
     const action = this.events.consumption(settled.leaf, time, {
       call_id: call.id,
@@ -199,7 +203,9 @@ export class Operations {
       corrects,
     });
     const links = this.tell(books, call, action, settled.notices, operation.cause);
-    books.putCall(updated(call, { status: "committed", charged, unreported, link: links[0] ?? call.link }));
+    // A later report is measured against what was seen, not against what had been reserved before.
+    const asked = operation.bound;
+    books.putCall(updated(call, { status: "committed", asked, charged, unreported, link: links[0] ?? call.link }));
     const estimated = unreported.length > 0;
     return { op: "commit", charged, estimated, repeated: false, notices: settled.notices, links };
   }
@@ -338,20 +344,6 @@ export class Operations {
 
   private tied(asked: Amounts): Amounts {
     return this.dimensions.has("llm_tokens") ? withTotal(asked) : asked;
-  }
-
-  /** What a later charge adds to an earlier one of the same call. A peak is no sum: the later one counts as it is. */
-  private difference(after: Amounts, before: Amounts): Deltas {
-    if (Object.keys(before).length === 0) return after;
-    const deltas: Record<string, number> = {};
-    for (const id in after) {
-      const charged = after[id] ?? 0;
-      deltas[id] = this.dimensions.get(id).kind === "peak" ? charged : charged - (before[id] ?? 0);
-    }
-    for (const id in before) {
-      if (after[id] === undefined) deltas[id] = this.dimensions.get(id).kind === "peak" ? 0 : 0 - (before[id] ?? 0);
-    }
-    return deltas;
   }
 
   /** The link of a settlement, and those of what it brought about. */

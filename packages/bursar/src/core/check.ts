@@ -57,10 +57,12 @@ export function checkOperation(operation: Operation, dimensions: Dimensions): vo
     case "reserve":
       oneOf(operation.kind, KINDS, "kind");
       amounts(operation.asked, "asked", dimensions, false);
+      if (operation.least !== undefined) amounts(operation.least, "least", dimensions, false);
       if (operation.expires !== undefined) instant(operation.expires, "expires");
       break;
     case "commit":
       amounts(operation.used, "used", dimensions, false);
+      if (operation.seen !== undefined) amounts(operation.seen, "seen", dimensions, false);
       if (operation.estimate !== undefined) amounts(operation.estimate, "estimate", dimensions, false);
       break;
     case "charge":

@@ -107,6 +107,13 @@ export class Events {
     return { action_type: "StepReleased", data: { budget, ...step, why } };
   }
 
+  /** The limits in force, with all extensions. */
+  limits(budget: Budget): JsonObject {
+    const limits: Record<string, Json> = {};
+    for (const id of Object.keys(budget.limits)) limits[id] = this.edge(id, limitOf(budget, id));
+    return limits;
+  }
+
   /** Usage of every counted dimension, and of every clock that is limited. */
   consumed(budget: Budget, time: Time): JsonObject {
     const used: Record<string, Json> = {};

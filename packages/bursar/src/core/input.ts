@@ -94,6 +94,11 @@ export function readAmounts(
   return amounts;
 }
 
+/** Reads what is to be added to limits: rounded down as they are, and for clocks too. */
+export function readExtension(input: unknown, dimensions: Dimensions = STANDARD, field = "extensions"): Amounts {
+  return readAmounts(input, dimensions, { field, rounding: "down", clocks: true });
+}
+
 /** Percentages at which a budget warns: ascending, above 0 and below 100, where the policy takes over. */
 export function readThresholds(input: unknown, field = "thresholds"): readonly number[] {
   const list: readonly unknown[] = Array.isArray(input) ? input : [Number.NaN];

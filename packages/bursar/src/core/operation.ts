@@ -45,6 +45,8 @@ export interface ReserveOperation extends Caused {
   readonly call: CallId;
   readonly kind: CallKind;
   readonly asked: Amounts;
+  /** What may be cut to what is left, and how far down: a call that can do with less is not refused, but held to less. */
+  readonly least?: Amounts;
   readonly step_id?: string;
   readonly capability_id?: string;
   /** The instant at which a dead holder's reservation is settled: charged for model calls, released for all others. */
@@ -53,11 +55,16 @@ export interface ReserveOperation extends Caused {
   readonly must?: true;
 }
 
-/** Replaces a reservation by what was used. `used` is what was reported; what is missing there is charged as reserved. */
+/**
+ * Replaces a reservation by what was used. `used` is what was reported; what is missing there is charged as it was seen, else as
+ * reserved.
+ */
 export interface CommitOperation extends Caused {
   readonly op: "commit";
   readonly call: CallId;
   readonly used: Amounts;
+  /** What was seen of a call that broke off: an upper bound, charged in place of the reservation and marked as estimated. */
+  readonly seen?: Amounts;
   /** What serialized input and output would amount to at most: charged where nothing was reported or reserved. */
   readonly estimate?: Amounts;
   readonly duration_ms?: number;
@@ -132,7 +139,13 @@ interface Recorded {
 
 export type Outcome =
   | ({ readonly op: "open"; readonly decision: Decision; readonly budget: Budget | null } & Recorded)
-  | ({ readonly op: "reserve"; readonly decision: Decision; readonly notices: readonly Notice[] } & Repeatable)
+  | ({
+      readonly op: "reserve";
+      readonly decision: Decision;
+      /** What is held: as much as was asked for, unless it could be cut. */
+      readonly granted: Amounts;
+      readonly notices: readonly Notice[];
+    } & Repeatable)
   | ({ readonly op: "commit" | "charge"; readonly charged: Amounts; readonly estimated: boolean } & Settled)
   | ({ readonly op: "release" } & Settled)
   | ({ readonly op: "expire"; readonly calls: readonly CallId[] } & Recorded)

@@ -8,12 +8,23 @@ import type { OutcomeOf, ReserveOperation } from "./operation.js";
 const ADMITTED = Object.freeze({ kind: "admitted" as const, findings: Object.freeze([]) });
 
 /** The same question gets the same answer, as long as it is open. Afterwards the call has been made. */
-export function repeatedReserve(known: Call, budget: string, asked: Amounts): OutcomeOf<ReserveOperation> {
-  if (known.budget !== budget || !same(known.asked, asked)) throw reused(known.id);
+export function repeatedReserve(
+  known: Call,
+  budget: string,
+  asked: Amounts,
+  least?: Amounts,
+): OutcomeOf<ReserveOperation> {
+  const fits = least === undefined ? same(known.asked, asked) : isCut(known.asked, asked);
+  if (known.budget !== budget || !fits) throw reused(known.id);
   if (known.status !== "reserved") {
     throw new LedgerError(`call ${known.id} was ${known.status} already; a further attempt needs an id of its own`);
   }
-  return { op: "reserve", decision: ADMITTED, notices: [], repeated: true, links: [] };
+  return { op: "reserve", decision: ADMITTED, granted: known.asked, notices: [], repeated: true, links: [] };
+}
+
+/** How far a call was cut depends on the moment, so of a call that may be cut only the upper bound is known. */
+function isCut(granted: Amounts, asked: Amounts): boolean {
+  return Object.keys(granted).every((id) => (granted[id] ?? 0) <= (asked[id] ?? 0));
 }
 
 export function reused(call: string): LedgerError {

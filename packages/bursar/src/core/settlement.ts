@@ -146,6 +146,20 @@ function checked(budget: Budget, ids: readonly string[]): Budget {
   return budget;
 }
 
+/** What a later charge adds to an earlier one of the same call. A peak is no sum: the later one counts as it is. */
+export function difference(after: Amounts, before: Amounts, dimensions: Dimensions): Deltas {
+  if (Object.keys(before).length === 0) return after;
+  const deltas: Record<string, number> = {};
+  for (const id in after) {
+    const charged = after[id] ?? 0;
+    deltas[id] = dimensions.get(id).kind === "peak" ? charged : charged - (before[id] ?? 0);
+  }
+  for (const id in before) {
+    if (after[id] === undefined) deltas[id] = dimensions.get(id).kind === "peak" ? 0 : 0 - (before[id] ?? 0);
+  }
+  return deltas;
+}
+
 /** The part of what a call asks for that is held: peaks and clocks are not. */
 export function sums(amounts: Amounts, dimensions: Dimensions): Amounts {
   const held: Record<string, Amount> = {};

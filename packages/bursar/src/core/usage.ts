@@ -165,6 +165,17 @@ function recount(charged: Record<string, Amount>, asked: Amounts, reported: Amou
   }
 }
 
+/** Whether something that was asked for, or the tokens of a model call, was not reported, so that an estimate may be needed. */
+export function isSilent(
+  kind: CallKind | undefined,
+  asked: Readonly<Record<string, number>>,
+  reported: Amounts,
+): boolean {
+  if (kind === "model" && PARTS.some((id) => reported[id] === undefined)) return true;
+  for (const id in asked) if (reported[id] === undefined && id !== TOTAL && !COUNTED.includes(id)) return true;
+  return false;
+}
+
 /** What was reserved and not reported. The total follows from its parts, and what Bursar counts needs no report. */
 function missing(asked: Amounts, reported: Amounts): string[] {
   const ids: string[] = [];

@@ -8,6 +8,8 @@ export interface ChatRequest {
   readonly body: string;
   readonly input_tokens: number;
   readonly output_tokens: number;
+  /** Whether it asks to write input into a cache, which some providers bill. */
+  readonly caches: "no" | "5m" | "1h";
 }
 
 export interface ChatDefaults {
@@ -48,7 +50,16 @@ export function chatRequest(request: Json, defaults: ChatDefaults): ChatRequest 
   const limit = max_completion_tokens === undefined ? { max_tokens: most } : {};
   const body = JSON.stringify({ ...rest, ...limit, model, messages, stream: false });
   const around = rest.tools === undefined ? 0 : AROUND_TOOLS;
-  return { model, body, input_tokens: Buffer.byteLength(body) + around, output_tokens: checkMost(most) };
+  return {
+    ...{ model, body, input_tokens: Buffer.byteLength(body) + around, output_tokens: checkMost(most) },
+    caches: cachesIn(body),
+  };
+}
+
+/** Inside a text the quotes would be escaped, so only a field can be found like this. Whatever lives for an hour may be the cache. */
+function cachesIn(body: string): ChatRequest["caches"] {
+  if (!body.includes('"cache_control":')) return "no";
+  return body.includes('"1h"') ? "1h" : "5m";
 }
 
 /** The most tokens an answer may have. */

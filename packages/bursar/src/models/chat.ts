@@ -1,4 +1,5 @@
 import type { Json } from "../core/chain/canonical.js";
+import { toDecimal } from "../core/decimal.js";
 import { InputError, show } from "../core/errors.js";
 import { checkKeys, checkWait } from "../core/fields.js";
 import type { BudgetAmounts } from "../core/input.js";
@@ -6,7 +7,10 @@ import type { Model, ModelAnswer } from "../ports/model.js";
 import { RunError } from "../runs/error.js";
 import { readAnswer } from "./chat-answer.js";
 import { type ChatRequest, chatRequest, checkMost } from "./chat-request.js";
-import { howToPrice, type ModelPrices, priced, type Rate, readPrices } from "./price.js";
+import { isFree, isUnsent } from "./meter/answer-status.js";
+import { openPrices, statedPrices } from "./prices/open-prices.js";
+import type { Price, PriceBook } from "./prices/price.js";
+import { howToPrice, type ModelPrice, type ModelPrices } from "./prices/stated-price.js";
 import { ProviderError } from "./provider-error.js";
 import { bodyOf, shortened } from "./response.js";
 
@@ -16,8 +20,13 @@ export interface ChatModelOptions {
   /** The model that requests go to unless they name another. */
   readonly model: string;
   readonly apiKey?: string;
-  /** What models cost. One that is not named here is not called. */
-  readonly prices: ModelPrices;
+  /**
+   * What models cost: one that is not named here is not called. A price book from `openPrices` knows more of them; so does the
+   * table of prices, which counts when nothing is said here.
+   */
+  readonly prices?: ModelPrices | PriceBook;
+  /** What models cost that have no price. Without it they are not called; it should be too high rather than too low. */
+  readonly assume?: ModelPrice;
   /** The most an answer may have unless a request says otherwise: 1,024. */
   readonly max_tokens?: number;
   /** How long an answer may take: 600,000. */
@@ -25,14 +34,11 @@ export interface ChatModelOptions {
   readonly fetch?: typeof fetch;
 }
 
-const KEYS = ["url", "model", "apiKey", "prices", "max_tokens", "timeout_ms", "fetch"];
+const KEYS = ["url", "model", "apiKey", "prices", "assume", "max_tokens", "timeout_ms", "fetch"];
 const MAX_TOKENS = 1024;
 const TIMEOUT_MS = 600_000;
-
-/** Said by a provider, these may come after it has computed something; all others from 400 to 499 are refusals. */
-const UNSURE: ReadonlySet<number> = new Set([408, 409, 499]);
-/** Nothing was sent when the connection fails like this. */
-const UNSENT: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+/** Money is counted in billionths of a dollar. */
+const NANO = 9;
 
 /**
  * A model behind OpenAI's chat completions, which most providers and local servers speak. What a request may use is known
@@ -57,31 +63,37 @@ class ChatModel implements Model {
   readonly name: string;
   private readonly endpoint: URL;
   private readonly defaults: { readonly model: string; readonly max_tokens: number };
-  private readonly rates: ReadonlyMap<string, Rate>;
+  /** Null until the table of prices is loaded, which is when it is first needed. */
+  private book: PriceBook | null;
+  private readonly assume: ModelPrice | undefined;
   private readonly apiKey: string | null;
   private readonly timeout_ms: number;
   private readonly send: typeof fetch;
 
   constructor(options: ChatModelOptions) {
     checkKeys(options, "options", KEYS);
-    const { url, model, prices, max_tokens = MAX_TOKENS, timeout_ms = TIMEOUT_MS } = options;
+    const { url, model, prices, assume, max_tokens = MAX_TOKENS, timeout_ms = TIMEOUT_MS } = options;
     this.endpoint = readUrl(url);
     this.apiKey = readKey(options.apiKey);
     if (typeof model !== "string" || model === "") {
       throw new InputError("model", `is ${show(model)}; allowed: a model's name`);
     }
     this.name = model;
-    this.rates = readPrices(prices);
-    if (!this.rates.has(model)) throw new InputError("prices", `has none for ${show(model)}; ${howToPrice(model)}`);
+    this.assume = assume;
+    this.book = bookOf(prices, assume);
+    if (this.book !== null && this.find(this.book, model) === null) {
+      throw new InputError("prices", `has none for ${show(model)}; ${howToPrice(model)}`);
+    }
     this.defaults = { model, max_tokens: checkMost(max_tokens, "max_tokens") };
     checkWait(timeout_ms, "timeout_ms");
     this.timeout_ms = timeout_ms;
     this.send = options.fetch ?? fetch;
   }
 
-  quote(request: Json): BudgetAmounts {
-    const { model, input_tokens, output_tokens } = chatRequest(request, this.defaults);
-    return priced(this.rateOf(model), input_tokens, output_tokens);
+  quote(request: Json): BudgetAmounts | Promise<BudgetAmounts> {
+    const chat = chatRequest(request, this.defaults);
+    const { book } = this;
+    return book === null ? this.open().then((opened) => this.most(opened, chat)) : this.most(book, chat);
   }
 
   async call(
@@ -89,22 +101,40 @@ class ChatModel implements Model {
     { signal, key }: { readonly signal: AbortSignal; readonly key: string },
   ): Promise<ModelAnswer> {
     const chat = chatRequest(request, this.defaults);
-    const rate = this.rateOf(chat.model);
+    const price = this.priceOf(await this.open(), chat.model);
     signal.throwIfAborted();
     const patience = AbortSignal.timeout(this.timeout_ms);
     try {
       const text = await this.post(chat, key, AbortSignal.any([signal, patience]));
       const { value, usage } = readAnswer(text, this.apiKey);
-      return usage === null ? { value } : { value, usage: priced(rate, usage.input_tokens, usage.output_tokens) };
+      return usage === null ? { value } : { value, usage: amountsOf(usage, price.cost(usage)) };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw this.explain(error, patience.aborted);
     }
   }
 
-  private rateOf(model: string): Rate {
-    const rate = this.rates.get(model);
-    if (rate !== undefined) return rate;
+  private async open(): Promise<PriceBook> {
+    const { assume } = this;
+    this.book ??= await openPrices(assume === undefined ? {} : { assume });
+    return this.book;
+  }
+
+  private most(
+    book: PriceBook,
+    { model, input_tokens: input, output_tokens: output, caches }: ChatRequest,
+  ): BudgetAmounts {
+    const nano = this.priceOf(book, model).most({ input, output, caches, audio: false });
+    return amountsOf({ input, output }, nano);
+  }
+
+  private find(book: PriceBook, model: string): Price | null {
+    return book.find(model, { url: this.endpoint.href, protocol: "openai-chat" });
+  }
+
+  private priceOf(book: PriceBook, model: string): Price {
+    const price = this.find(book, model);
+    if (price !== null) return price;
     const message = `there is no price for the model ${show(model)}, so it is not called; ${howToPrice(model)}`;
     throw new RunError("unknown_price", message, { model });
   }
@@ -124,12 +154,11 @@ class ChatModel implements Model {
   }
 
   private refusal({ status, headers }: Response, text: string): ProviderError {
-    const refused = status >= 400 && status < 500 && !UNSURE.has(status);
     const wait = Number(headers.get("retry-after") ?? Number.NaN);
     const data = { status, ...(Number.isFinite(wait) && wait >= 0 && { retry_after_s: wait }) };
     const said = shortened(text, this.apiKey);
     const message = `the provider answered ${status}${said === "" ? "" : `: ${said}`}`;
-    return new ProviderError(refused ? "provider_refused" : "provider_failed", message, data);
+    return new ProviderError(isFree(status) ? "provider_refused" : "provider_failed", message, data);
   }
 
   /** What a program may be told: what happened, without the address's parameters and without a key. */
@@ -139,10 +168,41 @@ class ChatModel implements Model {
     if (late) return new ProviderError("provider_timeout", `${origin} gave no answer within ${this.timeout_ms} ms`);
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-    if (UNSENT.has(code)) return new ProviderError("provider_unreachable", `${origin} cannot be reached (${code})`);
+    if (isUnsent(error)) return new ProviderError("provider_unreachable", `${origin} cannot be reached (${code})`);
     const why = shortened(code === "" ? String(cause instanceof Error ? cause.message : cause) : code, this.apiKey);
     return new ProviderError("provider_failed", `the connection to ${origin} failed: ${why}`);
   }
+}
+
+/** The book that is there at once; null stands for the table, which has to be loaded. */
+function bookOf(prices: ChatModelOptions["prices"], assume: ModelPrice | undefined): PriceBook | null {
+  const own = assume === undefined ? {} : { assume };
+  if (prices === undefined) {
+    // What is assumed is read here too, so that whoever mistypes it hears of it at once.
+    statedPrices(own);
+    return null;
+  }
+  if (!isBook(prices)) return statedPrices({ prices, ...own });
+  if (assume === undefined) return prices;
+  throw new InputError("assume", "stands beside a price book; give it to openPrices, or state prices");
+}
+
+/** A model might be called `find`, but its price is no function. */
+function isBook(prices: ModelPrices | PriceBook): prices is PriceBook {
+  return typeof (prices as { find?: unknown } | null)?.find === "function" && !Array.isArray(prices);
+}
+
+/** Tokens with what they cost, in edge units. */
+function amountsOf(
+  { input, output }: { readonly input: number; readonly output: number },
+  nano: bigint,
+): BudgetAmounts {
+  return {
+    llm_input_tokens: input,
+    llm_output_tokens: output,
+    llm_tokens: input + output,
+    cost_usd: toDecimal(Number(nano), NANO),
+  };
 }
 
 function readUrl(url: unknown): URL {

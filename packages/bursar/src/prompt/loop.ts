@@ -15,6 +15,7 @@ export async function run(evaluation: Evaluation): Promise<PromptResponse> {
   for (let round = 0; round < ending.settings.maxRounds; round++) {
     const response = await request(ending, messages);
     if (response.toolCalls.length === 0) return finalize(ending, response, executions);
+    if (response.ending !== "whole") throw unfinished(ending, response);
     messages.push({ role: "assistant", content: response.text, toolCalls: response.toolCalls });
     for (const call of response.toolCalls) {
       const execution = await runTool(ending, call, delegateOf(ending));
@@ -26,13 +27,21 @@ export async function run(evaluation: Evaluation): Promise<PromptResponse> {
   throw ending.failure("request", `had no final response after ${maxRounds} requests; raise maxRounds to allow more`);
 }
 
+/** Nobody knows what the model still wanted to say about a tool call, so none is made: half an input may do harm. */
+function unfinished(evaluation: Evaluation, { ending }: CheckedResponse): Error {
+  evaluation.check();
+  const advice = "allow more output, with the maxOutputTokens of its provider";
+  const why = ending === "length" ? `at the limit of its output; ${advice}` : "by a filter of its provider's";
+  return evaluation.failure("request", `called a tool and was cut off ${why}`);
+}
+
 function delegateOf(evaluation: Evaluation): Delegate {
   return async (prompt, tally) => run(evaluation.child(prompt, tally));
 }
 
 function finalize(
   evaluation: Evaluation,
-  { text }: CheckedResponse,
+  { text, ending }: CheckedResponse,
   executions: readonly ToolExecution[],
 ): PromptResponse {
   evaluation.checkFinal();
@@ -40,6 +49,7 @@ function finalize(
   return Object.freeze({
     promptName: prompt.name,
     text,
+    ending,
     usage: tally.usage,
     estimated: tally.estimated,
     toolExecutions: Object.freeze(executions),

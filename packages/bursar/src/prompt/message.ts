@@ -5,6 +5,12 @@ export interface ToolCall {
   readonly input: unknown;
 }
 
+/**
+ * How an answer ended: `whole`, or cut at the limit of its output (`length`), or held back by the provider (`filtered`), so that
+ * its text is not all there.
+ */
+export type Ending = "whole" | "length" | "filtered";
+
 /** One turn of the conversation an evaluation holds with the provider. */
 export type PromptMessage =
   | { readonly role: "system" | "user"; readonly content: string }

@@ -13,13 +13,14 @@ export {
   PromptEvaluationError,
 } from "./errors.js";
 export { evaluate } from "./evaluate.js";
-export type { PromptMessage, ToolCall } from "./message.js";
+export type { Ending, PromptMessage, ToolCall } from "./message.js";
 export type { PromptResponse } from "./prompt-response.js";
 export {
   type Provider,
   ProviderError,
   type ProviderRequest,
   type ProviderResponse,
+  type Quote,
   type UsageReport,
 } from "./provider.js";
 export type { RenderedPrompt } from "./rendered-prompt.js";

@@ -1,6 +1,6 @@
 import { InputError, show } from "../core/errors.js";
 import type { Counter } from "./counter.js";
-import type { ToolCall } from "./message.js";
+import type { Ending, ToolCall } from "./message.js";
 import type { UsageReport } from "./provider.js";
 import { readTokenUsage, type TokenUsage } from "./tokens.js";
 
@@ -8,16 +8,22 @@ import { readTokenUsage, type TokenUsage } from "./tokens.js";
 export interface CheckedResponse {
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
+  readonly ending: Ending;
 }
+
+const ENDINGS: readonly unknown[] = ["whole", "length", "filtered"] satisfies readonly Ending[];
 
 export function readResponse(response: unknown): CheckedResponse {
   if (typeof response !== "object" || response === null) {
     throw new InputError("response", `is ${show(response)}; allowed: an object with text`);
   }
-  const { text, toolCalls = [] } = response as Partial<Record<keyof CheckedResponse, unknown>>;
+  const { text, toolCalls = [], ending = "whole" } = response as Partial<Record<keyof CheckedResponse, unknown>>;
   if (typeof text !== "string") throw new InputError("response.text", `is ${show(text)}; allowed: a string`);
   if (!Array.isArray(toolCalls)) throw new InputError("response.toolCalls", `is ${show(toolCalls)}; allowed: an array`);
-  return { text, toolCalls: toolCalls.map(readToolCall) };
+  if (!ENDINGS.includes(ending)) {
+    throw new InputError("response.ending", `is ${show(ending)}; allowed: ${ENDINGS.join(", ")}`);
+  }
+  return { text, toolCalls: toolCalls.map(readToolCall), ending: ending as Ending };
 }
 
 /** What a report says was used, or null when it says nothing. */

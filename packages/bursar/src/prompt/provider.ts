@@ -1,5 +1,5 @@
 import { BursarError } from "../core/errors.js";
-import type { PromptMessage, ToolCall } from "./message.js";
+import type { Ending, PromptMessage, ToolCall } from "./message.js";
 import type { TokenUsage } from "./tokens.js";
 import type { ToolDefinition } from "./tool.js";
 
@@ -22,12 +22,22 @@ export interface UsageReport {
   readonly usage?: TokenUsage | null;
   /** Tokens since the evaluation's first request. */
   readonly cumulativeUsage?: TokenUsage | null;
+  /** Whether that is the most it can have been, rather than what it was. */
+  readonly estimated?: boolean;
 }
 
 export interface ProviderResponse extends UsageReport {
   readonly text: string;
   /** None: this is the final response. */
   readonly toolCalls?: readonly ToolCall[];
+  /** `whole` unless it is said. */
+  readonly ending?: Ending;
+}
+
+/** The most a request can use. */
+export interface Quote extends TokenUsage {
+  /** The least the output can be held to, where the provider refuses a lower limit: 1. */
+  readonly leastOutput?: number;
 }
 
 /**
@@ -46,10 +56,11 @@ export interface Provider {
   complete(request: ProviderRequest): Promise<ProviderResponse>;
   /**
    * The most the request can use. The quoted input is reserved as it stands, so a request that cannot fit is not made;
-   * the output is cut to what remains, which the model is then held to by `maxOutputTokens`. Without a quote, input is
-   * bounded by the request's UTF-8 bytes, and all the output that remains is reserved.
+   * the output is cut to what remains, which the model is then held to by `maxOutputTokens`, and if that is less than
+   * `leastOutput` the request is not made. Without a quote, input is bounded by the request's UTF-8 bytes, and all the
+   * output that remains is reserved.
    */
-  quote?(request: ProviderRequest): TokenUsage | Promise<TokenUsage>;
+  quote?(request: ProviderRequest): Quote | Promise<Quote>;
 }
 
 /**
@@ -64,10 +75,15 @@ export class ProviderError extends BursarError implements UsageReport {
   override readonly name: string = "ProviderError";
   readonly usage: TokenUsage | null;
   readonly cumulativeUsage: TokenUsage | null;
+  readonly estimated: boolean;
 
-  constructor(message: string, { usage = null, cumulativeUsage = null, ...options }: UsageReport & ErrorOptions) {
+  constructor(
+    message: string,
+    { usage = null, cumulativeUsage = null, estimated = false, ...options }: UsageReport & ErrorOptions,
+  ) {
     super("provider", message, options);
     this.usage = usage;
     this.cumulativeUsage = cumulativeUsage;
+    this.estimated = estimated;
   }
 }

@@ -3,7 +3,13 @@ import type { Reservation } from "./budget-node.js";
 import type { Evaluation } from "./evaluation.js";
 import type { PromptMessage } from "./message.js";
 import { outcomeOf, type Settled } from "./outcome.js";
-import { ProviderError, type ProviderRequest, type ProviderResponse } from "./provider.js";
+import {
+  ProviderError,
+  type ProviderRequest,
+  type ProviderResponse,
+  type Quote,
+  type UsageReport,
+} from "./provider.js";
 import { type CheckedResponse, readResponse, readUsage } from "./provider-response.js";
 import { askFor, quoteFor } from "./quote.js";
 import type { CheckedPrompt } from "./rendered-prompt.js";
@@ -59,7 +65,7 @@ function definitions({ tools }: CheckedPrompt): readonly ToolDefinition[] {
   }));
 }
 
-async function reserve(evaluation: Evaluation, draft: ProviderRequest, quote: TokenUsage | null): Promise<Reservation> {
+async function reserve(evaluation: Evaluation, draft: ProviderRequest, quote: Quote | null): Promise<Reservation> {
   evaluation.now();
   const admission = await evaluation.node.reserve(askFor(quote, draft), evaluation.signal);
   if (admission.kind === "stopped") throw evaluation.exceeded(admission.finding);
@@ -88,13 +94,18 @@ function settle(evaluation: Evaluation, reservation: Reservation, outcome: Settl
     problem = error as Error;
   }
   if (used === null) charge(evaluation, reservation, outcome.kind === "done" ? outcome.value : null);
-  else commit(evaluation, reservation, used, false);
+  else commit(evaluation, reservation, used, isEstimate(outcome));
   return problem;
 }
 
 function reported(evaluation: Evaluation, outcome: Settled<ProviderResponse>): TokenUsage | null {
   if (outcome.kind === "done") return readUsage(outcome.value, evaluation.counter);
   return outcome.error instanceof ProviderError ? readUsage(outcome.error, evaluation.counter) : null;
+}
+
+function isEstimate(outcome: Settled<ProviderResponse>): boolean {
+  const report: unknown = outcome.kind === "done" ? outcome.value : outcome.error;
+  return (report as UsageReport | null)?.estimated === true;
 }
 
 /** Charges the reservation. Output that nobody could bound before is bounded by the bytes that came. */

@@ -12,8 +12,9 @@ export interface ApprovalRequest {
   readonly id: string;
   readonly status: ApprovalStatus;
   readonly kind: ApprovalKind;
-  readonly run: string;
-  readonly checkpoint_id: string;
+  /** The run that stands still for it; null when a budget is asked for alone, as by a client of the gateway. */
+  readonly run: string | null;
+  readonly checkpoint_id: string | null;
   /** What it is about, once per run: a dimension of a budget, or one action. */
   readonly about: string;
   /** The budget that would be extended; null when none is. */

@@ -6,7 +6,7 @@ import type { ChildRequest } from "./deed.js";
 import { RunError } from "./error.js";
 import type { AskEntry } from "./journal.js";
 import { openChild } from "./opening.js";
-import { ENDED, type RunRecord, readRun } from "./record.js";
+import { hasEnded, type RunRecord, readRun } from "./record.js";
 import type { Children } from "./surroundings.js";
 import { untilAborted } from "./until-aborted.js";
 
@@ -52,7 +52,7 @@ export class Brood implements Children {
     for (;;) {
       const run = await untilAborted(this.options.drive(id), signal);
       if (run.status === "completed") return run.result;
-      if (ENDED.has(run.status)) throw failed(run);
+      if (hasEnded(run)) throw failed(run);
       // One that waits for nobody stood still only because those above it did.
       if (isIdle(run)) await this.options.wake(id);
       else {

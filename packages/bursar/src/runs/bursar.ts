@@ -1,10 +1,8 @@
-import type { Json, JsonObject } from "../core/chain/canonical.js";
+import type { JsonObject } from "../core/chain/canonical.js";
 import { StaleError } from "../core/document.js";
 import { InputError, LedgerError } from "../core/errors.js";
 import { Events } from "../core/events.js";
-import { checkKeys } from "../core/fields.js";
-import { type BudgetAmounts, type BudgetLimits, readAmounts, readLimits } from "../core/input.js";
-import type { Model } from "../ports/model.js";
+import { type BudgetAmounts, type BudgetLimits, readExtension, readLimits } from "../core/input.js";
 import type { Program } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
@@ -12,71 +10,37 @@ import { newName } from "../runtime/names.js";
 import { systemTimer } from "../runtime/system-clock.js";
 import { type ApprovalKind, type ApprovalRequest, readApproval } from "./approval.js";
 import { Brood } from "./brood.js";
-import { claimId, putClaim, readClaim, taken } from "./claim.js";
+import { APPROVAL_MS, type BursarOptions, CLAIM_MS, checkOptions } from "./bursar-options.js";
+import { runOfCheckpoint } from "./checkpoint.js";
+import { claimOf, putClaim, taken } from "./claim.js";
+import { startClocks } from "./clocks.js";
 import { Conductor } from "./conductor.js";
 import {
+  ApprovalError,
   type ApproveOptions,
   approve,
   type DenyOptions,
   deny,
   findApproval,
   goingOn,
-  requestsOf,
+  pendingRequests,
 } from "./decisions.js";
 import type { Handlers } from "./deed.js";
 import { ClaimLostError, RunError } from "./error.js";
 import { handlersFor } from "./handlers.js";
+import { toJson } from "./json.js";
 import { NO_PROGRAM } from "./no-program.js";
-import { openRun, type StartOptions, sessionBudget, unopened } from "./opening.js";
-import { isOperator, mayDecide, type Principal } from "./principal.js";
-import { ENDED, type ProgramRef, putRun, type RunRecord, readRun } from "./record.js";
+import { checkStart, openRun, type StartOptions, sessionBudget, unopened } from "./opening.js";
+import { mayDecide, type Principal } from "./principal.js";
+import { Programs } from "./programs.js";
+import { hasEnded, putRun, type RunRecord, readRun, record } from "./record.js";
 import { requestAbout } from "./request.js";
 import { type RunResult, resultOf } from "./result.js";
-import type { Tool } from "./tool.js";
-import type { Webhook } from "./webhook.js";
 
-export interface BursarOptions {
-  readonly store: Store;
-  /** The programs that runs may execute, by their names. */
-  readonly programs?: readonly Program[];
-  /** Makes programs out of what the store keeps of them, for those that bring their source along. */
-  readonly revive?: (program: ProgramRef) => Program | null;
-  readonly tools?: readonly Tool[];
-  readonly model?: Model;
-  /** Further things for programs to ask for. */
-  readonly handlers?: Handlers;
-  readonly timer?: Timer;
-  /** What this worker is called in claims. */
-  readonly worker?: string;
-  /** How long a run stays with a worker that says nothing: 30,000. */
-  readonly claim_ms?: number;
-  /** How long a request waits for an answer: a day. */
-  readonly approval_ms?: number;
-  /** Told when a run that is driven here stands still or has ended. */
-  readonly changed?: (run: RunRecord) => void;
-  /** Told about requests and decisions. */
-  readonly webhook?: Webhook;
-}
-
-const KEYS = [
-  ...[
-    "store",
-    "programs",
-    "revive",
-    "tools",
-    "model",
-    "handlers",
-    "timer",
-    "worker",
-    "claim_ms",
-    "approval_ms",
-    "changed",
-    "webhook",
-  ],
-];
-const START_KEYS = [...["id", "limits", "policies", "thresholds", "deadline", "session", "wrap_up", "hints", "by"]];
-const [DAY_MS, CLAIM_MS] = [24 * 60 * 60_000, 30_000];
 const LOOK_MS = 500;
+
+/** Who adds to a budget, and why. */
+type Decider = Pick<DenyOptions, "by" | "reason">;
 
 /** Whoever starts a run in a process of his own is its operator. */
 const OPERATOR: Principal = { name: "operator", role: "operator" };
@@ -96,8 +60,7 @@ export class Bursar implements AsyncDisposable {
   private readonly options: BursarOptions;
   private readonly timer: Timer;
   private readonly handlers: Handlers;
-  private readonly programs = new Map<string, Program>();
-  private readonly byDigest = new Map<string, Program>();
+  private readonly programs: Programs;
   private readonly worker: string;
   private readonly events: Events;
   private readonly driving = new Map<string, { readonly conductor: Conductor; readonly done: Promise<RunRecord> }>();
@@ -105,19 +68,19 @@ export class Bursar implements AsyncDisposable {
   private closed = false;
 
   constructor(options: BursarOptions) {
-    checkKeys(options, "options", KEYS);
+    checkOptions(options);
     this.options = options;
     this.store = options.store;
     this.timer = options.timer ?? systemTimer;
     const { tools = [], model = null, handlers = {}, programs = [] } = options;
     this.handlers = handlersFor({ tools, model, more: handlers });
-    for (const program of programs) this.learn(program);
+    this.programs = new Programs(programs, options.revive ?? (() => null));
     this.worker = options.worker ?? newName(this.store.clock.now().instant);
     this.events = new Events(this.store.dimensions);
     this.brood = new Brood({
       store: this.store,
       timer: this.timer,
-      program: (name) => this.programNamed(name),
+      program: (name) => this.programs.named(name),
       drive: (id) => this.drive(id),
       cancel: (id, reason) => this.end(id, { by: "parent", reason }),
       wake: (id) => this.wake(id),
@@ -130,25 +93,21 @@ export class Bursar implements AsyncDisposable {
     input: unknown,
     options: StartOptions & { readonly by?: Principal } = {},
   ): Promise<RunRecord> {
-    checkKeys(options, "options", START_KEYS);
-    const { by = OPERATOR, ...rest } = options;
-    if (rest.hints !== undefined && !isOperator(by)) mayDecide(by, "give execution hints");
+    const { by = OPERATOR, ...terms } = options;
+    checkStart(terms, by, this.store.dimensions);
     const { instant } = this.store.clock.now();
-    const id = rest.id ?? newName(instant);
-    const known = rest.id === undefined ? null : await this.store.document("run", id);
+    const { id = newName(instant), session } = terms;
+    const known = terms.id === undefined ? null : await this.store.document("run", id);
     if (known !== null) return readRun(known);
-    const chosen = typeof program === "string" ? this.programNamed(program) : program;
-    this.learn(chosen);
-    const written = JSON.parse(JSON.stringify(input ?? null)) as Json;
-    const start = { id, program: chosen, input: written, instant, by: by.name };
-    const operations = openRun(start, rest, this.store.dimensions);
+    const chosen = typeof program === "string" ? this.programs.named(program) : program;
+    this.programs.learn(chosen);
+    const start = { id, program: chosen, input: toJson(input, "the input"), instant, by: by.name };
     try {
-      await this.store.apply(operations);
+      await this.store.apply(openRun(start, terms, this.store.dimensions));
     } catch (error) {
       const there = await this.store.document("run", id);
       if (there !== null) return readRun(there);
-      if (error instanceof LedgerError && rest.session !== undefined)
-        throw await unopened(this.store, rest.session, error);
+      if (error instanceof LedgerError && session !== undefined) throw await unopened(this.store, session, error);
       throw error;
     }
     return this.find(id);
@@ -167,10 +126,10 @@ export class Bursar implements AsyncDisposable {
   /** Drives a run until it stands still or has ended; waits for it when another worker drives it. */
   async drive(id: string): Promise<RunRecord> {
     for (;;) {
-      if (this.closed) throw new ClaimLostError(id);
+      if (this.closed) throw new ClaimLostError(id, "closed");
       const own = this.driving.get(id);
       const run = own === undefined ? await this.find(id) : await own.done.catch((error) => this.lost(id, error));
-      if (ENDED.has(run.status) || run.status === "paused") return run;
+      if (hasEnded(run) || run.status === "paused") return run;
       if (this.driving.has(id)) continue;
       if (!(await this.claim(run)) && !this.closed) await this.pause(LOOK_MS);
     }
@@ -179,15 +138,15 @@ export class Bursar implements AsyncDisposable {
   /** Takes a run if nobody has it. Tells whether it was there to be taken. */
   async claim(run: RunRecord): Promise<boolean> {
     const { claim_ms = CLAIM_MS } = this.options;
-    const claim = readClaim(run.id, await this.store.document("lease", claimId(run.id)));
+    const claim = await claimOf(this.store, run.id);
     const next = taken(claim, this.worker, this.store.clock.now().instant, claim_ms);
     if (next === null || this.driving.has(run.id) || this.closed) return false;
     // Who only ends a run need not know its program.
-    const program = run.cancel === null ? this.programFor(run) : NO_PROGRAM;
-    if (run.cancel === null) this.learn(program);
+    const program = run.cancel === null ? this.programs.of(run) : NO_PROGRAM;
     const running: RunRecord = { ...run, status: "running" };
     try {
-      await this.store.apply([putClaim(next), putRun(running), this.claimed(run, next.epoch)]);
+      const claimed = record(run, "RunClaimed", { worker: this.worker, epoch: next.epoch });
+      await this.store.apply([putClaim(next), putRun(running), claimed, ...(await startClocks(this.store, run))]);
     } catch (error) {
       if (error instanceof StaleError) return false;
       throw error;
@@ -195,7 +154,7 @@ export class Bursar implements AsyncDisposable {
     const conductor = new Conductor(
       {
         ...{ store: this.store, timer: this.timer, handlers: this.handlers, children: this.brood },
-        ...{ claim_ms, approval_ms: this.options.approval_ms ?? DAY_MS },
+        ...{ claim_ms, approval_ms: this.options.approval_ms ?? APPROVAL_MS },
       },
       program,
       { ...running, version: run.version + 1 },
@@ -212,19 +171,29 @@ export class Bursar implements AsyncDisposable {
 
   /** Says yes to a request, by its id or by that of its checkpoint, and drives the run on. */
   async approve(id: string, options: ApproveOptions): Promise<RunResult> {
-    return this.decided(id, await approve(this.store, id, options));
+    return this.driven(id, await this.decide(await this.ofRun(id), "approve", options));
+  }
+
+  /** Says no to a request, and drives the run to its end, or past the one action that was refused. */
+  async deny(id: string, options: DenyOptions): Promise<RunResult> {
+    return this.driven(id, await this.decide(await this.ofRun(id), "deny", options));
+  }
+
+  /**
+   * Answers a request and leaves the driving to others, so that to decide takes nothing of what the run needs. It is the way for
+   * requests that no run stands still for, such as those of the gateway's clients: then a budget is extended, or is not.
+   */
+  async decide(id: string, answer: "approve" | "deny", options: ApproveOptions): Promise<ApprovalRequest> {
+    const request = await (answer === "approve" ? approve : deny)(this.store, id, options);
+    void this.options.webhook?.tell("approval.decided", request);
+    return request;
   }
 
   /** Adds to a run's budget, or to a session's, without being asked. */
-  async extend(budget: string, extensions: BudgetAmounts, { by, reason = null }: DenyOptions): Promise<void> {
+  async extend(budget: string, extensions: BudgetAmounts, { by, reason = null }: Decider): Promise<void> {
     mayDecide(by, "extend a budget");
-    const field = { field: "extensions", rounding: "down", clocks: true } as const;
-    const additional = readAmounts(extensions, this.store.dimensions, field);
+    const additional = readExtension(extensions, this.store.dimensions);
     await this.store.apply([{ op: "extend", budget, additional, approved_by: by.name, reason, must: true }]);
-  }
-
-  async deny(id: string, options: DenyOptions): Promise<RunResult> {
-    return this.decided(id, await deny(this.store, id, options));
   }
 
   /** Lets a run go on from its checkpoint, with what an operator adds to its budget. */
@@ -234,7 +203,7 @@ export class Bursar implements AsyncDisposable {
     if (request !== null && request.status === "pending" && request.expires > this.store.clock.now().instant) {
       return this.approve(request.id, { by, ...(extensions !== undefined && { extensions }) });
     }
-    return this.resume(id.replace(/\/checkpoint$/, ""), by);
+    return this.resume(runOfCheckpoint(id) ?? id, by);
   }
 
   /** Lets a run go on. What was asked for and has expired is asked for anew. */
@@ -278,8 +247,9 @@ export class Bursar implements AsyncDisposable {
     kind: Exclude<ApprovalKind, "budget_extension">,
     action: JsonObject,
   ): Promise<ApprovalRequest> {
-    const { approval_ms = DAY_MS } = this.options;
-    const request = await requestAbout(this.store, await this.find(run), kind, action, approval_ms);
+    const { approval_ms = APPROVAL_MS } = this.options;
+    const found = await this.find(run);
+    const request = await requestAbout(this.store, found, kind, action, found.approval_ms ?? approval_ms);
     void this.options.webhook?.tell("approval.requested", request);
     return request;
   }
@@ -288,7 +258,7 @@ export class Bursar implements AsyncDisposable {
   async result(run: RunRecord): Promise<RunResult> {
     const budget = await this.store.budget(run.budget);
     const usage: JsonObject = budget === null ? {} : this.events.consumed(budget, this.store.clock.now());
-    return resultOf(run, usage, run.status === "paused" ? await requestsOf(this.store, run.id) : []);
+    return resultOf(run, usage, run.status === "paused" ? await pendingRequests(this.store, run.id) : []);
   }
 
   /** Lets go of everything here; what was under way is resumable. */
@@ -314,17 +284,29 @@ export class Bursar implements AsyncDisposable {
     }
   }
 
+  /** A request that a run stands still for. */
+  private async ofRun(id: string): Promise<string> {
+    const { run, budget } = await findApproval(this.store, id);
+    if (run !== null) return id;
+    const hint = "answer it with decide(), which drives nothing";
+    throw new ApprovalError(
+      "no_run",
+      `request ${id} is for budget ${budget} alone, and no run stands still for it; ${hint}`,
+    );
+  }
+
   /** Goes on with the run that was decided over, or with the one above that was named; where that is not possible here, others do. */
-  private async decided(id: string, request: ApprovalRequest): Promise<RunResult> {
-    void this.options.webhook?.tell("approval.decided", request);
-    const named = id.endsWith("/checkpoint") ? id.slice(0, -"/checkpoint".length) : request.run;
+  private async driven(id: string, request: ApprovalRequest): Promise<RunResult> {
+    // Whoever has none was turned away before anything was decided.
+    const named = runOfCheckpoint(id) ?? (request.run as string);
     const run = await this.drive(named).catch((error: unknown) => {
       if (error instanceof RunError && error.code === "unknown_program") return this.find(named);
       throw error;
     });
-    for (let above = run.parent; above !== null; above = (await this.find(above)).parent) {
-      const { status } = await this.find(above);
-      if (status === "queued") this.drive(above).catch(() => {});
+    for (let id = run.parent; id !== null; ) {
+      const above = await this.find(id);
+      if (above.status === "queued") this.drive(id).catch(() => {});
+      id = above.parent;
     }
     return this.result(run);
   }
@@ -341,7 +323,7 @@ export class Bursar implements AsyncDisposable {
   private async end(id: string, cancel: NonNullable<RunRecord["cancel"]>): Promise<RunRecord> {
     for (;;) {
       const run = await this.find(id);
-      if (ENDED.has(run.status)) return run;
+      if (hasEnded(run)) return run;
       try {
         if (run.status === "paused") await this.store.apply(await goingOn(this.store, id, cancel));
         else if (run.cancel === null) await this.store.apply([putRun({ ...run, cancel })]);
@@ -357,37 +339,6 @@ export class Bursar implements AsyncDisposable {
   private lost(id: string, error: unknown): Promise<RunRecord> {
     if (error instanceof ClaimLostError) return this.find(id);
     throw error;
-  }
-
-  /** A program is known from now on, with those that it may start. */
-  private learn(program: Program): void {
-    if (!this.programs.has(program.name)) this.programs.set(program.name, program);
-    this.byDigest.set(program.digest, program);
-    for (const child of program.children ?? []) this.learn(child);
-  }
-
-  private programNamed(name: string): Program {
-    const program = this.programs.get(name);
-    if (program !== undefined) return program;
-    throw new RunError(
-      "unknown_program",
-      `there is no program ${name}; there is ${[...this.programs.keys()].join(", ")}`,
-    );
-  }
-
-  private programFor({ program }: RunRecord): Program {
-    const known = this.byDigest.get(program.digest);
-    if (known !== undefined) return known;
-    const named = this.programs.get(program.name);
-    const revived = this.options.revive?.(program) ?? null;
-    if (revived !== null) return revived;
-    const why = named === undefined ? "is not known here" : "is another version than the one the run began with";
-    throw new RunError("unknown_program", `the program ${program.name} ${why}`);
-  }
-
-  private claimed(run: RunRecord, epoch: number) {
-    const data = { run_id: run.id, worker: this.worker, epoch };
-    return { op: "record", budget: run.budget, action: { action_type: "RunClaimed", data } } as const;
   }
 
   private pause(ms: number): Promise<void> {

@@ -13,8 +13,15 @@ export interface Checkpoint {
   readonly version: number;
 }
 
+const SUFFIX = "/checkpoint";
+
 export function checkpointId(run: string): string {
-  return `${run}/checkpoint`;
+  return `${run}${SUFFIX}`;
+}
+
+/** The run that a checkpoint belongs to; null when the id is none of a checkpoint. */
+export function runOfCheckpoint(id: string): string | null {
+  return id.endsWith(SUFFIX) ? id.slice(0, -SUFFIX.length) : null;
 }
 
 export function readCheckpoint(run: string, document: Document | null): Checkpoint {
@@ -29,7 +36,7 @@ export function putCheckpoint({ id, version, ...body }: Checkpoint): PutOperatio
   return { op: "put", kind: "session", id, budget: null, status: "checkpoint", body: json, version };
 }
 
-/** What is left of a checkpoint after its run has ended: its name, and that it was there. */
-export function emptied({ id, version }: Checkpoint): PutOperation {
-  return { op: "put", kind: "session", id, budget: null, status: "removed", body: {}, version };
+/** What is left of a checkpoint after its run has ended: its name, and how many parts the journal has. */
+export function emptied({ id, part, version }: Checkpoint): PutOperation {
+  return { op: "put", kind: "session", id, budget: null, status: "removed", body: { part }, version };
 }

@@ -1,5 +1,6 @@
 import type { Document } from "../core/document.js";
 import type { PutOperation } from "../core/operation.js";
+import type { Store } from "../ports/store.js";
 
 /**
  * A worker's right to drive a run. It is a document that is written anew with everything the worker writes, so that whoever
@@ -27,6 +28,11 @@ export function readClaim(run: string, document: Document | null): Claim {
   if (document === null) return { run, worker: null, epoch: 0, expires: 0, hold: null, version: 0 };
   const { worker, epoch, expires, hold } = document.body as unknown as Claim;
   return { run, worker, epoch, expires, hold, version: document.version };
+}
+
+/** Who drives a run at present, and how long it stays so without another word. */
+export async function claimOf(store: Store, run: string): Promise<Claim> {
+  return readClaim(run, await store.document("lease", claimId(run)));
 }
 
 export function putClaim({ run, worker, epoch, expires, hold, version }: Claim): PutOperation {

@@ -1,13 +1,14 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Finding } from "../core/decision.js";
 import { StaleError } from "../core/document.js";
-import { BursarError, LedgerError } from "../core/errors.js";
+import { LedgerError } from "../core/errors.js";
 import type { Computed, Output, OwnEffect, Played, Program, Stage } from "../ports/program.js";
 import { Gate } from "../runtime/gate.js";
 import { TimeLimit } from "../runtime/time-limit.js";
 import { useApproval } from "./approval.js";
 import { type Checkpoint, checkpointId, putCheckpoint, readCheckpoint } from "./checkpoint.js";
 import type { Claim } from "./claim.js";
+import { stopClock } from "./clocks.js";
 import { Desk, quiet } from "./desk.js";
 import { type Ending, type Left, lastWords } from "./ending.js";
 import { ClaimLostError, isFault, RunError, writeError } from "./error.js";
@@ -125,18 +126,16 @@ export class Conductor {
     const player = new Player({
       ...{ run: id, journal, from: position, epoch: this.desk.epoch, now: () => store.clock.now().instant },
       perform: (ask, own) => this.perform(ask, own),
-      diverged: (error) => this.end({ kind: "broken", error }),
+      diverged: (error) => this.end({ kind: "threw", error }),
     });
     this.player = player;
     this.performer = new Performer({
       ...{ desk: this.desk, gate: this.gate, timer, handlers: this.around.handlers },
-      ...{ direct: this.direction(), player: () => player },
+      ...{ direct: this.direction(), player },
     });
     this.unanswered = [...player.position.open, ...unanswered(journal)];
-    if (this.run.cancel !== null) {
-      await this.performer.settleLeft(this.unanswered);
-      this.cancel();
-    } else if (limit.signal.aborted) void this.exhausted();
+    if (this.run.cancel !== null) this.cancel();
+    else if (limit.signal.aborted) void this.exhausted();
     else this.play(player);
   }
 
@@ -255,7 +254,7 @@ export class Conductor {
     if (!this.standsStill) return;
     // Whoever waits for a hold is tried again by and by, and may get it.
     if (this.performer?.isWaiting) {
-      await new Promise<void>((resolve) => void this.around.timer.after(WAIT_MS, resolve));
+      await noLonger(this.around.timer, WAIT_MS, this.ending);
       if (this.changes !== now || !this.standsStill) return;
     }
     this.end({ kind: "paused" });
@@ -315,7 +314,8 @@ export class Conductor {
 
   private async conclude(ending: Ending): Promise<RunRecord> {
     if (this.desk.lost !== null) throw this.desk.lost;
-    if (ending.kind === "broken") return this.broke(ending.error);
+    // What is not the program's fault leaves the run as it is, for another worker.
+    if (ending.kind === "broken") throw ending.error;
     if (ending.kind === "paused") return this.pause();
     const open = [...this.unanswered, ...(this.player?.position.open ?? [])];
     this.over("ended");
@@ -324,9 +324,10 @@ export class Conductor {
     // What the program has computed to the end is charged, if it stops soon.
     await noLonger(this.around.timer, STOP_MS, this.computing);
     if (ending.kind === "abandoned") {
-      await this.desk.leave([]);
-      throw new ClaimLostError(this.run.id);
+      await this.desk.leave(stopClock(this.run));
+      throw new ClaimLostError(this.run.id, "closed");
     }
+    await this.performer?.settleLeft(this.unanswered);
     await this.around.children.end(this.run, open);
     switch (ending.kind) {
       case "returned":
@@ -338,15 +339,6 @@ export class Conductor {
       case "cancelled":
         return this.finish("cancelled", null, null);
     }
-  }
-
-  /** What is not the program's fault leaves the run as it is, for another worker; what is its fault ends it. */
-  private async broke(error: unknown): Promise<RunRecord> {
-    if (!(error instanceof BursarError) || error.code !== "replay") throw error;
-    this.over("ended");
-    await this.performer?.settled();
-    await this.performer?.settleLeft(this.unanswered);
-    return this.finish("failed", null, { ...writeError(error), dimension: null });
   }
 
   private over(code: "ended" | "paused"): void {
@@ -377,7 +369,7 @@ export class Conductor {
     return this.leave((run) =>
       suspension({
         ...{ store: this.around.store, run: { ...run, output: this.output }, blocked },
-        ...{ timedOut: this.timedOut, expires_ms: this.around.approval_ms },
+        ...{ timedOut: this.timedOut, expires_ms: run.approval_ms ?? this.around.approval_ms },
       }),
     );
   }

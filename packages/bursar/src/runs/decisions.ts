@@ -1,18 +1,16 @@
-import type { JsonObject } from "../core/chain/canonical.js";
 import { StaleError } from "../core/document.js";
 import { BursarError, InputError } from "../core/errors.js";
 import { Events } from "../core/events.js";
-import { type BudgetAmounts, readAmounts } from "../core/input.js";
+import { type BudgetAmounts, readExtension } from "../core/input.js";
 import type { Operation } from "../core/operation.js";
 import type { Store } from "../ports/store.js";
 import { type ApprovalRequest, type Decided, putApproval, readApproval } from "./approval.js";
+import { runOfCheckpoint } from "./checkpoint.js";
 import { mayDecide, type Principal } from "./principal.js";
-import { putRun, type RunRecord, readRun } from "./record.js";
+import { putRun, type RunRecord, readRun, record } from "./record.js";
 
 /** How a request is answered with yes. */
-export interface ApproveOptions {
-  readonly by: Principal;
-  readonly reason?: string | null;
+export interface ApproveOptions extends DenyOptions {
   /** In edge units; what was suggested unless it says otherwise. Further dimensions may be named. */
   readonly extensions?: BudgetAmounts;
 }
@@ -26,7 +24,7 @@ export interface DenyOptions {
 export class ApprovalError extends BursarError {
   override readonly name: string = "ApprovalError";
 
-  constructor(code: "no_such_approval" | "decided" | "expired" | "no_room", message: string) {
+  constructor(code: "no_such_approval" | "decided" | "expired" | "no_room" | "no_run", message: string) {
     super(code, message);
   }
 }
@@ -35,13 +33,24 @@ export class ApprovalError extends BursarError {
 export async function findApproval(store: Store, id: string): Promise<ApprovalRequest> {
   const document = await store.document("approval", id);
   if (document !== null) return readApproval(document);
-  const [found] = id.endsWith("/checkpoint") ? await requestsOf(store, id.slice(0, -"/checkpoint".length)) : [];
+  const run = runOfCheckpoint(id);
+  const requests = run === null ? [] : await requestsOf(store, run);
+  const found = requests.find(isPending) ?? requests[0];
   if (found !== undefined) return found;
   throw new ApprovalError("no_such_approval", `there is no request ${id}, and no checkpoint that waits for one`);
 }
 
-/** What a run waits for: its own requests, and those of the children it waits for. */
-export async function requestsOf(store: Store, run: string): Promise<readonly ApprovalRequest[]> {
+/** What somebody has to answer before a run goes on: its own requests, and those of the children it waits for. */
+export async function pendingRequests(store: Store, run: string): Promise<readonly ApprovalRequest[]> {
+  return (await requestsOf(store, run)).filter(isPending);
+}
+
+function isPending({ status }: ApprovalRequest): boolean {
+  return status === "pending";
+}
+
+/** What a run stands still for, whatever has become of it. */
+async function requestsOf(store: Store, run: string): Promise<readonly ApprovalRequest[]> {
   const document = await store.document("run", run);
   const { approvals = [], children = [] } = (document === null ? null : readRun(document).pause) ?? {};
   const own = await Promise.all(approvals.map((id) => store.document("approval", id)));
@@ -61,9 +70,8 @@ async function approveOnce(store: Store, id: string, options: ApproveOptions): P
   const decision = decisionBy(store, options, extension);
   const operations: Operation[] = [putApproval({ ...request, status: "approved", decision })];
   if (Object.keys(extension).length > 0) {
-    const field = { field: "extensions", rounding: "down", clocks: true } as const;
-    const additional = readAmounts(extension, store.dimensions, field);
-    const budget = request.budget ?? request.run;
+    const additional = readExtension(extension, store.dimensions);
+    const budget = await budgetOf(store, request);
     await roomFor(store, budget, additional);
     const { name: approved_by } = options.by;
     operations.push({ op: "extend", budget, additional, approved_by, reason: decision.reason, must: true });
@@ -103,8 +111,8 @@ async function denyOnce(store: Store, id: string, options: DenyOptions): Promise
     const { name: by } = options.by;
     const { exhausted_dimension: dimension, checkpoint_id } = request;
     const events = new Events(store.dimensions);
-    const action = events.denied(dimension ?? "", checkpoint_id, by, decision.reason);
-    operations.push({ op: "record", budget: await budgetOf(store, request.run), action });
+    const action = events.denied(dimension ?? "", checkpoint_id ?? "", by, decision.reason);
+    operations.push({ op: "record", budget: await chainOf(store, request), action });
     operations.push(...(await goingOn(store, request.run, { by, reason: decision.reason })));
   }
   await once(store, operations, request);
@@ -121,10 +129,14 @@ async function undecided(store: Store, id: string): Promise<ApprovalRequest> {
   if (status === "pending" && expires > store.clock.now().instant) return request;
   if (status === "pending") await store.apply([putApproval({ ...request, status: "expired" })]).catch(() => {});
   if (status === "pending" || status === "expired") {
-    throw new ApprovalError("expired", `request ${request.id} has expired; resume run ${request.run} to ask anew`);
+    throw new ApprovalError("expired", `request ${request.id} has expired; ${howToAskAnew(request)}`);
   }
   const who = request.decision?.by ?? "somebody";
   throw new ApprovalError("decided", `request ${request.id} was ${status} by ${who} already`);
+}
+
+function howToAskAnew({ run }: ApprovalRequest): string {
+  return run === null ? "the next call that does not fit asks anew" : `resume run ${run} to ask anew`;
 }
 
 function suggestedOf({ suggested_extension }: ApprovalRequest): BudgetAmounts {
@@ -141,13 +153,10 @@ async function roomFor(store: Store, budget: string, additional: Readonly<Record
   }
 }
 
-/**
- * Lets a run go on that stands still, if only to its end, and with it those above, whose clocks must not stand still while it
- * works.
- */
+/** Lets a run go on that stands still, if only to its end, and with it those above, which wait for it. */
 export async function goingOn(
   store: Store,
-  id: string,
+  id: string | null,
   cancel: RunRecord["cancel"] = null,
 ): Promise<readonly Operation[]> {
   const operations: Operation[] = [];
@@ -157,8 +166,7 @@ export async function goingOn(
     const run: RunRecord = readRun(document);
     if (run.status === "paused") {
       const asked = next === id ? (run.cancel ?? cancel) : run.cancel;
-      if (!run.shares) operations.push({ op: "resume", budget: run.budget });
-      operations.push(record(run, "RunResumed", {}));
+      operations.push(record(run, "RunResumed"));
       operations.push(putRun({ ...run, status: "queued", pause: null, cancel: asked }));
     }
     next = run.parent;
@@ -168,22 +176,28 @@ export async function goingOn(
 
 async function recordDecision(
   store: Store,
-  { id, run, kind, digest }: ApprovalRequest,
+  request: ApprovalRequest,
   status: string,
   { by, reason, extension }: Decided,
 ): Promise<Operation> {
-  const data = { run_id: run, approval_id: id, kind, status, by, reason, extension, digest };
-  return { op: "record", budget: await budgetOf(store, run), action: { action_type: "ApprovalDecided", data } };
+  const { id, run, kind, digest } = request;
+  const data = { approval_id: id, kind, status, by, reason, extension, digest };
+  const budget = await chainOf(store, request);
+  if (run !== null) return record({ id: run, budget }, "ApprovalDecided", data);
+  return { op: "record", budget, action: { action_type: "ApprovalDecided", data } };
 }
 
-async function budgetOf(store: Store, run: string): Promise<string> {
-  const document = await store.document("run", run);
-  if (document === null) throw new ApprovalError("no_such_approval", `there is no run ${run} any more`);
-  return readRun(document).budget;
+/** The budget that is extended: one on the path of the run's own, or of a key. */
+async function budgetOf(store: Store, request: ApprovalRequest): Promise<string> {
+  return request.budget ?? chainOf(store, request);
 }
 
-function record({ budget, id }: RunRecord, action_type: string, data: JsonObject): Operation {
-  return { op: "record", budget, action: { action_type, data: { run_id: id, ...data } } };
+/** The budget in whose chain the decision is recorded: that of the run, where there is one. */
+async function chainOf(store: Store, { id, run, budget }: ApprovalRequest): Promise<string> {
+  const document = run === null ? null : await store.document("run", run);
+  if (document !== null) return readRun(document).budget;
+  if (run === null && budget !== null) return budget;
+  throw new ApprovalError("no_such_approval", `there is no run ${run} any more that request ${id} could be for`);
 }
 
 /** Two people may answer at the same moment; one of them does. */

@@ -62,6 +62,8 @@ export interface Doing {
   readonly key: string;
   /** Of this try. */
   readonly call_id: string;
+  /** Names a call that is made inside of this one, each time another. */
+  readonly inner: () => string;
   readonly run: RunRecord;
   readonly gate: Gate;
 }

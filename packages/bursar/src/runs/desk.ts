@@ -1,12 +1,9 @@
-import type { Budget, BudgetId, Path } from "../core/budget.js";
-import type { Head } from "../core/chain/link.js";
-import type { Dimensions } from "../core/dimensions.js";
-import { type Document, type DocumentKind, type Entry, StaleError } from "../core/document.js";
+import { StaleError } from "../core/document.js";
 import { BursarError } from "../core/errors.js";
 import type { Operation, Outcome } from "../core/operation.js";
-import type { Clock } from "../ports/clock.js";
 import type { Outcomes, Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
+import { StoreOver } from "../runtime/store-over.js";
 import { type Claim, claimId, putClaim, readClaim } from "./claim.js";
 import { ClaimLostError } from "./error.js";
 
@@ -24,10 +21,7 @@ const LONGEST_MS = 2000;
  * The store as one run sees it. What the run writes in one turn goes into one transaction: the end of a call, its result,
  * and the beginning of the next. And with it goes the claim, so that nothing is written by a worker that has lost it.
  */
-export class Desk implements Store {
-  readonly dimensions: Dimensions;
-  readonly clock: Clock;
-  private readonly store: Store;
+export class Desk extends StoreOver {
   private readonly timer: Timer;
   private readonly claim_ms: number;
   private claim: Claim;
@@ -38,9 +32,7 @@ export class Desk implements Store {
   private failure: Error | null = null;
 
   constructor(store: Store, timer: Timer, claim: Claim, claim_ms: number) {
-    this.store = store;
-    this.dimensions = store.dimensions;
-    this.clock = store.clock;
+    super(store);
     this.timer = timer;
     this.claim = claim;
     this.hold = claim.hold;
@@ -80,45 +72,13 @@ export class Desk implements Store {
     const outcomes = await this.write(all, { ...this.claim, worker: null, expires: 0 });
     // Not before it is written: it may have to be tried again.
     this.queue.splice(0, length);
-    this.failure = new ClaimLostError(this.claim.run);
+    this.failure = new ClaimLostError(this.claim.run, "left");
     return outcomes.slice(before.length);
-  }
-
-  budget(id: BudgetId): Promise<Budget | null> {
-    return this.store.budget(id);
-  }
-
-  path(id: BudgetId): Promise<Path> {
-    return this.store.path(id);
-  }
-
-  chain(id: string, from?: number): AsyncIterable<string> {
-    return this.store.chain(id, from);
-  }
-
-  head(chain: string): Promise<Head | null> {
-    return this.store.head(chain);
-  }
-
-  document(kind: DocumentKind, id: string): Promise<Document | null> {
-    return this.store.document(kind, id);
-  }
-
-  documents(kind: DocumentKind, status?: string): AsyncIterable<Document> {
-    return this.store.documents(kind, status);
-  }
-
-  journal(run: string): AsyncIterable<Entry> {
-    return this.store.journal(run);
-  }
-
-  watch(listener: () => void): Disposable {
-    return this.store.watch(listener);
   }
 
   /** The store itself belongs to somebody else. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.fail(new ClaimLostError(this.claim.run));
+    this.fail(new ClaimLostError(this.claim.run, "left"));
   }
 
   private async flush(): Promise<void> {

@@ -1,10 +1,10 @@
-import type { Json, JsonObject } from "../core/chain/canonical.js";
+import type { Json } from "../core/chain/canonical.js";
 import type { Operation } from "../core/operation.js";
 import type { Output } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
 import { withdrawals } from "./approval.js";
 import { type Checkpoint, emptied } from "./checkpoint.js";
-import type { Failure, RunRecord } from "./record.js";
+import { type Failure, type RunRecord, record } from "./record.js";
 
 /** Why a run is not driven any further. */
 export type Ending =
@@ -37,9 +37,8 @@ export async function lastWords(
   const { status, result, failure, output } = end;
   const ended = store.clock.now().instant;
   const done: RunRecord = { ...run, status, result, failure, output, ended, pause: null, requests: {} };
-  const data: JsonObject = { run_id: run.id, status, ...(failure !== null && { failure }) };
   const operations: Operation[] = [
-    { op: "record", budget: run.budget, action: { action_type: "RunEnded", data } },
+    record(run, "RunEnded", { status, ...(failure !== null && { failure }) }),
     ...(await withdrawals(store, run.requests)),
   ];
   if (checkpoint.version > 0) operations.push(emptied(checkpoint));

@@ -38,12 +38,18 @@ export class ReplayError extends BursarError {
   }
 }
 
-/** Another worker has taken the run over. Nothing that this one still had to say was written. */
+const LOST = {
+  taken: "was taken over by another worker; nothing more is written here",
+  left: "is not driven here any more, so nothing more is written here",
+  closed: "was let go of, because the Bursar that drove it was closed; whoever drives it next goes on where it was",
+} as const;
+
+/** A run is not ours any more, most often because another worker has it. Nothing that was still to be said was written. */
 export class ClaimLostError extends BursarError {
   override readonly name: string = "ClaimLostError";
 
-  constructor(run: string) {
-    super("claim_lost", `run ${run} was taken over by another worker; nothing more is written here`);
+  constructor(run: string, how: keyof typeof LOST = "taken") {
+    super("claim_lost", `run ${run} ${LOST[how]}`);
   }
 }
 

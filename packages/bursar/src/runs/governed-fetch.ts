@@ -1,5 +1,4 @@
 import { InputError, show } from "../core/errors.js";
-import { innerCallId } from "./call-id.js";
 import type { Doing } from "./deed.js";
 import { RefusedInside, RunError } from "./error.js";
 
@@ -35,17 +34,14 @@ const ABOUT_THE_BODY = ["content-encoding", "content-language", "content-locatio
  * of them sends everything again. When the tool's call is over, so is everything that it has not waited for.
  */
 export function governedFetch(doing: Doing, over: AbortSignal): GovernedFetch {
-  let count = 0;
   return async (input, init = {}) => {
     const signals = [doing.signal, ...(init.signal ? [init.signal] : [])];
     const follows = (init.redirect ?? "follow") === "follow";
     const options: RequestInit = follows ? { ...init, redirect: "manual" } : init;
     let request = await outgoing(input, init, [...signals, over]);
     for (let redirects = 0; ; redirects++) {
-      // What is not even tried takes no number: whoever settles them in order gives up after a few that are missing.
       for (const signal of signals) signal.throwIfAborted();
-      const call_id = innerCallId(doing.call_id, "fetch", count++);
-      const response = await send({ ...doing, call_id }, request, options, [...signals, over]);
+      const response = await send(doing, request, options, [...signals, over]);
       const next = follows ? redirected(request, response) : null;
       if (next === null) return described(readable(response, over, signals), request.url, redirects > 0);
       await response.body?.cancel();
@@ -94,7 +90,7 @@ async function bytesOf(
 }
 
 async function send(
-  { gate, run, key, call_id }: Doing,
+  { gate, run, key, inner }: Doing,
   request: Outgoing,
   init: RequestInit,
   signals: readonly AbortSignal[],
@@ -103,7 +99,8 @@ async function send(
   const bytes = sizeOf(request, init);
   const gated = await gate.call<Response>(
     {
-      ...{ budget: run.budget, capability_id: "fetch", kind: "tool", step_id: key, call_id, ...listening(signals) },
+      ...{ budget: run.budget, capability_id: "fetch", kind: "tool", step_id: key, call_id: inner() },
+      ...listening(signals),
       asked: { steps: 0, network_egress_bytes: bytes },
     },
     async (signal) => {

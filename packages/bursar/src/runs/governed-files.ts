@@ -2,7 +2,6 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readFile, readlink, realpath, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 import { InputError, show } from "../core/errors.js";
-import { innerCallId } from "./call-id.js";
 import type { Doing } from "./deed.js";
 import { RefusedInside, RunError } from "./error.js";
 
@@ -25,17 +24,14 @@ const MOST_LINKS = 40;
 type Keep = (work: () => Promise<void>) => Promise<void>;
 
 export function governedFiles(doing: Doing, keep: Keep): GovernedFiles {
-  let count = 0;
   const write: Write = async (base, path, contents) => {
     const bytes = bytesOf(contents);
     // A path that is refused is none of the budget's business, so it is looked at first.
     if (base !== null) await inside(await base(), path);
-    const { gate, run, key, signal } = doing;
+    const { gate, run, key, signal, inner } = doing;
     const gated = await gate.call<null>(
       {
-        ...{ budget: run.budget, capability_id: "files.write", kind: "tool", step_id: key, signal },
-        // All folders of a tool call are counted together, because each write needs an id of its own.
-        call_id: innerCallId(doing.call_id, "write", count++),
+        ...{ budget: run.budget, capability_id: "files.write", kind: "tool", step_id: key, signal, call_id: inner() },
         asked: { steps: 0, storage_write_bytes: bytes.length },
       },
       async () => {

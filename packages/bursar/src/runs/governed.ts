@@ -1,5 +1,5 @@
 import { InputError, show } from "../core/errors.js";
-import { readAmounts } from "../core/input.js";
+import { readExtension } from "../core/input.js";
 import type { Store } from "../ports/store.js";
 import type { Effected, Gate, Gated, GatedCall } from "../runtime/gate.js";
 import type { BudgetExtend } from "./opening.js";
@@ -35,8 +35,7 @@ export async function handleHostCallGoverned<Value>(
     const operations = extensions.map(({ dimension, additional }) => {
       if (!(additional > 0))
         throw new InputError("hints.budget_extend", `adds ${show(additional)}; allowed: more than 0`);
-      const field = { field: "hints.budget_extend", rounding: "down", clocks: true } as const;
-      const amounts = readAmounts({ [dimension]: additional }, store.dimensions, field);
+      const amounts = readExtension({ [dimension]: additional }, store.dimensions, "hints.budget_extend");
       const { budget } = call;
       return { op: "extend", budget, additional: amounts, approved_by, reason: "budget_extend", must: true } as const;
     });

@@ -31,6 +31,9 @@ export async function noLonger(timer: Timer, ms: number, work: Promise<unknown>)
   const late = new Promise<void>((resolve) => {
     alarm = timer.after(ms, resolve);
   });
-  await Promise.race([work, late]);
-  (alarm as Disposable | null)?.[Symbol.dispose]();
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    (alarm as Disposable | null)?.[Symbol.dispose]();
+  }
 }

@@ -38,7 +38,7 @@ export interface Journal {
  * Under which name the journal of a run is kept. Each snapshot begins a new part, so that to resume an old run takes no longer
  * than to resume a young one.
  */
-function partOf(run: string, part: number): string {
+export function partOf(run: string, part: number): string {
   return part === 0 ? run : `${run}:${part}`;
 }
 
@@ -72,7 +72,7 @@ export async function readJournal(store: Store, run: string, part: number, deliv
     if (word === "answer") {
       const { number: of, answered } = entry as unknown as Omit<AnswerEntry, "at">;
       if (number === delivered + answers.length) answers.push({ at: number, number: of, answered });
-    } else {
+    } else if (word === "ask") {
       const before = asks.get(number)?.epochs ?? [];
       asks.set(number, { ...(entry as unknown as AskEntry), number, epochs: [...before, Number(second)] });
     }

@@ -5,21 +5,26 @@ import { decide } from "../core/decision.js";
 import type { Dimensions } from "../core/dimensions.js";
 import { InputError, type LedgerError } from "../core/errors.js";
 import { explainDecision } from "../core/explain.js";
+import { checkKeys, checkWait } from "../core/fields.js";
 import {
   type BudgetAmounts,
   type BudgetLimits,
   type BudgetPolicies,
   defaultLimits,
   readAmounts,
+  readExtension,
   readLimits,
   readPolicies,
 } from "../core/input.js";
 import type { Operation } from "../core/operation.js";
 import type { Program } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
+import { mayStartWith } from "./authority.js";
+import { stopClock } from "./clocks.js";
 import type { ChildRequest } from "./deed.js";
 import { RunError } from "./error.js";
-import { type ProgramRef, putRun, type RunRecord } from "./record.js";
+import { mayDecide, type Principal } from "./principal.js";
+import { type ProgramRef, putRun, type RunRecord, record } from "./record.js";
 
 /** What may be said about a run when it is started, in edge units. */
 export interface StartOptions {
@@ -34,8 +39,20 @@ export interface StartOptions {
   readonly session?: string;
   /** Set aside from the start for the final answer. */
   readonly wrap_up?: BudgetAmounts;
+  /** How long what it asks for waits for an answer; else as long as whoever drives it says. */
+  readonly approval_ms?: number;
   /** Execution hints, which only an operator may give. */
   readonly hints?: { readonly budget_extend?: readonly BudgetExtend[] };
+}
+
+const KEYS = ["id", "limits", "policies", "thresholds", "deadline", "session", "wrap_up", "approval_ms", "hints"];
+
+/** Throws when somebody says more about a run than there is to say, or than is his to say. */
+export function checkStart(options: StartOptions, by: Principal, dimensions: Dimensions): void {
+  checkKeys(options, "options", KEYS);
+  if (options.approval_ms !== undefined) checkWait(options.approval_ms, "approval_ms");
+  if (options.hints !== undefined) mayDecide(by, "give execution hints");
+  mayStartWith(by, options, dimensions);
 }
 
 export interface BudgetExtend {
@@ -58,8 +75,8 @@ export function sessionBudget(session: string): BudgetId {
 /** What is written for a new run, all of it at once. */
 export function openRun(start: New, options: StartOptions, dimensions: Dimensions): readonly Operation[] {
   const { id, by } = start;
-  const { session, wrap_up, deadline = null, hints } = options;
-  const parent = session === undefined ? null : sessionBudget(session);
+  const { session = null, wrap_up, deadline = null, approval_ms = null, hints } = options;
+  const parent = session === null ? null : sessionBudget(session);
   const limits = readLimits(options.limits ?? {}, dimensions, { defaults: defaultLimits(dimensions) });
   const opening: Opening = {
     ...{ id, scope: "run", grant: { kind: "limits", limits, clamp: true } },
@@ -75,12 +92,11 @@ export function openRun(start: New, options: StartOptions, dimensions: Dimension
     operations.push({ op: "open", parent: id, opening: aside });
   }
   for (const { dimension, additional } of hints?.budget_extend ?? []) {
-    const field = { field: "hints.budget_extend", rounding: "down", clocks: true } as const;
-    const amounts = readAmounts({ [dimension]: additional }, dimensions, field);
+    const amounts = readExtension({ [dimension]: additional }, dimensions, "hints.budget_extend");
     operations.push({ op: "extend", budget: id, additional: amounts, approved_by: by, reason: "budget_extend" });
   }
-  const blank = blankRun(start, { budget: id, shares: false, wrap_up: wrapUp, session: session ?? null });
-  return [...operations, recordStart(blank), putRun(blank)];
+  const blank = blankRun(start, { budget: id, shares: false, wrap_up: wrapUp, session, approval_ms });
+  return [...operations, recordStart(blank), putRun(blank), ...stopClock(blank)];
 }
 
 /** The same for a run below another. */
@@ -91,8 +107,8 @@ export function openChild(
   dimensions: Dimensions,
 ): readonly Operation[] {
   const { id } = start;
-  const { session } = parent;
-  const place = { parent: parent.id, depth: parent.depth + 1, session, wrap_up: null };
+  const { session, approval_ms } = parent;
+  const place = { parent: parent.id, depth: parent.depth + 1, session, approval_ms, wrap_up: null };
   if (grant.kind === "share") {
     const child = blankRun(start, { ...place, budget: parent.budget, shares: true });
     return [recordStart(child), putRun(child)];
@@ -104,10 +120,11 @@ export function openChild(
   const policies = grant.kind === "limits" ? readPolicies(grant.policies, dimensions) : {};
   const opening: Opening = { id, scope: "run", grant: given, policies };
   const child = blankRun(start, { ...place, budget: id, shares: false });
-  return [{ op: "open", parent: parent.budget, chain: id, opening }, recordStart(child), putRun(child)];
+  const opened: Operation = { op: "open", parent: parent.budget, chain: id, opening };
+  return [opened, recordStart(child), putRun(child), ...stopClock(child)];
 }
 
-type Place = Pick<RunRecord, "budget" | "shares" | "wrap_up" | "session"> & Partial<RunRecord>;
+type Place = Pick<RunRecord, "budget" | "shares" | "wrap_up" | "session" | "approval_ms"> & Partial<RunRecord>;
 
 function blankRun({ id, program, input, instant, by }: New, place: Place): RunRecord {
   return {
@@ -124,8 +141,7 @@ function refOf({ kind, name, digest, source }: Program): ProgramRef {
 
 function recordStart({ id, budget, program, parent, session, started_by }: RunRecord): Operation {
   const { kind, name, digest } = program;
-  const data = { run_id: id, program: { kind, name, digest }, parent, session, started_by };
-  return { op: "record", budget, action: { action_type: "RunStarted", data } };
+  return record({ id, budget }, "RunStarted", { program: { kind, name, digest }, parent, session, started_by });
 }
 
 /** Why a run could not be opened in its session. */

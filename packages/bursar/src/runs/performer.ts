@@ -7,10 +7,11 @@ import type { OwnEffect } from "../ports/program.js";
 import type { Timer } from "../ports/timer.js";
 import type { Effected, Gate, Gated, GatedCall } from "../runtime/gate.js";
 import { OutOfTime } from "../runtime/time-limit.js";
-import { callId, INNER, innerCallId } from "./call-id.js";
+import { callId } from "./call-id.js";
 import type { Asking, CallDeed, ChildRequest, Deed, Doing, Handlers } from "./deed.js";
 import type { Desk } from "./desk.js";
 import { isFault, RefusedInside, RunError, writeError } from "./error.js";
+import { InnerCalls, innerCallsOf } from "./inner-calls.js";
 import { type Answered, type AskEntry, journalAnswer, journalAsk } from "./journal.js";
 import { toJson } from "./json.js";
 import type { Player } from "./player.js";
@@ -32,7 +33,7 @@ export interface Direction {
   look(): void;
   /** A limit has been hit for good. */
   stop(finding: Finding): void;
-  /** An effect waits for somebody; or, with null, no more. */
+  /** An effect cannot go on before somebody has decided, or a child has come further. */
   block(ask: AskEntry, block: Block): void;
   /** Whether somebody has said yes or no to this very action. */
   decided(ask: AskEntry): Promise<"approved" | "denied" | null>;
@@ -53,7 +54,6 @@ interface Told {
 
 /** A reservation of a run is settled by whoever resumes the run; only after so long does anybody else. */
 const DAY_MS = 24 * 60 * 60_000;
-const MOST_MISSING = 3;
 
 /** Carries out what a program asks for, and writes down what became of it. */
 export class Performer {
@@ -63,10 +63,12 @@ export class Performer {
   private readonly handlers: Handlers;
   private readonly events: Events;
   private readonly direct: Direction;
-  private readonly player: () => Player;
+  private readonly player: Player;
   private readonly underWay = new Map<number, Promise<void>>();
   /** Effects that wait until others have given back what they hold. */
   private readonly waiting = new Set<number>();
+  /** Effects of which nothing is left that a worker that died has held. */
+  private readonly cleared = new Set<number>();
 
   constructor(options: {
     readonly desk: Desk;
@@ -74,7 +76,7 @@ export class Performer {
     readonly timer: Timer;
     readonly handlers: Handlers;
     readonly direct: Direction;
-    readonly player: () => Player;
+    readonly player: Player;
   }) {
     this.desk = options.desk;
     this.gate = options.gate;
@@ -177,7 +179,7 @@ export class Performer {
 
   /** Tells the program, and writes down that it was told; the next effect waits until that is kept. */
   private async answer(ask: AskEntry, answered: Answered, action?: Action): Promise<void> {
-    const at = await this.player().hand(ask.number, answered);
+    const at = await this.player.hand(ask.number, answered);
     if (at === null) return;
     const { budget } = this.direct.run;
     const record: readonly Operation[] = action === undefined ? [] : [{ op: "record", budget, action }];
@@ -214,8 +216,10 @@ export class Performer {
       ...{ step_id: key, signal, expires_ms: DAY_MS, ...this.patience(ask) },
     };
     const told: Told = { entry: null };
+    const calls = new InnerCalls(this.desk, { run: run.id, number: ask.number, epoch: this.desk.epoch });
+    const doing = { key, call_id, run, gate: this.gate, inner: () => calls.next() };
     const gated = await this.through(() =>
-      this.gate.call(call, (signal) => this.make(ask, deed, { signal, key, call_id, run, gate: this.gate }, told)),
+      this.gate.call(call, (signal) => this.make(ask, deed, { ...doing, signal }, told)),
     );
     // It was told just when its time was over: then nothing was written with the settlement.
     if (gated.kind === "failed" && told.entry !== null) return this.desk.later([told.entry]);
@@ -276,7 +280,7 @@ export class Performer {
       answered = { error: writeError(error) };
     }
     if (signal.aborted) throw signal.reason;
-    await this.player().hand(ask.number, answered, (at) => {
+    await this.player.hand(ask.number, answered, (at) => {
       // Told or not, both at this moment: what comes too late is tried again.
       if (!signal.aborted) told.entry = this.written(ask, at, answered);
       return !signal.aborted;
@@ -305,6 +309,7 @@ export class Performer {
   /** Settles what a worker that died has left of all effects, which will not be tried again. */
   async settleLeft(asks: readonly AskEntry[]): Promise<void> {
     for (const ask of asks) {
+      if (this.cleared.has(ask.number)) continue;
       const deed = await this.deedFor(ask, undefined).catch(() => null);
       const started = deed?.kind === "child" && (await this.direct.hasChild(ask));
       // Who does not know the model any more still has to pay for it.
@@ -316,20 +321,14 @@ export class Performer {
   /** Settles what a worker that died has left of this effect. Tells whether there was anything. */
   private async leftOver({ number, epochs }: AskEntry, { happened }: { readonly happened: boolean }): Promise<boolean> {
     let found = false;
+    const run = this.direct.run.id;
     for (const epoch of epochs.filter((each) => each !== this.desk.epoch)) {
-      const call = callId(this.direct.run.id, number, epoch);
-      if (!(await this.settleOne(call, happened))) continue;
+      if (!(await this.settleOne(callId(run, number, epoch), happened))) continue;
       found = true;
-      for (const inner of INNER) await this.settleInner(call, inner);
+      for (const inner of await innerCallsOf(this.desk, { run, number, epoch })) await this.settleOne(inner, false);
     }
+    this.cleared.add(number);
     return found;
-  }
-
-  /** Those that were refused are no calls, but are counted. */
-  private async settleInner(call: string, inner: (typeof INNER)[number]): Promise<void> {
-    for (let count = 0, missing = 0; missing < MOST_MISSING; count++) {
-      missing = (await this.settleOne(innerCallId(call, inner, count), false)) ? 0 : missing + 1;
-    }
   }
 
   /** Tells whether there was such a call; settled before, it stays as it is. */

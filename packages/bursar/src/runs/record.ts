@@ -1,7 +1,7 @@
 import type { BudgetId } from "../core/budget.js";
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Document } from "../core/document.js";
-import type { PutOperation } from "../core/operation.js";
+import type { Operation, PutOperation } from "../core/operation.js";
 import type { Output } from "../ports/program.js";
 import type { WrittenError } from "./error.js";
 
@@ -50,6 +50,8 @@ export interface RunRecord {
   readonly depth: number;
   /** Who has started it: an operator may override policies, an agent may only tighten them. */
   readonly started_by: string;
+  /** How long its requests wait for an answer; null when that is up to whoever drives it. */
+  readonly approval_ms: number | null;
   readonly created: number;
   readonly ended: number | null;
   readonly pause: Pause | null;
@@ -63,8 +65,14 @@ export interface RunRecord {
   readonly version: number;
 }
 
-export const ENDED: ReadonlySet<RunStatus> = new Set(["completed", "failed", "cancelled"]);
+const ENDED: ReadonlySet<RunStatus> = new Set(["completed", "failed", "cancelled"]);
 
+/** Whether a run is over for good. */
+export function hasEnded({ status }: Pick<RunRecord, "status">): boolean {
+  return ENDED.has(status);
+}
+
+/** A run as the store keeps it. */
 export function readRun({ id, status, body, version }: Document): RunRecord {
   return { ...(body as unknown as RunRecord), id, status: status as RunStatus, version };
 }
@@ -73,4 +81,13 @@ export function readRun({ id, status, body, version }: Document): RunRecord {
 export function putRun(run: RunRecord): PutOperation {
   const { id, status, version, ...body } = run;
   return { op: "put", kind: "run", id, budget: run.budget, status, body: body as unknown as JsonObject, version };
+}
+
+/** Leaves word in the chain of something that happened to a run. */
+export function record(
+  { budget, id }: Pick<RunRecord, "budget" | "id">,
+  action_type: string,
+  data: JsonObject = {},
+): Operation {
+  return { op: "record", budget, action: { action_type, data: { run_id: id, ...data } } };
 }

@@ -5,7 +5,7 @@ import { newName } from "../runtime/names.js";
 import { type ApprovalKind, type ApprovalRequest, putApproval } from "./approval.js";
 import { checkpointId } from "./checkpoint.js";
 import { digestOf } from "./journal.js";
-import { putRun, type RunRecord } from "./record.js";
+import { putRun, type RunRecord, record } from "./record.js";
 
 /** Puts a question to a human that no run stands still for. */
 export async function requestAbout(
@@ -25,10 +25,9 @@ export async function requestAbout(
     ...{ suggested_extension: {}, action, digest, requested: instant, expires: instant + expires_ms },
     ...{ decision: null, consumed_by: null, version: 0 },
   };
-  const data = { run_id: run.id, approval_id: request.id, kind, digest, expires: request.expires };
-  const record = { op: "record", budget: run.budget, action: { action_type: "ApprovalRequested", data } } as const;
+  const asked = record(run, "ApprovalRequested", { approval_id: request.id, kind, digest, expires: request.expires });
   // Named in the run, so that it is taken back when the run ends.
   const named = putRun({ ...run, requests: { ...run.requests, [request.about]: request.id } });
-  await store.apply([putApproval(request), record, named]);
+  await store.apply([putApproval(request), asked, named]);
   return { ...request, version: 1 };
 }

@@ -1,18 +1,19 @@
-import { type Amounts, NONE } from "../core/amount.js";
 import { type Budget, limitOf } from "../core/budget.js";
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Finding } from "../core/decision.js";
-import { type Dimension, writeAmount } from "../core/dimension.js";
+import { writeAmount } from "../core/dimension.js";
 import type { Dimensions } from "../core/dimensions.js";
 import { Events } from "../core/events.js";
 import type { Operation } from "../core/operation.js";
+import { suggestExtension } from "../core/suggestion.js";
 import type { Store } from "../ports/store.js";
 import { newName } from "../runtime/names.js";
 import { type ApprovalRequest, putApproval, readApproval } from "./approval.js";
 import { checkpointId } from "./checkpoint.js";
+import { stopClock } from "./clocks.js";
 import type { AskEntry } from "./journal.js";
 import type { Block } from "./performer.js";
-import { type Pause, putRun, type RunRecord, readRun } from "./record.js";
+import { type Pause, putRun, type RunRecord, readRun, record } from "./record.js";
 
 export interface Blocked {
   readonly ask: AskEntry;
@@ -62,7 +63,6 @@ export async function suspension(options: {
   const links = [...isNew].map((request) => record(run, "ApprovalRequested", describe(request)));
   operations.push(
     record(run, "RunPaused", {
-      run_id: run.id,
       ...pause,
       approvals: [...pause.approvals],
       requested: [...pause.requested],
@@ -70,7 +70,7 @@ export async function suspension(options: {
     }),
     ...links,
   );
-  if (!run.shares) operations.push({ op: "pause", budget: run.budget });
+  operations.push(...stopClock(run));
   // What was asked before and is not decided yet stays asked.
   const paused: RunRecord = { ...run, status: "paused", pause, requests: { ...run.requests, ...requests } };
   return { run: paused, operations };
@@ -149,7 +149,9 @@ async function requestFor(
     consumed: budget === null ? {} : events.consumed(budget, store.clock.now()),
     limits: budget === null ? {} : limitsOf(budget, store.dimensions),
     suggested_extension:
-      want.kind === "budget" && budget !== null ? suggestion(budget, want.finding.dimension, store.dimensions) : {},
+      want.kind === "budget" && budget !== null
+        ? suggestExtension(budget, want.finding.dimension, store.dimensions)
+        : {},
     ...{ action, digest: want.ask?.digest ?? "", requested: instant, expires: instant + expires_ms },
     ...{ decision: null, consumed_by: null, version: 0 },
   };
@@ -164,24 +166,8 @@ function limitsOf(budget: Budget, dimensions: Dimensions): JsonObject {
   return limits;
 }
 
-/** A cent, where money has decimals. */
-const LEAST_MONEY = 10_000_000;
-
-/** Half of the limit, and at least one unit, or a cent. */
-function suggestion(budget: Budget, id: string, dimensions: Dimensions): JsonObject {
-  if (!dimensions.has(id)) return {};
-  const dimension: Dimension = dimensions.get(id);
-  const limits: Amounts = budget.limits;
-  const half = Math.ceil((limits[id] ?? NONE) / 2);
-  return { [id]: writeAmount(dimension, Math.max(half, dimension.decimals > 0 ? LEAST_MONEY : 1)) };
-}
-
 /** What the chain says of a request; what the action was stands in the journal. */
 function describe(request: ApprovalRequest): JsonObject {
   const { id, kind, exhausted_dimension, consumed, limits, suggested_extension, digest, expires } = request;
   return { approval_id: id, kind, exhausted_dimension, consumed, limits, suggested_extension, digest, expires };
-}
-
-function record({ budget, id }: RunRecord, action_type: string, data: JsonObject): Operation {
-  return { op: "record", budget, action: { action_type, data: { run_id: id, ...data } } };
 }

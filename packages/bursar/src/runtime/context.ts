@@ -15,6 +15,7 @@ import {
   type BudgetPolicies,
   defaultLimits,
   readAmounts,
+  readExtension,
   readLimits,
   readPolicies,
   readThresholds,
@@ -199,8 +200,7 @@ export class BudgetContext {
   extend(what: string | BudgetAmounts, amountOrBy?: number | Approval, by?: Approval): void {
     const [amounts, approval] =
       typeof what === "string" ? [{ [what]: amountOrBy }, by] : [what, amountOrBy as Approval | undefined];
-    const field = { field: "extension", rounding: "down", clocks: true } as const;
-    const additional = readAmounts(amounts, this.dimensions, field);
+    const additional = readExtension(amounts, this.dimensions, "extension");
     const { approved_by = "operator", reason = null } = approval ?? {};
     const { result } = this.apply({ op: "extend", budget: this.run_id, additional, approved_by, reason });
     if (result.kind === "no_room") {

@@ -16,16 +16,19 @@ import {
   readLimits,
   readPolicies,
 } from "../core/input.js";
-import type { CommitOperation, OpenOperation, Operation, OutcomeOf } from "../core/operation.js";
-import { type CallKind, estimateTokens, extractUsage } from "../core/usage.js";
+import type { CommitOperation, OpenOperation, OutcomeOf } from "../core/operation.js";
+import { estimateTokens, extractUsage, isSilent } from "../core/usage.js";
 import type { Clock } from "../ports/clock.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
+import type { Effect, Effected, Gated, GatedCall } from "./gated-call.js";
 import { newName } from "./names.js";
 import { type Attempt, Queue } from "./queue.js";
 import { SettlementError } from "./settlement-error.js";
 import { systemTimer } from "./system-clock.js";
 import { TimeLimit, timeLeft } from "./time-limit.js";
+
+export type { Effect, Effected, Gated, GatedCall } from "./gated-call.js";
 
 export interface GateOptions {
   readonly store: Store;
@@ -35,39 +38,6 @@ export interface GateOptions {
   /** How long a call waits for holds in flight unless it says otherwise: 30,000. */
   readonly wait_ms?: number;
 }
-
-/** A call that wants to be made. */
-export interface GatedCall {
-  readonly budget: BudgetId;
-  readonly capability_id: string;
-  readonly kind?: CallKind;
-  /** The most it may use, in edge units. One step is added when none is named. */
-  readonly asked?: BudgetAmounts;
-  /** What is sent, for the estimate where the other side reports no usage. */
-  readonly input?: unknown;
-  readonly call_id?: CallId;
-  readonly step_id?: string;
-  readonly wait_ms?: number;
-  readonly signal?: AbortSignal;
-  /** When a dead holder's reservation is settled; the longest the call can take, with room to spare. */
-  readonly expires_ms?: number;
-  /** Told when the call has to wait for holds in flight. */
-  readonly onWait?: () => void;
-}
-
-/** What an effect gives back: its value, and anything that may carry usage. */
-export interface Effected<Value> {
-  readonly value: Value;
-  readonly usage?: unknown;
-  /** What is written in the same transaction as the settlement. */
-  readonly alongside?: readonly Operation[];
-}
-
-/** How a governed call ended. A refusal is no exception: nothing was called. */
-export type Gated<Value> =
-  | { readonly kind: "done"; readonly value: Value; readonly settled: OutcomeOf<CommitOperation> }
-  | { readonly kind: "failed"; readonly error: unknown; readonly settled: OutcomeOf<CommitOperation> }
-  | { readonly kind: "refused"; readonly decision: Decision; readonly message: string };
 
 /** A budget to be opened, in edge units. */
 export interface OpenOptions {
@@ -80,9 +50,14 @@ export interface OpenOptions {
   readonly deadline?: Date | null;
 }
 
-/** How a call was let in; the path as it stood then, unless it had to wait. */
-interface Entered {
+/** The answer to a reservation. */
+interface Answer {
   readonly decision: Decision;
+  readonly granted: Amounts;
+}
+
+/** How a call was let in; the path as it stood then, unless it had to wait. */
+interface Entered extends Answer {
   readonly path: Path | null;
 }
 
@@ -97,6 +72,8 @@ const CALL_KEYS = [
   "capability_id",
   "kind",
   "asked",
+  "least",
+  "ledger",
   "input",
   "call_id",
   "step_id",
@@ -104,6 +81,7 @@ const CALL_KEYS = [
   "signal",
   "expires_ms",
   "onWait",
+  "seen",
 ];
 const OPEN_KEYS = ["limits", "parent", "scope", "policies", "thresholds", "deadline"];
 
@@ -176,7 +154,7 @@ export class Gate implements Disposable {
    * if (result.kind === "refused") console.log(result.message);
    * ```
    */
-  async call<Value>(call: GatedCall, effect: (signal: AbortSignal) => Promise<Effected<Value>>): Promise<Gated<Value>> {
+  async call<Value>(call: GatedCall, effect: Effect<Value>): Promise<Gated<Value>> {
     if (typeof effect !== "function") throw new InputError("effect", `is ${show(effect)}; allowed: a function`);
     if (call?.call_id !== undefined) return this.perform(call, call.call_id, effect);
     const call_id = newName(this.clock.now().instant);
@@ -184,17 +162,13 @@ export class Gate implements Disposable {
     return this.perform(call, call_id, effect).finally(() => this.own.delete(call_id));
   }
 
-  private async perform<Value>(
-    call: GatedCall,
-    call_id: CallId,
-    effect: (signal: AbortSignal) => Promise<Effected<Value>>,
-  ): Promise<Gated<Value>> {
-    const { decision, path } = await this.enter({ ...call, call_id });
+  private async perform<Value>(call: GatedCall, call_id: CallId, effect: Effect<Value>): Promise<Gated<Value>> {
+    const { decision, granted, path } = await this.enter({ ...call, call_id });
     if (decision.kind !== "admitted") {
       return { kind: "refused", decision, message: explainDecision(decision, this.store.dimensions) };
     }
     const began = this.clock.now().monotonic;
-    const made = await this.make(call, call_id, path, effect);
+    const made = await this.make(call, call_id, path, (signal) => effect(signal, granted));
     if ("error" in made) {
       const { error } = made;
       const settled = await this.settle(call, call_id, { value: undefined, usage: error }, began);
@@ -213,18 +187,23 @@ export class Gate implements Disposable {
     if (call.wait_ms !== undefined) checkWait(call.wait_ms, "call.wait_ms");
     if (call.expires_ms !== undefined) checkWait(call.expires_ms, "call.expires_ms");
     call.signal?.throwIfAborted();
-    const asked = readAmounts({ steps: 1, ...call.asked }, this.store.dimensions, { field: "asked" });
-    const { path, decision: first } = await this.approach(call, asked);
-    if (first.kind !== "busy") return { path, decision: first };
+    const asked = call.ledger?.asked ?? this.read({ steps: 1, ...call.asked }, "asked");
+    const { path, ...first } = await this.approach(call, asked);
+    if (first.decision.kind !== "busy") return { path, ...first };
     call.onWait?.();
+    let { granted } = first;
     const attempt: Attempt = {
       path: askedOn(path),
-      reserve: () => this.reserve(call, asked, true),
+      reserve: async () => {
+        const answer = await this.reserve(call, asked, true);
+        ({ granted } = answer);
+        return answer.decision;
+      },
       release: () => this.giveBack(call.call_id),
     };
-    const decision = await this.wait(attempt, first, path, call);
+    const decision = await this.wait(attempt, first.decision, path, call);
     if (decision.kind === "busy") await this.gaveUp(call, asked, decision);
-    return { path: null, decision };
+    return { path: null, decision, granted };
   }
 
   /** Looks at the path and tries once, at the same time if nobody waits: then the path does not matter to the queue. */
@@ -232,13 +211,14 @@ export class Gate implements Disposable {
     const looking = this.store.path(call.budget);
     if (!this.queue.empty) {
       const path = await looking;
-      const decision = this.queue.blocks(askedOn(path)) ? QUEUED : await this.reserve(call, asked, false);
-      return { path, decision };
+      const queued = this.queue.blocks(askedOn(path));
+      const answer = queued ? { decision: QUEUED, granted: asked } : await this.reserve(call, asked, false);
+      return { path, ...answer };
     }
     const [looked, reserved] = await Promise.allSettled([looking, this.reserve(call, asked, false)]);
     if (reserved.status === "rejected") throw reserved.reason;
-    if (looked.status === "fulfilled") return { path: looked.value, decision: reserved.value };
-    if (reserved.value.kind === "admitted") await this.giveBack(call.call_id);
+    if (looked.status === "fulfilled") return { path: looked.value, ...reserved.value };
+    if (reserved.value.decision.kind === "admitted") await this.giveBack(call.call_id);
     throw looked.reason;
   }
 
@@ -277,12 +257,14 @@ export class Gate implements Disposable {
     call: GatedCall & { readonly call_id: CallId },
     asked: Amounts,
     sweeping: boolean,
-  ): Promise<Decision> {
+  ): Promise<Answer> {
     const expires = this.clock.now().instant + (call.expires_ms ?? EXPIRES_MS);
     const { budget, kind = "tool" } = call;
-    const reserve = { op: "reserve", budget, call: call.call_id, kind, asked, expires, ...stepOf(call) } as const;
+    const least = call.ledger === undefined ? call.least && this.read(call.least, "least") : call.ledger.least;
+    const ask = { op: "reserve", budget, call: call.call_id, kind, asked, expires, ...stepOf(call) } as const;
+    const reserve = least === undefined ? ask : { ...ask, least };
     if (sweeping) await this.store.apply([{ op: "expire" }]);
-    const [{ decision, repeated }] = await this.store.apply([reserve]).catch(async (error: unknown) => {
+    const [{ decision, granted, repeated }] = await this.store.apply([reserve]).catch(async (error: unknown) => {
       // It may have happened all the same, with only the answer lost. Under an id that was given to us, it may be
       // somebody else's call that we would give back, so that one is left to expire.
       if (this.own.has(call.call_id)) await this.giveBack(call.call_id);
@@ -291,7 +273,7 @@ export class Gate implements Disposable {
     if (repeated) {
       throw new LedgerError(`call ${call.call_id} was admitted before; a further attempt needs an id of its own`);
     }
-    return decision;
+    return { decision, granted };
   }
 
   /** Makes the effect, and nothing else: what it gives back must not be lost to a fault elsewhere. */
@@ -324,8 +306,7 @@ export class Gate implements Disposable {
           `gave ${show(result)}; allowed: an object with value, and usage where it is known`,
         );
       }
-      const { value, usage, alongside = [] } = result as Effected<Value>;
-      return { value, usage, alongside };
+      return result as Effected<Value>;
     } catch (error) {
       return { error };
     } finally {
@@ -337,13 +318,16 @@ export class Gate implements Disposable {
   private async settle(
     call: GatedCall,
     id: CallId,
-    { value, usage, alongside = [] }: Effected<unknown>,
+    { value, usage, used, alongside = [] }: Effected<unknown>,
     began: number,
   ): Promise<OutcomeOf<CommitOperation>> {
-    const { amounts, duration_ms } = extractUsage(usage, this.store.dimensions);
-    const estimate = estimateTokens(call.input ?? "", value ?? "");
-    const took = duration_ms ?? Math.max(0, Math.round(this.clock.now().monotonic - began));
-    const commit = { op: "commit", call: id, used: amounts, estimate, duration_ms: took } as const;
+    const read = used === undefined ? extractUsage(usage, this.store.dimensions) : null;
+    const amounts = used ?? read?.amounts ?? {};
+    const took = read?.duration_ms ?? Math.max(0, Math.round(this.clock.now().monotonic - began));
+    const commit = {
+      ...({ op: "commit", call: id, used: amounts, duration_ms: took } as const),
+      ...(isSilent(call.kind, call.ledger?.asked ?? call.asked ?? {}, amounts) && this.guess(call, value)),
+    };
     const apply = () => this.store.apply([commit, ...alongside]);
     try {
       const [outcome] = await apply().catch(apply);
@@ -351,6 +335,17 @@ export class Gate implements Disposable {
     } catch (cause) {
       throw new SettlementError(id, value, cause);
     }
+  }
+
+  /** What stands in for a report that is missing. To write down what was sent and what came back takes a while, so nobody else pays for it. */
+  private guess(call: GatedCall, value: unknown): Pick<CommitOperation, "estimate" | "seen"> {
+    const estimate = estimateTokens(call.input ?? "", value ?? "");
+    const seen = call.seen?.() ?? null;
+    return seen === null ? { estimate } : { estimate, seen: this.read(seen, "seen") };
+  }
+
+  private read(amounts: BudgetAmounts, field: string): Amounts {
+    return readAmounts(amounts, this.store.dimensions, { field });
   }
 
   /** Gives a reservation back as well as can be: what is left behind expires in the end. */

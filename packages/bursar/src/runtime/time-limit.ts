@@ -1,5 +1,4 @@
 import { freeOf, limitOf, type Path, usedOf } from "../core/budget.js";
-import type { Dimension } from "../core/dimension.js";
 import type { Dimensions } from "../core/dimensions.js";
 import { BursarError } from "../core/errors.js";
 import type { Clock } from "../ports/clock.js";
@@ -74,15 +73,18 @@ export class TimeLimit implements Disposable {
 /** The least time that a path has left; infinite without a limit. A clock that only warns stops nobody. */
 export function timeLeft(path: Path, dimensions: Dimensions, clock: Clock): number {
   const time = clock.now();
-  const clocks = dimensions.all.filter(({ kind }) => kind === "clock");
-  const left = path.flatMap((budget, index) => {
+  let left = Number.POSITIVE_INFINITY;
+  for (const [index, budget] of path.entries()) {
+    if (budget.deadline !== null) left = Math.min(left, budget.deadline - time.instant);
     // The final answer may use the time that was set aside for it.
     const wrappingUp = path[index - 1]?.funding === "aside";
-    const free = (each: Dimension) =>
-      wrappingUp ? limitOf(budget, each.id) - usedOf(budget, each, time) : freeOf(budget, each, time);
-    const binding = clocks.filter(({ id }) => budget.policies[id] !== "soft_warn");
-    const deadline = budget.deadline === null ? Number.POSITIVE_INFINITY : budget.deadline - time.instant;
-    return [...binding.map(free), deadline];
-  });
-  return Math.max(0, Math.min(...left, Number.POSITIVE_INFINITY));
+    for (const id in budget.limits) {
+      if (budget.policies[id] === "soft_warn" || !dimensions.has(id)) continue;
+      const dimension = dimensions.get(id);
+      if (dimension.kind !== "clock") continue;
+      const free = wrappingUp ? limitOf(budget, id) - usedOf(budget, dimension, time) : freeOf(budget, dimension, time);
+      left = Math.min(left, free);
+    }
+  }
+  return Math.max(0, left);
 }

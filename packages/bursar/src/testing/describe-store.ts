@@ -1,4 +1,5 @@
 import { ADMISSION } from "./kit/admission.js";
+import { CUTTING } from "./kit/cutting.js";
 import { FAULTS } from "./kit/faults.js";
 import { HISTORY } from "./kit/history.js";
 import { KEEPING } from "./kit/keeping.js";
@@ -26,6 +27,7 @@ export function describeStore(name: string, open: OpenStore, { describe, test }:
   const groups = {
     admission: ADMISSION,
     settlement: SETTLEMENT,
+    cutting: CUTTING,
     tree: TREE,
     keeping: KEEPING,
     faults: FAULTS,

@@ -1,14 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { JsonObject } from "../core/chain/canonical.js";
 import { InputError, show } from "../core/errors.js";
 import { checkKeys } from "../core/fields.js";
 import type { Clock } from "../ports/clock.js";
 import type { Timer } from "../ports/timer.js";
 import { systemClock, systemTimer } from "../runtime/system-clock.js";
-import { readAnswer, type ScriptedAnswer, type ScriptedText } from "./scripted-model-answer.js";
-import { readRequest } from "./scripted-model-request.js";
-import { completionOf, errorBody, events, type ScriptedRequest, wholeBody } from "./scripted-model-wire.js";
+import type { ReadAnswer, ScriptedAnswer, ScriptedHang, ScriptedStatus } from "./scripted/answer.js";
+import { readAnswer } from "./scripted/answer.js";
+import { listOf, modelOf } from "./scripted/catalogue.js";
+import { errorBody, type Failure } from "./scripted/errors.js";
+import { headersFor } from "./scripted/headers.js";
+import { Line } from "./scripted/line.js";
+import { type Heard, parseBody, readModel, type ScriptedRequest } from "./scripted/request.js";
+import { type Route, routeTo } from "./scripted/routes.js";
+import type { Provider, Wire, Writable } from "./scripted/wire.js";
 
 /** What a scripted model answers: one answer after another, or whatever a function makes of a request. */
 export type Script =
@@ -19,30 +24,43 @@ export interface ScriptedModelOptions {
   readonly script: Script;
   /** The models it says it has: `scripted`. */
   readonly models?: readonly string[];
-  /** The key it wants to see; none unless it is said. */
+  /** The key it wants to see, as `authorization: Bearer` or as `x-api-key`; none unless it is said. */
   readonly apiKey?: string;
+  /** What it says to a request that only asks how many tokens it has: what an answer would count, unless it is said. */
+  readonly counting?: (request: ScriptedRequest) => number | ScriptedStatus | ScriptedHang;
+  /** So many requests of each kind are kept to be looked at: 1000. All of them are counted. */
+  readonly keep?: number;
   readonly clock?: Clock;
   readonly timer?: Timer;
 }
 
-const KEYS = ["script", "models", "apiKey", "clock", "timer"];
-/** So many requests are kept to be looked at; all of them are counted. */
+/** A request on its way through, and whoever waits for the answer. */
+interface Visit {
+  readonly provider: Provider;
+  readonly request_id: string;
+  readonly line: Line;
+  /** Set once it has reached the script. */
+  request: ScriptedRequest | null;
+}
+
+const KEYS = ["script", "models", "apiKey", "counting", "keep", "clock", "timer"];
 const MOST_REQUESTS = 1000;
 const MOST_BYTES = 8 * 1024 * 1024;
 const MOST_CONNECTIONS = 1000;
 const LOOPBACK = "127.0.0.1";
 
-/** Every response carries it, so that nobody takes a script for a model. */
-const SIGN: Readonly<Record<string, string>> = { "x-bursar-scripted": "true" };
-
 /**
- * A server on loopback that speaks the protocol of OpenAI's chat completions and answers from a script: whatever calls a
- * provider can be tried against it without a key, a network or a bill, with all that can go wrong at a provider.
+ * A server on loopback that speaks as providers do and answers from a script: OpenAI's Chat Completions, Responses and Embeddings
+ * and Anthropic's Messages, streamed or not, with the usage, the errors and the counting of tokens that belong to each. Whatever
+ * calls a provider can be tried against it without a key, a network or a bill, with all that can go wrong at a provider.
  *
  * @example
  * ```ts
- * await using model = await openScriptedModel({ script: ["Hello.", { kind: "status", status: 429 }] });
- * const response = await fetch(`${model.url}/chat/completions`, { method: "POST", body });
+ * await using model = await openScriptedModel({
+ *   script: ["Hello.", { kind: "status", status: 429, retry_after_s: 1 }, { kind: "half", text: "To be cont", ending: "hang" }],
+ * });
+ * const openai = new OpenAI({ baseURL: model.url, apiKey: "none" });
+ * const anthropic = new Anthropic({ baseURL: model.origin, apiKey: "none" });
  * ```
  */
 export class ScriptedModel implements AsyncDisposable {
@@ -50,31 +68,40 @@ export class ScriptedModel implements AsyncDisposable {
   private readonly models: readonly string[];
   private readonly server: Server;
   private readonly kept: ScriptedRequest[] = [];
+  private readonly keptAborted: ScriptedRequest[] = [];
+  private readonly keptCounting: ScriptedRequest[] = [];
   private counted = 0;
+  private countedAborted = 0;
+  private countedCounting = 0;
+  private visits = 0;
+  private closing = false;
 
   constructor(options: ScriptedModelOptions) {
     checkKeys(options, "options", KEYS);
-    const { script, models = ["scripted"] } = options;
+    const { script, models = ["scripted"], keep = MOST_REQUESTS } = options;
     if (typeof script !== "function" && !Array.isArray(script)) {
       throw new InputError("script", `is ${show(script)}; allowed: a list of answers, or a function that gives one`);
     }
     if (Array.isArray(script)) for (const answer of script) readAnswer(answer);
+    if (!Number.isSafeInteger(keep) || keep < 0) {
+      throw new InputError("keep", `is ${show(keep)}; allowed: a whole number from 0`);
+    }
     this.options = options;
     this.models = models;
-    this.server = createServer((incoming, response) => {
-      this.serve(incoming, response).catch((error: unknown) => {
-        if (response.headersSent) response.destroy();
-        else send(response, 500, errorBody(500, `the script failed: ${messageOf(error)}`, "script_failed"));
-      });
-    });
+    this.server = createServer((incoming, response) => void this.receive(incoming, response));
     this.server.maxConnections = MOST_CONNECTIONS;
   }
 
-  /** Where clients find it, as they want a base address: it ends in `/v1`. */
+  /** Where clients find it, as OpenAI's want a base address: it ends in `/v1`. */
   get url(): string {
+    return `${this.origin}/v1`;
+  }
+
+  /** The same without `/v1`, as Anthropic's clients want it. */
+  get origin(): string {
     const address = this.server.address() as AddressInfo | null;
     if (address === null) throw new Error("the scripted model does not listen; open it with openScriptedModel()");
-    return `http://${LOOPBACK}:${address.port}/v1`;
+    return `http://${LOOPBACK}:${address.port}`;
   }
 
   /** How many requests have reached the script. */
@@ -82,9 +109,24 @@ export class ScriptedModel implements AsyncDisposable {
     return this.counted;
   }
 
-  /** The last thousand of them, oldest first. */
+  /** The last of them, oldest first. */
   get requests(): readonly ScriptedRequest[] {
     return this.kept;
+  }
+
+  /** How many clients have hung up before their answer was over. */
+  get aborted(): number {
+    return this.countedAborted;
+  }
+
+  /** What the last of them had asked, oldest first. */
+  get abortedRequests(): readonly ScriptedRequest[] {
+    return this.keptAborted;
+  }
+
+  /** The last requests that only asked how many tokens they have, oldest first. The script does not see them. */
+  get countingRequests(): readonly ScriptedRequest[] {
+    return this.keptCounting;
   }
 
   listen(): Promise<void> {
@@ -99,55 +141,61 @@ export class ScriptedModel implements AsyncDisposable {
 
   /** Hangs up on everybody, also on those who wait. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.closing = true;
     const closed = new Promise((resolve) => this.server.close(resolve));
     this.server.closeAllConnections();
     await closed;
   }
 
-  private async serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = (incoming.url ?? "").split("?")[0];
-    if (incoming.method === "GET" && path === "/v1/models") return send(response, 200, this.list());
-    if (incoming.method !== "POST" || path !== "/v1/chat/completions") {
-      return send(response, 404, errorBody(404, `there is no ${incoming.method} ${path} here`, "not_found"));
+  private async receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (incoming.url ?? "").split("?")[0] ?? "";
+    const route = routeTo(incoming.method ?? "", path);
+    const line = new Line(response, this.options.timer ?? systemTimer, () => this.left(visit));
+    const request_id = `req_scripted_${++this.visits}`;
+    const visit: Visit = { provider: providerOf(route, incoming), request_id, line, request: null };
+    try {
+      if (route !== null) return await this.serve(incoming, path, route, visit);
+      this.refuse(visit, { status: 404, message: `there is no ${incoming.method} ${path} here` });
+    } catch (error) {
+      if (line.begun) line.hangUp();
+      else
+        this.refuse(visit, { status: 500, message: `the script failed: ${messageOf(error)}`, code: "script_failed" });
     }
-    const denial = this.denial(incoming.headers.authorization ?? "");
-    if (denial !== null) return send(response, 401, errorBody(401, denial, "invalid_api_key"));
+  }
+
+  private async serve(incoming: IncomingMessage, path: string, route: Route, visit: Visit): Promise<void> {
+    const denial = this.denial(incoming, visit.provider);
+    if (denial !== null) return this.refuse(visit, { status: 401, message: denial });
+    if (route.kind === "models") return this.list(route.id, visit);
     const text = await bodyOf(incoming);
-    if (text === null) return send(response, 413, errorBody(413, "the request is too large", "too_large"));
-    const read = readRequest(text, incoming.headers, this.counted + 1);
-    if ("problem" in read) return send(response, 400, errorBody(400, read.problem, "invalid_request"));
-    if (!this.models.includes(read.model)) {
-      const problem = `the model ${read.model} does not exist; there is ${this.models.join(", ")}`;
-      return send(response, 404, errorBody(404, problem, "model_not_found"));
-    }
+    if (text === null) return this.refuse(visit, { status: 413, message: "the request is too large" });
+    const number = (route.kind === "count" ? this.countedCounting : this.counted) + 1;
+    const heard = hear(text, { path, route, headers: incoming.headers, number });
+    if ("status" in heard) return this.refuse(visit, heard);
+    if (!this.models.includes(heard.request.model)) return this.refuse(visit, this.unknown(heard.request.model));
+    if (route.kind === "count") return this.tellCount(heard, visit);
     this.counted++;
-    this.kept.push(read);
-    if (this.kept.length > MOST_REQUESTS) this.kept.shift();
-    await this.play(read, response);
+    this.keep(heard.request, this.kept);
+    visit.request = heard.request;
+    await this.play(heard, route.wire, visit);
   }
 
-  private async play(request: ScriptedRequest, response: ServerResponse): Promise<void> {
-    const answer = await this.answerTo(request);
-    if (answer.kind === "hang") return;
-    if (!(await this.late(answer.latency_ms ?? 0, response))) return;
+  private async play(heard: Heard, wire: Wire, visit: Visit): Promise<void> {
+    const answer = await this.answerTo(heard.request);
+    if (answer.kind === "hang" || !(await visit.line.wait(answer.latency_ms ?? 0))) return;
     switch (answer.kind) {
-      case "text":
-        return this.tell(answer, request, response, "whole");
-      case "half":
-        return this.tell({ kind: "text", text: answer.text }, request, response, "half");
-      case "garbage":
-        response.writeHead(200, { ...SIGN, "content-type": "application/json" });
-        response.end(answer.body ?? '{"choices": [{"mess');
-        return;
-      case "status": {
-        const { status, message = `the script says ${status}`, retry_after_s } = answer;
-        const headers = retry_after_s === undefined ? {} : { "retry-after": String(retry_after_s) };
-        return send(response, status, errorBody(status, message, `scripted_${status}`), headers);
+      case "garbage": {
+        const { body = '{"choices": [{"mess', status = 200, content_type = "application/json" } = answer;
+        return visit.line.sendText(status, body, { ...this.headers(visit), "content-type": content_type });
       }
+      case "status":
+        return this.fail(answer, visit);
+      default:
+        return this.tell(answer, { heard, wire, visit });
     }
   }
 
-  private async answerTo(request: ScriptedRequest): Promise<Exclude<ScriptedAnswer, string>> {
+  private async answerTo(request: ScriptedRequest): Promise<ReadAnswer> {
     const { script } = this.options;
     if (typeof script === "function") return readAnswer(await script(request));
     const answer = script[request.number - 1];
@@ -156,67 +204,139 @@ export class ScriptedModel implements AsyncDisposable {
     return { kind: "status", status: 500, message };
   }
 
-  private tell(answer: ScriptedText, request: ScriptedRequest, response: ServerResponse, how: "whole" | "half"): void {
-    const { clock = systemClock } = this.options;
-    const completion = completionOf(answer, request, clock.now().instant);
-    if (!request.stream) {
-      const bytes = Buffer.from(JSON.stringify(wholeBody(completion)));
-      response.writeHead(200, { ...SIGN, "content-type": "application/json", "content-length": bytes.length });
-      if (how === "whole") response.end(bytes);
-      else response.write(bytes.subarray(0, bytes.length >> 1), () => response.destroy());
+  private async tell(answer: Writable, about: { heard: Heard; wire: Wire; visit: Visit }): Promise<void> {
+    const { heard, wire, visit } = about;
+    const { line } = visit;
+    const headers = this.headers(visit);
+    const { instant } = this.now();
+    if (!heard.request.stream || answer.kind === "embedding") {
+      const body = wire.body(answer, heard, instant);
+      return answer.kind === "half" ? line.sendPart(body, answer, headers) : line.send(200, body, headers);
+    }
+    const events = wire.events(answer, heard, instant);
+    if (answer.kind === "text") return line.stream(events, answer, headers);
+    const failure = (sent: number) => wire.failure("the script says that it fails here", sent);
+    return line.streamPart(events, answer, failure, headers);
+  }
+
+  /** Says how many tokens a request has, which no script is asked about. */
+  private tellCount({ request, terms }: Heard, visit: Visit): void {
+    this.countedCounting++;
+    this.keep(request, this.keptCounting);
+    const said = this.options.counting?.(request) ?? terms.input_tokens;
+    if (typeof said !== "number") {
+      const answer = readAnswer(said);
+      if (answer.kind === "status") this.fail(answer, visit);
+      else if (answer.kind !== "hang") throw new InputError("counting", `gives ${answer.kind}; allowed: status, hang`);
       return;
     }
-    const all = events(completion, request);
-    response.writeHead(200, { ...SIGN, "content-type": "text/event-stream", "cache-control": "no-cache" });
-    if (how === "whole") response.end(all.join(""));
-    else response.write(all.slice(0, all.length >> 1).join(""), () => response.destroy());
+    const object = visit.provider === "openai" ? { object: "response.input_tokens" } : {};
+    visit.line.send(200, { ...object, input_tokens: said }, this.headers(visit));
   }
 
-  /** Waits. Tells whether anybody is still there. */
-  private late(ms: number, response: ServerResponse): Promise<boolean> {
-    const { timer = systemTimer } = this.options;
-    if (ms === 0) return Promise.resolve(true);
-    return new Promise((resolve) => {
-      const gone = () => {
-        alarm[Symbol.dispose]();
-        resolve(false);
-      };
-      const alarm = timer.after(ms, () => {
-        response.off("close", gone);
-        resolve(true);
-      });
-      response.once("close", gone);
-    });
+  private list(id: string | null, visit: Visit): void {
+    const { line, provider } = visit;
+    if (id === null) return void line.send(200, listOf(this.models, provider), this.headers(visit));
+    // Names are written as addresses and not the other way round, because not everything in an address can be read.
+    const model = this.models.find((each) => each === id || encodeURIComponent(each) === id);
+    if (model === undefined) this.refuse(visit, this.unknown(id));
+    else line.send(200, modelOf(model, provider), this.headers(visit));
   }
 
-  /** As providers do, it shows the key that it does not take. */
-  private denial(authorization: string): string | null {
+  private unknown(model: string): Failure {
+    const message = `the model ${model} does not exist; there is ${this.models.join(", ")}`;
+    return { status: 404, message, code: "model_not_found" };
+  }
+
+  private fail(answer: ScriptedStatus, visit: Visit): void {
+    const { status, message = `the script says ${status}`, type, code, retry_after_s, headers } = answer;
+    const after = retry_after_s === undefined ? {} : { "retry-after": String(retry_after_s) };
+    this.refuse(visit, { status, message, type, code }, { ...after, ...headers }, retry_after_s);
+  }
+
+  private refuse(visit: Visit, failure: Failure, more: Readonly<Record<string, string>> = {}, reset_s = 0): void {
+    const headers = { ...this.headers(visit, { limited: failure.status === 429, reset_s }), ...more };
+    visit.line.send(failure.status, errorBody(visit.provider, failure, visit.request_id), headers);
+  }
+
+  private headers(
+    { provider, request_id }: Visit,
+    rate: { readonly limited: boolean; readonly reset_s: number } = { limited: false, reset_s: 0 },
+  ): Readonly<Record<string, string>> {
+    return headersFor(provider, { request_id, instant: this.now().instant, ...rate });
+  }
+
+  /** As OpenAI does, it shows the key that it does not take. */
+  private denial({ headers }: IncomingMessage, provider: Provider): string | null {
     const { apiKey } = this.options;
-    if (apiKey === undefined || authorization === `Bearer ${apiKey}`) return null;
-    return `incorrect API key provided: ${authorization.replace(/^Bearer /, "")}`;
+    const { authorization = "", "x-api-key": other } = headers;
+    const given = other === undefined ? authorization.replace(/^Bearer /, "") : String(other);
+    if (apiKey === undefined || given === apiKey) return null;
+    return provider === "openai" ? `incorrect API key provided: ${given}` : "invalid x-api-key";
   }
 
-  private list(): JsonObject {
-    const data = this.models.map((id) => ({ id, object: "model", created: 0, owned_by: "bursar-scripted" }));
-    return { object: "list", data, scripted: true };
+  private left({ request }: Visit): void {
+    if (request === null || this.closing) return;
+    this.countedAborted++;
+    this.keep(request, this.keptAborted);
+  }
+
+  private keep(request: ScriptedRequest, list: ScriptedRequest[]): void {
+    list.push(request);
+    if (list.length > (this.options.keep ?? MOST_REQUESTS)) list.shift();
+  }
+
+  private now(): { readonly instant: number } {
+    return (this.options.clock ?? systemClock).now();
   }
 }
 
-/** Opens a scripted model on a free port of this machine. */
+/**
+ * Opens a scripted model on a free port of this machine.
+ *
+ * @example
+ * ```ts
+ * await using model = await openScriptedModel({
+ *   script: ({ text, protocol }) => (protocol === "openai-embeddings" ? "" : `You said: ${text}`),
+ *   models: ["gpt-5", "text-embedding-3-small"],
+ * });
+ * ```
+ */
 export async function openScriptedModel(options: ScriptedModelOptions): Promise<ScriptedModel> {
   const model = new ScriptedModel(options);
   await model.listen();
   return model;
 }
 
-function send(
-  response: ServerResponse,
-  status: number,
-  body: JsonObject,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  response.writeHead(status, { ...SIGN, ...headers, "content-type": "application/json" });
-  response.end(JSON.stringify(body));
+function providerOf(route: Route | null, { headers }: IncomingMessage): Provider {
+  if (route !== null && route.kind !== "models") return route.wire.provider;
+  return headers["anthropic-version"] === undefined ? "openai" : "anthropic";
+}
+
+/** Reads a request, or says what is wrong with it. */
+function hear(
+  text: string,
+  about: {
+    readonly path: string;
+    readonly route: Exclude<Route, { kind: "models" }>;
+    readonly headers: IncomingMessage["headers"];
+    readonly number: number;
+  },
+): Heard | Failure {
+  const { path, number } = about;
+  const { kind, wire } = about.route;
+  const headers = Object.fromEntries(Object.entries(about.headers).map(([name, value]) => [name, String(value)]));
+  try {
+    const body = parseBody(text);
+    const model = readModel(body);
+    const { terms, ...reading } = wire.read(body, about.headers, kind);
+    return { request: { number, protocol: wire.protocol, path, model, ...reading, body, headers }, terms };
+  } catch (error) {
+    if (error instanceof InputError) return { status: 400, message: error.message, param: error.field };
+    // Nobody can write down again what is nested too deeply.
+    if (error instanceof RangeError) return { status: 400, message: "the body is nested too deeply" };
+    throw error;
+  }
 }
 
 /** The body as a text; null when it is too large. */

@@ -4,15 +4,16 @@
 export { describeStore, type TestRunner } from "./describe-store.js";
 export { FakeClock } from "./fake-clock.js";
 export type { OpenStore } from "./kit/scene.js";
-export { openScriptedModel, type Script, ScriptedModel, type ScriptedModelOptions } from "./scripted-model.js";
 export type {
   ScriptedAnswer,
+  ScriptedEmbedding,
   ScriptedGarbage,
   ScriptedHalf,
   ScriptedHang,
   ScriptedStatus,
   ScriptedText,
   ScriptedToolCall,
-  ScriptedUsage,
-} from "./scripted-model-answer.js";
-export type { ScriptedRequest } from "./scripted-model-wire.js";
+} from "./scripted/answer.js";
+export type { ScriptedProtocol, ScriptedRequest } from "./scripted/request.js";
+export type { ScriptedRawUsage, ScriptedUsage } from "./scripted/usage.js";
+export { openScriptedModel, type Script, ScriptedModel, type ScriptedModelOptions } from "./scripted-model.js";

@@ -118,14 +118,14 @@ describe("a chat model", () => {
 });
 
 describe("a provider that gives no answer", () => {
-  test.each([400, 401, 403, 404, 413, 422, 429])("refuses with %d, which costs nothing", async (status) => {
+  test.each([400, 401, 403, 404, 413, 422, 429, 503, 529])("refuses with %d, which costs nothing", async (status) => {
     const failure = await failureOf([{ kind: "status", status, message: "no\n way", retry_after_s: 3 }]);
     expect(failure).toMatchObject({ code: "provider_refused", status, data: { status, retry_after_s: 3 } });
     expect(failure.message).toBe(`the provider answered ${status}: no way`);
     expect(failure.usage).toMatchObject({ llm_tokens: 0, cost_usd: 0 });
   });
 
-  test.each([408, 409, 500, 503])("fails with %d, and nobody knows what it has used", async (status) => {
+  test.each([408, 409, 500, 502])("fails with %d, and nobody knows what it has used", async (status) => {
     const failure = await failureOf([{ kind: "status", status }]);
     expect(failure).toMatchObject({ code: "provider_failed", status, usage: null });
   });

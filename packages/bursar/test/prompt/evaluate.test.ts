@@ -20,6 +20,7 @@ scenario("003/evaluate-budget", async () => {
   expect(response).toEqual({
     promptName: "greeting",
     text: "hello",
+    ending: "whole",
     usage: { input: 10, output: 5 },
     estimated: false,
     toolExecutions: [],

@@ -4,7 +4,7 @@ import { createAdapter, type EvaluateOptions } from "../../src/prompt/adapter.js
 import { Budget } from "../../src/prompt/budget.js";
 import { nodeOf } from "../../src/prompt/budget-node.js";
 import { evaluate } from "../../src/prompt/evaluate.js";
-import type { Provider, ProviderResponse } from "../../src/prompt/provider.js";
+import { type Provider, ProviderError, type ProviderResponse } from "../../src/prompt/provider.js";
 import type { RenderedPrompt } from "../../src/prompt/rendered-prompt.js";
 import type { AdapterOptions } from "../../src/prompt/settings.js";
 import type { Tool } from "../../src/prompt/tool.js";
@@ -22,6 +22,7 @@ describe("a response that cannot be used", () => {
     ["response.toolCalls", { text: "", toolCalls: {} }],
     ["response.toolCalls[0].id", { text: "", toolCalls: [null] }],
     ["response.toolCalls[1].name", { text: "", toolCalls: [calls("a", 0, 0).toolCalls?.[0], { id: "b" }] }],
+    ["response.ending", { text: "", ending: "maybe" }],
     ["response.usage", { text: "", usage: 12 }],
     ["response.usage.output", { text: "", usage: { input: 1 } }],
     ["response.cumulativeUsage.input", { text: "", cumulativeUsage: { input: -1, output: 0 } }],
@@ -81,6 +82,50 @@ describe("a provider", () => {
     await evaluate(provider, greeting, { budget: limited() });
 
     expect(provider.requests[0]?.maxOutputTokens).toBe(5);
+  });
+
+  test("that cannot be held to what remains is not asked", async () => {
+    const quote = (leastOutput: number) => () => ({ input: 10, output: 80, leastOutput });
+    const refused = scripted([says("never", 1, 1)], quote(51));
+    const asked = scripted([says("hello", 1, 1)], quote(50));
+
+    const error = await failureOf(evaluate(refused, greeting, { budget: limited() }));
+    await evaluate(asked, greeting, { budget: limited() });
+
+    expect(error).toMatchObject({ phase: "budget", dimension: "output" });
+    expect(refused.requests).toEqual([]);
+    expect(asked.requests.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([50]);
+  });
+
+  test("whose quote makes no sense is not asked", async () => {
+    const provider = scripted([says("never", 1, 1)], () => ({ input: 10, output: 5, leastOutput: -1 }));
+
+    const error = await failureOf(evaluate(provider, greeting, { budget: limited() }));
+
+    expect(error.cause).toMatchObject({ field: "quote.leastOutput" });
+    expect(provider.requests).toEqual([]);
+  });
+
+  test("that says an answer is not whole is believed", async () => {
+    const ending = "filtered";
+    const ran: unknown[] = [];
+    const tool = withTool(() => ran.push("tool"));
+
+    const response = await evaluate(scripted([{ ...says("No", 1, 1), ending }]), greeting);
+    const error = await failureOf(evaluate(scripted([{ ...calls("tool", 1, 1), ending }]), tool));
+
+    expect(response).toMatchObject({ text: "No", ending });
+    expect(error).toMatchObject({ phase: "request", message: expect.stringContaining("by a filter") });
+    expect(ran).toEqual([]);
+  });
+
+  test("may say of a failure what it can have used at most", async () => {
+    const budget = limited();
+    const failure = new ProviderError("broken off", { usage: { input: 20, output: 7 }, estimated: true });
+
+    const error = await failureOf(evaluate(scripted([failure]), greeting, { budget }));
+
+    expect(error.budget).toMatchObject({ usage: { input: 20, output: 7 }, estimated: true });
   });
 
   test("is not told of handlers", async () => {

@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { scenario } from "../../../../specs/scenario.js";
 import { defineAgent } from "../../src/runs/agent.js";
 import { handleHostCallGoverned } from "../../src/runs/governed.js";
@@ -239,4 +239,23 @@ scenario("004/hint-budget-extend-additional", async () => {
   const theatre = new Theatre([talker]);
   const hints = { budget_extend: [{ dimension: "steps", additional: -1 }] };
   await expect(theatre.process().run("talker", INPUT, { ...OPTIONS, hints })).rejects.toThrow("steps");
+});
+
+test("how long a request waits is said when the run is started, whoever drives it, and counts below it too", async () => {
+  const chief = defineAgent("chief", async (ctx) => ctx.spawn("talker", INPUT, OPTIONS));
+  const theatre = new Theatre([chief, talker]);
+  await theatre.process().start("chief", null, { id: "c", approval_ms: 5000 });
+  await theatre.process().start("talker", INPUT, { ...OPTIONS, id: "t", approval_ms: 7000 });
+  await theatre.process().start("talker", INPUT, { ...OPTIONS, id: "u" });
+  const other = theatre.process({ approval_ms: 1000 });
+  for (const id of ["c", "t", "u"]) await theatre.until(other.drive(id));
+  const waits = (await listOf(other.approvals())).map(({ run, expires, requested }) => [run, expires - requested]);
+  expect(waits.sort()).toEqual([
+    ["c.0", 5000],
+    ["t", 7000],
+    ["u", 1000],
+  ]);
+  const asked = await other.request("t", "server_discovery", { url: "https://example.com" });
+  expect(asked.expires - asked.requested).toBe(7000);
+  await expect(other.start("talker", INPUT, { approval_ms: -1 })).rejects.toThrow("approval_ms is -1");
 });

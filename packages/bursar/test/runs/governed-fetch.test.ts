@@ -1,11 +1,11 @@
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import type { Amount } from "../../src/core/amount.js";
 import { defineAgent } from "../../src/runs/agent.js";
 import type { RunError } from "../../src/runs/error.js";
 import { defineTool, type ToolContext } from "../../src/runs/tool.js";
-import type { MemoryStore } from "../../src/stores/memory.js";
-import { ANN, Latch, pausedOf, settle, Theatre } from "./stage.js";
+import { ANN, Latch, mortal, pausedOf, settle, Theatre } from "./stage.js";
 
 interface Received {
   readonly url: string;
@@ -178,25 +178,6 @@ test("a tool that swallows the refusal does not get past it", async () => {
   expect(received).toHaveLength(1);
 });
 
-test("a worker that dies while bytes are on their way leaves nothing that keeps the run from ending", async () => {
-  let answering = false;
-  const { received, url } = await serve((_, response) => {
-    if (answering) response.end("ok");
-  });
-  const theatre = using(async ({ fetch }) => (await fetch(url, { method: "POST", body: "x" })).text());
-  const dead = theatre.process({ claim_ms: 5000 });
-  const gone = dead.run("program", null, { id: "r", limits: { wall_clock_ms: null } });
-  gone.catch(() => {});
-  for (let turn = 0; turn < 2000 && received.length === 0; turn++) await settle(1);
-  void dead[Symbol.asyncDispose]();
-  await settle(50);
-  answering = true;
-  theatre.clock.advance(6000);
-  const done = await theatre.until(theatre.process().drive("r"), 0);
-  expect(done).toMatchObject({ status: "completed", result: "ok" });
-  expect(await theatre.store.budget("r")).toMatchObject({ ended: true, open: 0 });
-});
-
 test("what a tool has begun and does not wait for ends with its call, and keeps neither run nor connection open", async () => {
   const closed = new Latch();
   const { received, url } = await serve((request, response) => {
@@ -319,38 +300,49 @@ test("a refusal that nobody waits for ends nothing but itself", async () => {
   expect(received).toEqual([]);
 });
 
-/** A store that answers nobody any more from one moment on, as for a process that was killed. */
-function mortal(store: MemoryStore) {
-  let alive = true;
-  const seen = new Proxy(store, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== "function") return value;
-      return (...args: unknown[]) => (alive ? Reflect.apply(value, target, args) : new Promise(() => {}));
-    },
-  });
-  const kill = () => {
-    alive = false;
-  };
-  return { seen, kill };
-}
-
-test("a worker that is killed after requests that came to nothing leaves nothing open either", async () => {
+/** Kills the worker of a run in whose tool bytes are on their way, and lets another one go on with it. */
+async function afterKill(work: (fetch: ToolContext["fetch"], url: string) => Promise<unknown>) {
   let answering = false;
   const { received, url } = await serve((_, response) => {
     if (answering) response.end("ok");
   });
   const theatre = using(async ({ fetch }) => {
-    for (let turn = 0; turn < 10; turn++) await fetch(url, { signal: AbortSignal.abort() }).catch(() => {});
-    return (await fetch(url)).text();
+    // What others of the session have used meanwhile leaves less than the run's own limit: what then does not fit is refused
+    // alone, and what comes after it is not.
+    const used = { network_egress_bytes: 6000 as Amount };
+    await theatre.store.apply([{ op: "charge", budget: "session:s", call: "others", used }]);
+    return work(fetch, url);
   });
   const { seen: store, kill } = mortal(theatre.store);
-  void theatre.process({ store, claim_ms: 5000 }).run("program", null, { id: "r", limits: { wall_clock_ms: null } });
+  const limits = { wall_clock_ms: null, network_egress_bytes: 10_000 };
+  await theatre.process().openSession("s", { network_egress_bytes: 10_000 });
+  void theatre.process({ store, claim_ms: 5000 }).run("program", null, { id: "r", limits, session: "s" });
   for (let turn = 0; turn < 2000 && received.length === 0; turn++) await settle(1);
   kill();
+  const held = await theatre.store.budget("r");
+  // The tool's own call, and the request inside of it.
+  expect(held).toMatchObject({ open: 2 });
   answering = true;
   theatre.clock.advance(6000);
   const done = await theatre.until(theatre.process().drive("r"), 0);
   expect(done).toMatchObject({ status: "completed", result: "ok" });
   expect(await theatre.store.budget("r")).toMatchObject({ ended: true, open: 0 });
-});
+}
+
+test("a worker that is killed while bytes are on their way leaves nothing that keeps the run from ending", () =>
+  afterKill(async (fetch, url) => (await fetch(url, { method: "POST", body: "x" })).text()));
+
+test("a worker that is killed after requests that came to nothing leaves nothing open either", () =>
+  afterKill(async (fetch, url) => {
+    for (let turn = 0; turn < 10; turn++) await fetch(url, { signal: AbortSignal.abort() }).catch(() => {});
+    return (await fetch(url)).text();
+  }));
+
+for (const refused of [4, 20]) {
+  test(`a worker that is killed after ${refused} requests that did not fit leaves nothing open either`, () =>
+    afterKill(async (fetch, url) => {
+      const large = { method: "POST", body: "x".repeat(6000) };
+      for (let turn = 0; turn < refused; turn++) await fetch(url, large).catch(() => {});
+      return (await fetch(url)).text();
+    }));
+}

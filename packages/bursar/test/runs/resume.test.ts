@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { scenario } from "../../../../specs/scenario.js";
 import { defineAgent } from "../../src/runs/agent.js";
+import { answersOf } from "../../src/runs/answers.js";
+import { pendingRequests } from "../../src/runs/decisions.js";
 import { ANN, listOf, pausedOf, Theatre } from "./stage.js";
 
 /** Has locals, a loop and chance, which are all as they were when it goes on. */
@@ -149,4 +151,45 @@ test("the run's own credentials never decide", async () => {
     await expect(theatre.process()[work](checkpoint, { by: own })).rejects.toThrow("no run may decide");
   }
   await expect(theatre.process().approve(checkpoint, { by: { name: "v", role: "viewer" } })).rejects.toThrow("only an");
+});
+
+test("decided without driving, a run is left to whoever has its program", async () => {
+  const { theatre, checkpoint } = await paused();
+  const stranger = theatre.process({ programs: [] });
+  const options = { by: ANN, extensions: { steps: 2 } };
+  expect(await stranger.decide(checkpoint, "approve", options)).toMatchObject({ run: "r", status: "approved" });
+  expect(await stranger.find("r")).toMatchObject({ status: "queued" });
+  expect(await pendingRequests(theatre.store, "r")).toEqual([]);
+  expect(theatre.said).toEqual(["0", "1"]);
+  expect(await theatre.process().drive("r")).toMatchObject({ status: "completed" });
+});
+
+test("denied without driving, a run is ended by whoever takes it up, with or without its program", async () => {
+  const { theatre, checkpoint } = await paused();
+  const stranger = theatre.process({ programs: [] });
+  expect(await stranger.decide(checkpoint, "deny", { by: ANN })).toMatchObject({ status: "denied" });
+  expect(await stranger.find("r")).toMatchObject({ status: "queued" });
+  expect(await stranger.drive("r")).toMatchObject({ status: "cancelled", cancel: { by: "ann" } });
+});
+
+test("what a run waits for is what nobody has answered, and a request that has expired is none", async () => {
+  const { theatre, checkpoint } = await paused();
+  expect(await pendingRequests(theatre.store, "r")).toMatchObject([{ run: "r", exhausted_dimension: "steps" }]);
+  theatre.clock.advance(25 * 60 * 60_000);
+  await expect(theatre.process().approve(checkpoint, { by: ANN })).rejects.toThrow("has expired");
+  expect(await pendingRequests(theatre.store, "r")).toEqual([]);
+  await expect(theatre.process().approve(checkpoint, { by: ANN })).rejects.toThrow("has expired");
+});
+
+test("everything a program was told can be read again, also when it has ended", async () => {
+  const failing = defineAgent("failing", async (ctx) => {
+    await ctx.tool("nothing", {}).catch(() => {});
+    return ctx.tool("echo", { text: "a" });
+  });
+  const theatre = new Theatre([failing]);
+  await theatre.process().run("failing", null, { id: "r" });
+  expect(await listOf(answersOf(theatre.store, "r"))).toMatchObject([
+    { at: 0, number: 0, answered: { error: { code: "unknown_tool" } } },
+    { at: 1, number: 1, answered: { value: "a" } },
+  ]);
 });

@@ -102,3 +102,19 @@ export async function listOf<Value>(values: AsyncIterable<Value>): Promise<reado
   for await (const value of values) list.push(value);
   return list;
 }
+
+/** A store that answers nobody any more from one moment on, as for a process that was killed. */
+export function mortal(store: MemoryStore): { readonly seen: MemoryStore; readonly kill: () => void } {
+  let alive = true;
+  const seen = new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => (alive ? Reflect.apply(value, target, args) : new Promise(() => {}));
+    },
+  });
+  const kill = () => {
+    alive = false;
+  };
+  return { seen, kill };
+}

@@ -220,3 +220,16 @@ test("options that make no sense are refused with their field", () => {
   expect(() => new Worker({ bursar, every_ms: -1 })).toThrow("every_ms");
   expect(() => new Worker({ bursar, every: 5 } as never)).toThrow("every");
 });
+
+test("who drives a run in a Bursar that is closed is told so, and not that somebody else has it", async () => {
+  const theatre = new Theatre([defineAgent("sleepy", async (ctx) => ctx.sleep(60_000))]);
+  const bursar = theatre.process();
+  const driving = bursar.run("sleepy", null, { id: "r" });
+  driving.catch(() => {});
+  await settle();
+  await bursar[Symbol.asyncDispose]();
+  const closed = { code: "claim_lost", message: expect.stringContaining("was closed") };
+  await expect(driving).rejects.toMatchObject(closed);
+  await expect(bursar.drive("r")).rejects.toMatchObject(closed);
+  expect(await theatre.until(theatre.process().drive("r"))).toMatchObject({ status: "completed" });
+});

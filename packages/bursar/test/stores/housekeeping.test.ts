@@ -1,5 +1,7 @@
+import { openStore } from "bursar";
 import { openHousekeeping } from "bursar/store";
 import { describe, expect, test } from "vitest";
+import { KNOWN_SCHEMA } from "../../src/stores/durable/housekeeping/check.js";
 import { bothEngines, filled } from "./housed.js";
 
 const { sqlite, server } = await bothEngines();
@@ -13,7 +15,7 @@ describe.for(ENGINES)("looking after a %s store", ([name, engine]) => {
     await using housekeeping = openHousekeeping(await filled(engine));
     const info = await housekeeping.info();
     expect(info).toMatchObject({
-      schema: 1,
+      schema: KNOWN_SCHEMA,
       budgets: { open: 4, ended: 1 },
       calls: { all: 19, reserved: 3 },
       chains: { all: 4, archived: 0 },
@@ -28,10 +30,10 @@ describe.for(ENGINES)("looking after a %s store", ([name, engine]) => {
   test("says that there is none, and makes one when asked to", async () => {
     await using housekeeping = openHousekeeping(engine.fresh());
     await expect(housekeeping.info()).rejects.toMatchObject({ code: "store_missing" });
-    expect(await housekeeping.migrate({ dry: true })).toMatchObject({ before: 0, after: 0, known: 1 });
+    expect(await housekeeping.migrate({ dry: true })).toMatchObject({ before: 0, after: 0, known: KNOWN_SCHEMA });
     await expect(housekeeping.check()).rejects.toMatchObject({ code: "store_missing" });
-    expect(await housekeeping.migrate()).toMatchObject({ before: 0, after: 1 });
-    expect(await housekeeping.migrate()).toMatchObject({ before: 1, after: 1 });
+    expect(await housekeeping.migrate()).toMatchObject({ before: 0, after: KNOWN_SCHEMA });
+    expect(await housekeeping.migrate()).toMatchObject({ before: KNOWN_SCHEMA, after: KNOWN_SCHEMA });
     expect(await housekeeping.check()).toMatchObject({ ok: true, budgets: 0 });
   });
 
@@ -40,8 +42,21 @@ describe.for(ENGINES)("looking after a %s store", ([name, engine]) => {
     await engine.tamper(url, "INSERT INTO migrations (version, name, at) VALUES (99, 'later', 0)");
     await using housekeeping = openHousekeeping(url);
     await expect(housekeeping.check()).rejects.toThrow("schema version 99");
-    expect(await housekeeping.migrate({ dry: true })).toMatchObject({ before: 99, after: 99, known: 1 });
+    expect(await housekeeping.migrate({ dry: true })).toMatchObject({ before: 99, after: 99, known: KNOWN_SCHEMA });
     expect(await housekeeping.migrate()).toMatchObject({ before: 99, after: 99 });
+  });
+
+  test("brings the tables of an older Bursar up to date, and keeps what they hold", async () => {
+    const url = await filled(engine);
+    await engine.tamper(url, "DROP TABLE keys");
+    await engine.tamper(url, "DELETE FROM migrations WHERE version = 2");
+    await using housekeeping = openHousekeeping(url);
+    expect(await housekeeping.migrate()).toMatchObject({ before: 1, after: KNOWN_SCHEMA });
+    expect(await housekeeping.check()).toMatchObject({ ok: true, budgets: 5 });
+    await using store = await openStore(url);
+    const key = { kind: "key", id: "k", budget: null, status: "active", body: {}, version: 0 } as const;
+    await store.apply([{ op: "put", ...key }]);
+    expect(await store.document("key", "k")).toEqual({ ...key, version: 1 });
   });
 
   test("gives room back", async () => {

@@ -101,7 +101,7 @@ describe("a scripted model", () => {
   });
 
   test.each([
-    [{ kind: "status", status: 429, retry_after_s: 7 }, 429, "rate_limit_error"],
+    [{ kind: "status", status: 429, retry_after_s: 7 }, 429, "rate_limit_exceeded"],
     [{ kind: "status", status: 500, message: "on fire" }, 500, "on fire"],
     [{ kind: "garbage" }, 200, '{"choices": [{"mess'],
     [{ kind: "garbage", body: "<html>" }, 200, "<html>"],
@@ -212,7 +212,7 @@ describe("a scripted model", () => {
 
 test.each([
   [{ script: 7 }, "script is 7"],
-  [{ script: [{ kind: "txt" }] }, "kind is text, status, hang, garbage, half"],
+  [{ script: [{ kind: "txt" }] }, "kind is text, status, hang, garbage, half, embedding"],
   [{ script: [{ kind: "text", text: "x", usages: null }] }, "answer.usages is not known here; did you mean usage?"],
   [{ script: [{ kind: "text" }] }, "answer.text is undefined"],
   [{ script: [{ kind: "status", status: 200 }] }, "answer.status is 200"],

@@ -41,6 +41,7 @@ export const TABLES: Readonly<Record<DocumentKind, string>> = {
   approval: "approvals",
   session: "sessions",
   lease: "leases",
+  key: "keys",
 };
 
 type Terms = Pick<Budget, "scope" | "funding" | "limits" | "policies" | "thresholds" | "deadline">;

@@ -15,20 +15,18 @@ export interface Dialect {
   readonly name: string;
 }
 
-/** Documents share one shape; each kind has a table of its own, so that each can be looked through on its own. */
-const DOCUMENT_TABLES = ["runs", "approvals", "sessions", "leases"];
-
 /**
  * The tables of every durable store. Amounts, limits and the like are JSON texts, because their dimensions are the user's
  * to define; what is looked for stands in columns.
  */
 function migrations({ serial, name }: Dialect): readonly Migration[] {
-  const documents = DOCUMENT_TABLES.flatMap((table) => [
+  // Documents share one shape; each kind has a table of its own, so that each can be looked through on its own.
+  const documents = (table: string) => [
     `CREATE TABLE ${table} (
       id ${name} PRIMARY KEY, budget ${name}, status ${name} NOT NULL, body TEXT NOT NULL, version BIGINT NOT NULL
     )`,
     `CREATE INDEX ${table}_status ON ${table} (status, id)`,
-  ]);
+  ];
   return [
     {
       version: 1,
@@ -62,9 +60,10 @@ function migrations({ serial, name }: Dialect): readonly Migration[] {
         `CREATE TABLE journal (
           seq ${serial}, run ${name} NOT NULL, key ${name} NOT NULL, entry TEXT NOT NULL, UNIQUE (run, key)
         )`,
-        ...documents,
+        ...["runs", "approvals", "sessions", "leases"].flatMap(documents),
       ],
     },
+    { version: 2, name: "keys of the gateway", statements: documents("keys") },
   ];
 }
 

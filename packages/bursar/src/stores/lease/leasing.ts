@@ -2,11 +2,8 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Amounts } from "../../core/amount.js";
-import type { Budget, BudgetId, Path } from "../../core/budget.js";
-import type { Head } from "../../core/chain/link.js";
+import type { BudgetId } from "../../core/budget.js";
 import { checkOperation } from "../../core/check.js";
-import type { Dimensions } from "../../core/dimensions.js";
-import type { Document, DocumentKind, Entry } from "../../core/document.js";
 import { InputError, show } from "../../core/errors.js";
 import { checkKeys, checkWait } from "../../core/fields.js";
 import type {
@@ -22,6 +19,7 @@ import { chargeFor, withTotal } from "../../core/usage.js";
 import type { Clock } from "../../ports/clock.js";
 import type { Outcomes, Store } from "../../ports/store.js";
 import type { Timer } from "../../ports/timer.js";
+import { StoreOver } from "../../runtime/store-over.js";
 import { backgroundTimer } from "../../runtime/system-clock.js";
 import { Bounded } from "../durable/bounded.js";
 import { StoreError } from "../durable/errors.js";
@@ -67,10 +65,7 @@ type Settle = CommitOperation | ReleaseOperation;
  * const gate = new Gate({ store });
  * ```
  */
-export class LeasingStore implements Store {
-  readonly dimensions: Dimensions;
-  private readonly store: Store;
-  readonly clock: Clock;
+export class LeasingStore extends StoreOver {
   private readonly timer: Timer;
   private readonly ttl_ms: number;
   private readonly folder: string | null;
@@ -115,9 +110,7 @@ export class LeasingStore implements Store {
       ttl_ms = TTL_MS,
       recall_ms = 1000,
     } = options;
-    this.dimensions = store.dimensions;
-    this.store = store;
-    this.clock = clock;
+    super(store, clock);
     this.timer = timer;
     this.ttl_ms = ttl_ms;
     this.log = log;
@@ -141,35 +134,7 @@ export class LeasingStore implements Store {
     return outcomes as unknown as Outcomes<Ops>;
   }
 
-  budget(id: BudgetId): Promise<Budget | null> {
-    return this.store.budget(id);
-  }
-
-  path(id: BudgetId): Promise<Path> {
-    return this.store.path(id);
-  }
-
-  chain(id: string, from?: number): AsyncIterable<string> {
-    return this.store.chain(id, from);
-  }
-
-  head(chain: string): Promise<Head | null> {
-    return this.store.head(chain);
-  }
-
-  document(kind: DocumentKind, id: string): Promise<Document | null> {
-    return this.store.document(kind, id);
-  }
-
-  documents(kind: DocumentKind, status?: string): AsyncIterable<Document> {
-    return this.store.documents(kind, status);
-  }
-
-  journal(run: string): AsyncIterable<Entry> {
-    return this.store.journal(run);
-  }
-
-  watch(listener: () => void): Disposable {
+  override watch(listener: () => void): Disposable {
     return this.listeners.add(listener);
   }
 
@@ -246,9 +211,10 @@ export class LeasingStore implements Store {
   }
 
   private async reserve(operation: ReserveOperation): Promise<Outcome> {
-    const asked = this.dimensions.has("llm_tokens") ? withTotal(operation.asked) : operation.asked;
+    const asked = this.tied(operation.asked);
     const known = this.find(operation.call)?.call ?? this.settledCalls.get(operation.call);
-    if (known !== undefined) return repeatedReserve(asCall(known, operation.budget), operation.budget, asked);
+    if (known !== undefined)
+      return repeatedReserve(asCall(known, operation.budget), operation.budget, asked, operation.least);
     const line = this.lines.get(operation.budget) as Line;
     return (await this.serve(operation, asked)) ?? line.wait(operation, asked);
   }
@@ -270,7 +236,7 @@ export class LeasingStore implements Store {
     };
     slice.take(call);
     if (this.log !== null && !(await this.proved(holder, slice, call))) return null;
-    return { op: "reserve", decision: ADMITTED, notices: [], repeated: false, links: [] };
+    return { op: "reserve", decision: ADMITTED, granted: call.asked, notices: [], repeated: false, links: [] };
   }
 
   /** The log must have it before it is admitted; and while we waited for the disk the slice may have run out. */
@@ -301,7 +267,9 @@ export class LeasingStore implements Store {
       return repeatedly(operation, call);
     }
     call.estimate = { ...call.estimate, ...this.counted(operation.estimate ?? {}) };
-    const charge = chargeFor(call.kind, call.asked, reported, call.estimate);
+    // What was seen of a call that broke off bounds it from now on, as the reservation did before.
+    if (operation.seen !== undefined) call.bound = { ...call.asked, ...this.tied(this.counted(operation.seen)) };
+    const charge = chargeFor(call.kind, call.bound ?? call.asked, reported, call.estimate);
     const charged = this.counted(charge.charged);
     call.reported = reported;
     call.unreported = charge.unreported.filter((id) => this.dimensions.has(id));
@@ -318,6 +286,10 @@ export class LeasingStore implements Store {
     this.listeners.tell();
     if (holder.isOverdrawn(slice)) void holder.yieldAll().catch(() => {});
     else if (slice.closed && slice.underWay === 0) void holder.giveBack().catch(() => {});
+  }
+
+  private tied(amounts: Amounts): Amounts {
+    return this.dimensions.has("llm_tokens") ? withTotal(amounts) : amounts;
   }
 
   private counted(amounts: Amounts): Amounts {

@@ -89,6 +89,8 @@ export class Line {
     let refill = await holder.refill(all, others.length + 1);
     if (refill.kind === "refused") refill = await holder.refill(first.asked, others.length + 1);
     if (isBusy(refill)) refill = await this.recall(first.asked);
+    // What can be cut is cut by the store, to what is left once our own slices are back there.
+    else if (refill.kind === "refused" && first.operation.least !== undefined) await this.clear();
     if (refill.kind === "leased" || this.waiting[0] !== first) return;
     this.waiting.shift();
     try {
@@ -97,6 +99,14 @@ export class Line {
     } catch (error) {
       first.reject(error);
     }
+  }
+
+  /** Gives back what is not used here, and asks others for the same. */
+  private async clear(): Promise<void> {
+    const { holder } = this.options;
+    await holder.yieldAll();
+    const others = await holder.others();
+    if (others.length > 0) await holder.recall(others);
   }
 
   /** A slice that others do not use is as good as free; so we ask for it before we give up. */

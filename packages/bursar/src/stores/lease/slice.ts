@@ -14,6 +14,8 @@ export interface SlicedCall {
   reported: Amounts;
   estimate: Amounts;
   unreported: readonly string[];
+  /** What bounds it in place of what it asked for, once it broke off. */
+  bound?: Amounts;
 }
 
 /**

@@ -14,7 +14,9 @@ const DIALECT = { serial: "BIGINT GENERATED ALWAYS AS IDENTITY", name: 'TEXT COL
 
 /** Statements that only this engine needs, by the version of the tables they came with. */
 const EXTRA: Readonly<Record<number, readonly string[]>> = {
-  1: [...STORAGE, ...PLANS, ...DOCUMENT_FUNCTIONS, ...FUNCTIONS],
+  1: [...STORAGE, ...PLANS],
+  // Functions replace those of the versions before, and come last, when all the tables they read are there.
+  2: [...DOCUMENT_FUNCTIONS, ...FUNCTIONS],
 };
 
 export interface Address {

@@ -9,7 +9,7 @@ function each(statement: (kind: string, table: string) => string): string {
 
 /** Documents, apart from the rest because most decisions need none. */
 export const DOCUMENT_FUNCTIONS: readonly string[] = [
-  `CREATE FUNCTION bursar_documents_match(documents jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+  `CREATE OR REPLACE FUNCTION bursar_documents_match(documents jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
   DECLARE
     matching bigint := 0;
     expected bigint;
@@ -34,7 +34,7 @@ export const DOCUMENT_FUNCTIONS: readonly string[] = [
     RETURN matching = expected;
   END
   $$`,
-  `CREATE FUNCTION bursar_put_documents(documents jsonb) RETURNS void LANGUAGE plpgsql AS $$
+  `CREATE OR REPLACE FUNCTION bursar_put_documents(documents jsonb) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
     ${each(
       (kind, table) => `INSERT INTO ${table} (id, budget, status, body, version)

@@ -9,7 +9,7 @@ export const BETWEEN = "\u001f";
  * `bursar_put`. Rows come sorted by name and are locked in that order, budgets before calls before heads.
  */
 export const FUNCTIONS: readonly string[] = [
-  `CREATE FUNCTION bursar_read(asked jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  `CREATE OR REPLACE FUNCTION bursar_read(asked jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
     WITH RECURSIVE
     wanted_calls AS (
       SELECT calls.* FROM calls JOIN jsonb_array_elements_text(asked->'calls') AS call (id) ON calls.id = call.id
@@ -43,13 +43,15 @@ export const FUNCTIONS: readonly string[] = [
           SELECT kind, sessions.* FROM documents JOIN sessions ON kind = 'session' AND sessions.id = documents.id
           UNION ALL
           SELECT kind, leases.* FROM documents JOIN leases ON kind = 'lease' AND leases.id = documents.id
+          UNION ALL
+          SELECT kind, keys.* FROM documents JOIN keys ON kind = 'key' AND keys.id = documents.id
         ) AS each),
       'entries', (SELECT jsonb_agg(jsonb_build_object('run', journal.run, 'key', journal.key, 'entry', journal.entry))
                   FROM jsonb_to_recordset(asked->'entries') AS entry (run text, key text)
                   JOIN journal ON journal.run = entry.run AND journal.key = entry.key)
     )
   $$`,
-  `CREATE FUNCTION bursar_apply(work text, rest jsonb) RETURNS void LANGUAGE plpgsql AS $$
+  `CREATE OR REPLACE FUNCTION bursar_apply(work text, rest jsonb) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
     f text[] := string_to_array(work, '${BETWEEN}');
     at integer := 6;
@@ -105,12 +107,12 @@ export const FUNCTIONS: readonly string[] = [
     END IF;
   END
   $$`,
-  `CREATE FUNCTION bursar_stale() RETURNS void LANGUAGE plpgsql AS $$
+  `CREATE OR REPLACE FUNCTION bursar_stale() RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
     RAISE EXCEPTION 'somebody else was faster' USING ERRCODE = 'serialization_failure';
   END
   $$`,
-  `CREATE FUNCTION bursar_hold(holding jsonb) RETURNS void LANGUAGE plpgsql AS $$
+  `CREATE OR REPLACE FUNCTION bursar_hold(holding jsonb) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
     found bigint;
   BEGIN
@@ -135,7 +137,7 @@ export const FUNCTIONS: readonly string[] = [
     END IF;
   END
   $$`,
-  `CREATE FUNCTION bursar_put(rare jsonb) RETURNS void LANGUAGE plpgsql AS $$
+  `CREATE OR REPLACE FUNCTION bursar_put(rare jsonb) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
     INSERT INTO budgets (id, parent, chain, origin, terms)
       SELECT put.id, put.parent, put.chain, put.origin, put.terms

@@ -129,6 +129,7 @@ interface More extends Partial<Pick<Opening, "policies" | "thresholds" | "deadli
 interface Reserving {
   readonly kind?: CallKind;
   readonly expires?: number;
+  readonly least?: Amounts;
 }
 
 function nonZero(amounts: Amounts): Record<string, number> {

@@ -1,5 +1,5 @@
 import type { Bursar } from "../../../src/runs/bursar.js";
-import { ENDED } from "../../../src/runs/record.js";
+import { hasEnded } from "../../../src/runs/record.js";
 import { busy, child, EXPECTED, OPTIONS } from "./agents.js";
 import { Dice } from "./dice.js";
 import type { Fate } from "./handle.js";
@@ -38,7 +38,7 @@ export async function history(seed: number): Promise<readonly string[]> {
   for (let round = 0; ; round++) {
     if (round > 100) return ["the run does not come to its end"];
     const run = await world.until(healthy.drive("r"));
-    if (ENDED.has(run.status)) break;
+    if (hasEnded(run)) break;
     await world.until(approveAll(healthy, "ann"));
   }
   return [...(await world.until(judge(world, healthy, cancels))), ...(await world.check())];

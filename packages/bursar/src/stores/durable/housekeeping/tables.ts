@@ -42,4 +42,5 @@ export const ALL_TABLES: readonly Table[] = [
   { name: "approvals", ...document },
   { name: "sessions", ...document },
   { name: "leases", ...document },
+  { name: "keys", ...document },
 ];

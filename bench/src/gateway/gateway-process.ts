@@ -1,0 +1,19 @@
+import { Gate, MemoryStore, openStore } from "bursar";
+import { openGateway } from "bursar/gateway";
+
+/* Run by bench/gateway in a process of its own: a gateway with a key and a budget, in memory or in a file. */
+
+const [, , upstream = "", url = "memory:"] = process.argv;
+const store = url === "memory:" ? new MemoryStore() : await openStore(url);
+const gate = new Gate({ store });
+await gate.open("bench", {
+  limits: { cost_usd: 1_000_000, steps: null, wall_clock_ms: null, llm_tokens: null },
+  scope: "shared",
+});
+const gateway = await openGateway({ store, upstreams: [{ name: "bench", url: upstream, key: "k" }] });
+const { secret } = await gateway.keys.create({ budget: "bench" });
+process.on("message", () => {
+  (globalThis as { readonly gc?: () => void }).gc?.();
+  process.send?.({ rss: process.memoryUsage.rss(), heap: process.memoryUsage().heapUsed });
+});
+process.send?.({ url: gateway.url, secret });

@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Measured, measureAsync } from "../measure.js";
+import type { Bar, Bench, Report } from "../report.js";
+import { Client } from "./client.js";
+import { memoryOf, type Started, started } from "./processes.js";
+
+const MAX_LATENCY = 1.2;
+const MIN_THROUGHPUT = 0.85;
+/** What a process may have grown by when its memory counts as flat. */
+const FLAT_MB = 32;
+const MB = 1024 * 1024;
+
+interface Address {
+  readonly port: number;
+}
+
+interface Opened {
+  readonly url: string;
+  readonly secret: string;
+}
+
+export const gateway: Bench = {
+  name: "gateway",
+  about: "requests through the gateway, against a bare pipe between the same two sockets",
+  async run(quick) {
+    const folder = mkdtempSync(join(tmpdir(), "bursar-bench-"));
+    try {
+      return await inFolder(folder, quick);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+async function inFolder(folder: string, quick: boolean): Promise<Report> {
+  using upstream = await started<Address>("upstream-process", []);
+  const { port } = upstream.said;
+  using pipe = await started<Address>("pipe-process", ["127.0.0.1", String(port)]);
+  const base = `http://127.0.0.1:${port}/v1`;
+  using memory = await started<Opened>("gateway-process", [base, "memory:"]);
+  using durable = await started<Opened>("gateway-process", [base, `sqlite:${join(folder, "gateway.db")}`]);
+  const clients = {
+    "bare pipe": new Client({ port: pipe.said.port, secret: "none" }),
+    gateway: clientOf(memory),
+    "gateway, budgets durable on SQLite": clientOf(durable),
+  };
+  const latency = {
+    whole: await latencies(clients, "whole", quick),
+    stream: await latencies(clients, "stream", quick),
+  };
+  const rate = { whole: await rates(clients, "whole", quick), stream: await rates(clients, "stream", quick) };
+  const growth = await measureGrowth(memory, clients.gateway, quick);
+  for (const client of Object.values(clients)) client.close();
+  return {
+    tables: [
+      { title: "one connection, latency, ratio to the pipe", rows: latency.whole },
+      { title: "one connection, a stream of 20 chunks", rows: latency.stream },
+      { title: "16 connections, per request", rows: rate.whole },
+      { title: "16 connections, per stream of 20 chunks", rows: rate.stream },
+    ],
+    bars: [
+      ...(["whole", "stream"] as const).flatMap((kind) => [
+        ratioBar(`latency of one ${kind}, p50`, latency[kind][1]?.ratio ?? Number.NaN),
+        throughputBar(`throughput of one ${kind} after the other, 16 at once`, rate[kind][1]?.ratio ?? Number.NaN),
+      ]),
+      ...growth,
+    ],
+  };
+}
+
+function clientOf({ said: { url, secret } }: Started<Opened>): Client {
+  return new Client({ port: Number(new URL(url).port), secret });
+}
+
+type Clients = Readonly<Record<string, Client>>;
+
+function latencies(clients: Clients, kind: "whole" | "stream", quick: boolean): Promise<readonly Measured[]> {
+  const variants = Object.entries(clients).map(([name, client]) => ({
+    ...{ name, operations: 1 },
+    run: async () => void (await client.ask(kind)),
+  }));
+  return measureAsync(variants, quick ? 100 : 2000, () => {});
+}
+
+function rates(clients: Clients, kind: "whole" | "stream", quick: boolean): Promise<readonly Measured[]> {
+  const operations = 160;
+  const variants = Object.entries(clients).map(([name, client]) => ({
+    ...{ name, operations },
+    run: () => client.askAll(kind, operations, 16),
+  }));
+  return measureAsync(variants, quick ? 10 : 60, () => {});
+}
+
+/** The memory of the gateway after many requests, and while many streams that take long are open. */
+async function measureGrowth(process: Started<Opened>, client: Client, quick: boolean): Promise<readonly Bar[]> {
+  const requests = quick ? 1000 : 10_000;
+  await client.askAll("whole", requests / 5, 16);
+  const before = await memoryOf(process);
+  await client.askAll("whole", requests, 16);
+  const after = await memoryOf(process);
+  const streams = quick ? 50 : 500;
+  await Promise.all(Array.from({ length: streams }, () => client.ask("stream", { "x-slow": "1" })));
+  const slow = await memoryOf(process);
+  return [
+    flatBar(`memory after ${requests} requests`, before.heap, after.heap),
+    flatBar(`memory after ${streams} slow streams at once`, after.heap, slow.heap),
+  ];
+}
+
+function flatBar(name: string, before: number, after: number): Bar {
+  const measured = `${(before / MB).toFixed(0)} MB of heap before, ${(after / MB).toFixed(0)} MB after, at most ${FLAT_MB} more`;
+  return { name, measured, met: after - before <= FLAT_MB * MB };
+}
+
+function ratioBar(name: string, ratio: number): Bar {
+  return { name, measured: `${ratio.toFixed(2)} x the pipe's, at most ${MAX_LATENCY}`, met: ratio <= MAX_LATENCY };
+}
+
+function throughputBar(name: string, ratio: number): Bar {
+  const share = 1 / ratio;
+  return {
+    name,
+    measured: `${share.toFixed(2)} of the pipe's, at least ${MIN_THROUGHPUT}`,
+    met: share >= MIN_THROUGHPUT,
+  };
+}

@@ -1,0 +1,28 @@
+import type { BudgetLimits } from "../core/input.js";
+import { type OpenBudget, type OpenBudgetOptions, openBudget } from "./open-budget.js";
+
+/**
+ * Runs a function inside a budget: every governed call it makes, however deep and however many at once, is paid for by it, and
+ * one that does not fit is refused before it is made. Inside of another budget both count.
+ *
+ * @example
+ * ```ts
+ * const client = new OpenAI({ fetch: governedFetch() });
+ * const answer = await withBudget({ cost_usd: 0.5, steps: 20 }, async () => agent(client, question));
+ * ```
+ */
+export async function withBudget<Value>(
+  limits: BudgetLimits,
+  work: (budget: OpenBudget) => Value | Promise<Value>,
+  options: OpenBudgetOptions = {},
+): Promise<Value> {
+  const budget = await openBudget(limits, options);
+  try {
+    return await budget.run(() => work(budget));
+  } finally {
+    // A stream that is read only afterwards is settled then, and the budget ends with it. What the work gave is not lost to a
+    // store that fails now: the budget is still open there, and everything in it is recorded.
+    const ending = budget.end().catch(() => {});
+    if (!(await budget.isBusy().catch(() => true))) await ending;
+  }
+}

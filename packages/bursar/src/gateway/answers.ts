@@ -1,0 +1,80 @@
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { JsonObject } from "../core/chain/canonical.js";
+import { REFUSAL_HEADERS, type RefusalReport, refusalBody, refusalStatus } from "../models/meter/refusal.js";
+
+export function say(
+  response: ServerResponse,
+  status: number,
+  body: JsonObject,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, { ...headers, "content-type": "application/json", "content-length": bytes.length });
+  response.end(bytes);
+}
+
+/** An error of the gateway's own, in the form that both providers use: their SDKs show the message. */
+export interface Failing {
+  readonly status: number;
+  readonly type: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export function sayError(
+  response: ServerResponse,
+  { status, type, code, message }: Failing,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  say(response, status, { type: "error", error: { type, code, message, param: null } }, headers);
+}
+
+/** The answer in place of the provider's, to a request that was not sent. */
+export function refuse(response: ServerResponse, report: RefusalReport): void {
+  say(response, refusalStatus(report), refusalBody(report), { ...REFUSAL_HEADERS, "x-bursar-refused": report.code });
+}
+
+export const NO_KEY: Failing = {
+  status: 401,
+  type: "authentication_error",
+  code: "invalid_api_key",
+  message: "this key is none of the gateway's, or is no longer taken; ask whoever runs it for one",
+};
+
+export const FROM_A_PAGE: Failing = {
+  status: 403,
+  type: "permission_error",
+  code: "key_required",
+  message: "only programs of this machine are served without a key, and this request comes from a web page; show a key",
+};
+
+export const CLOSING: Failing = {
+  status: 503,
+  type: "api_error",
+  code: "gateway_closing",
+  message: "the gateway is about to end, and takes no more requests; try again in a moment",
+};
+
+export const NO_TARGET: Failing = {
+  status: 400,
+  type: "invalid_request_error",
+  code: "invalid_request",
+  message: "this is the address of nothing; ask for a path, such as /v1/chat/completions",
+};
+
+export function unknownPath(method: string, path: string): Failing {
+  const known =
+    "it knows chat/completions, responses, embeddings and messages, below / or /v1 or the name of an upstream";
+  const message = `the gateway does not pass ${method} ${path} on; ${known}`;
+  return { status: 404, type: "not_found_error", code: "not_governed", message };
+}
+
+export function tooLong(most: number): Failing {
+  const message = `the request is longer than ${most} bytes; send less`;
+  return { status: 413, type: "invalid_request_error", code: "too_long", message };
+}
+
+export function encoded(encoding: string): Failing {
+  const message = `the body is encoded as ${JSON.stringify(encoding.slice(0, 40))}; send it as it is`;
+  return { status: 415, type: "invalid_request_error", code: "encoded", message };
+}

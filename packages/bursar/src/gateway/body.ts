@@ -1,0 +1,31 @@
+import type { Readable } from "node:stream";
+
+/**
+ * The whole of a body; null when it is longer than it may be. What is a little too long is read to its end and dropped, so that
+ * whoever sent it is still there to hear why; of what is much too long, the rest is left unread.
+ */
+export function bodyOf(
+  incoming: Readable,
+  most: number,
+  announced: string | undefined = undefined,
+): Promise<Buffer | null> {
+  if (announced !== undefined && Number(announced) > most * 2) return Promise.resolve(null);
+  return new Promise((resolve, reject) => {
+    let pieces: Buffer[] = [];
+    let size = 0;
+    incoming.on("data", (piece: Buffer) => {
+      size += piece.length;
+      if (size <= most) pieces.push(piece);
+      else pieces = [];
+      if (size <= most * 2) return;
+      incoming.pause();
+      resolve(null);
+    });
+    incoming.once("end", () =>
+      resolve(size > most ? null : pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, size)),
+    );
+    incoming.once("error", reject);
+    // What is destroyed without a reason neither ends nor fails.
+    incoming.once("close", () => reject(new Error("the body is not whole")));
+  });
+}

@@ -1,0 +1,262 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
+import type { Amounts } from "../core/amount.js";
+import { covers, freeOf, type Path } from "../core/budget.js";
+import { type Dimension, writeAmount } from "../core/dimension.js";
+import type { Time } from "../core/time.js";
+import { isFree, isUnsent } from "../models/meter/answer-status.js";
+import { type Held, type Meter, type Metered, type MeteredRequest, NOTHING_USED } from "../models/meter/meter.js";
+import { StreamedAnswer } from "../models/meter/streamed-answer.js";
+import type { Effected } from "../runtime/gate.js";
+import type { Purse } from "../runtime/purse.js";
+import { SettlementError } from "../runtime/settlement-error.js";
+import { OutOfTime } from "../runtime/time-limit.js";
+import { bodyOf } from "./body.js";
+import { plain } from "./encoding.js";
+import { returned } from "./headers.js";
+import type { Sender, Sending } from "./sender.js";
+import { type Upstream, UpstreamDenied } from "./upstream.js";
+
+/** An answer is passed on as it comes; one that comes in one piece is kept until the call is settled. */
+const MOST_ANSWER = 256 * 1024 * 1024;
+
+export interface ExchangeOptions {
+  readonly meter: Meter;
+  readonly sender: Sender;
+  readonly purse: Purse;
+  readonly request: MeteredRequest;
+  readonly upstream: Upstream;
+  readonly sending: Omit<Sending, "body" | "signal">;
+  readonly response: ServerResponse;
+  /** How long a client may leave unread what it was sent. */
+  readonly silence_ms: number;
+}
+
+/** What came of a request that was sent. */
+type Came =
+  | { readonly kind: "whole"; readonly status: number; readonly headers: OutgoingHttpHeaders; readonly body: Buffer }
+  | { readonly kind: "streamed"; readonly answer: StreamedAnswer }
+  /** Nothing of it is for the client to see: it was not sent, or the provider does not take the gateway's key. */
+  | { readonly kind: "hidden"; readonly error: unknown };
+
+/** One request on its way to a provider and back, paid for from a purse. */
+export class Exchange {
+  private readonly options: ExchangeOptions;
+  private readonly left = new AbortController();
+  private answer: StreamedAnswer | null = null;
+  private reserved: Amounts = {};
+
+  constructor(options: ExchangeOptions) {
+    this.options = options;
+  }
+
+  /** Makes the call; whoever asked may hang up at any moment, and then the provider is hung up on too. */
+  async run(): Promise<Metered<unknown>> {
+    const { meter, purse, request, response } = this.options;
+    const leave = () => this.left.abort(new ClientGone());
+    response.once("close", leave);
+    if (response.destroyed) leave();
+    try {
+      const metered = await meter.call<Came>(purse, { ...request, signal: this.left.signal }, (held) =>
+        this.make(held),
+      );
+      if (metered.kind !== "done") return metered;
+      const { value, settled } = metered;
+      await this.finish(value, settled.charged);
+      return value.kind === "hidden" ? { kind: "failed", error: value.error, settled } : metered;
+    } catch (error) {
+      // What was answered is handed on, even if what it cost could not be recorded: its reservation stays behind it.
+      if (error instanceof SettlementError && isCame(error.value)) await this.finish(error.value, {});
+      throw error;
+    } finally {
+      response.off("close", leave);
+    }
+  }
+
+  /** How far the answer has come, for whoever has to tell the client that it failed. */
+  get begun(): StreamedAnswer | null {
+    return this.answer;
+  }
+
+  private async make(held: Held): Promise<Effected<Came>> {
+    const { sender, sending, request } = this.options;
+    this.reserved = held.granted;
+    let incoming: IncomingMessage;
+    try {
+      incoming = await sender.send({ ...sending, body: JSON.stringify(held.body), signal: held.signal });
+    } catch (error) {
+      if (isUnsent(error)) return { value: { kind: "hidden", error }, usage: NOTHING_USED };
+      throw error;
+    }
+    const status = incoming.statusCode ?? 502;
+    const readable = plain(incoming);
+    if (readable === null) {
+      incoming.destroy();
+      throw new UnreadableAnswer("it is compressed in an unknown way");
+    }
+    const streamed = status < 300 && (incoming.headers["content-type"] ?? "").includes("text/event-stream");
+    if (streamed) return this.pipe(incoming, readable, held);
+    const body = await bodyOf(readable, MOST_ANSWER);
+    if (body === null) {
+      incoming.destroy();
+      throw new UnreadableAnswer(`it has more than ${MOST_ANSWER} bytes`);
+    }
+    const { upstream } = this.options;
+    const value: Came = upstream.tellsOfKey(status, body)
+      ? { kind: "hidden", error: new UpstreamDenied(upstream.name) }
+      : { kind: "whole", status, headers: returned(incoming.headers), body };
+    if (isFree(status)) return { value, usage: NOTHING_USED };
+    const counts = status < 300 ? request.protocol.usage(objectIn(body)) : null;
+    return counts === null ? { value } : { value, usage: held.usage(counts) };
+  }
+
+  /** Passes events on as fast as they are read. */
+  private async pipe(incoming: IncomingMessage, readable: Readable, held: Held): Promise<Effected<Came>> {
+    const { request, response, silence_ms } = this.options;
+    const { protocol, wire } = request;
+    const answer = new StreamedAnswer(wire, protocol.stream(wire), held.output_tokens);
+    this.answer = answer;
+    held.follow(() => answer.seen);
+    response.writeHead(incoming.statusCode ?? 200, { ...returned(incoming.headers), ...this.told() });
+    response.flushHeaders();
+    for await (const piece of readable as AsyncIterable<Buffer>) {
+      for (const bytes of answer.push(piece)) {
+        // Once its time is over the client has been told so, and nothing may come after that.
+        held.signal.throwIfAborted();
+        if (!response.write(bytes)) await drained(response, held.signal, silence_ms);
+      }
+      if (answer.state === "capped") break;
+    }
+    held.signal.throwIfAborted();
+    const rest = answer.state === "running" ? answer.rest() : null;
+    if (rest !== null) response.write(rest);
+    const { counts } = answer;
+    const value: Came = { kind: "streamed", answer };
+    return counts === null ? { value } : { value, usage: held.usage(counts) };
+  }
+
+  /** Says the last word, now that the call is settled. */
+  private async finish(came: Came, charged: Amounts): Promise<void> {
+    const { response } = this.options;
+    // Whoever made the exchange tells it, as all that has failed.
+    if (came.kind === "hidden") return;
+    if (came.kind === "streamed") {
+      for (const bytes of came.answer.last) response.write(bytes);
+      response.end();
+      return;
+    }
+    const { status, headers, body } = came;
+    const remaining = await this.remaining();
+    response.writeHead(status, {
+      ...headers,
+      ...this.told(),
+      ...this.amounts("used", charged),
+      ...remaining,
+      "content-length": body.length,
+    });
+    response.end(body);
+  }
+
+  private told(): OutgoingHttpHeaders {
+    return { "x-bursar-budget": encodeURI(this.options.purse.budget), ...this.amounts("reserved", this.reserved) };
+  }
+
+  /** What is left on the whole path, because it is the least of it that counts; what others hold is not left. */
+  private async remaining(): Promise<OutgoingHttpHeaders> {
+    const { store, budget } = this.options.purse;
+    const path = await store.path(budget).catch(() => null);
+    if (path === null) return {};
+    const time = store.clock.now();
+    const left: Record<string, number> = {};
+    for (const id of SHOWN) {
+      if (!store.dimensions.has(id)) continue;
+      const free = freeOn(path, store.dimensions.get(id), time);
+      if (Number.isFinite(free)) left[id] = Math.max(0, free);
+    }
+    return this.amounts("remaining", left);
+  }
+
+  private amounts(word: string, amounts: Readonly<Record<string, number>>): OutgoingHttpHeaders {
+    const { dimensions } = this.options.purse.store;
+    const headers: OutgoingHttpHeaders = {};
+    for (const id of SHOWN) {
+      const amount = amounts[id];
+      if (amount === undefined || !dimensions.has(id)) continue;
+      headers[`x-bursar-${word}-${id.replaceAll("_", "-")}`] = String(writeAmount(dimensions.get(id), amount));
+    }
+    return headers;
+  }
+}
+
+/** The dimensions of which headers tell: those a client can do something about. */
+const SHOWN = ["cost_usd", "llm_tokens", "steps"];
+
+/** Whoever asked has hung up. */
+class ClientGone extends Error {
+  override readonly name: string = "ClientGone";
+
+  constructor(message = "the client has hung up") {
+    super(message);
+  }
+}
+
+/** The provider has answered with something that cannot be read. */
+class UnreadableAnswer extends Error {
+  override readonly name: string = "UnreadableAnswer";
+  readonly code: string = "unreadable";
+}
+
+export function isClientGone(error: unknown): boolean {
+  return error instanceof ClientGone;
+}
+
+export function isOutOfTime(error: unknown): error is OutOfTime {
+  return error instanceof OutOfTime;
+}
+
+/** Those above a budget whose limits they hold have nothing to say about it. */
+function freeOn(path: Path, dimension: Dimension, time: Time): number {
+  let free = Number.POSITIVE_INFINITY;
+  for (const budget of path) {
+    free = Math.min(free, freeOf(budget, dimension, time));
+    if (covers(budget, dimension.id)) break;
+  }
+  return free;
+}
+
+function isCame(value: unknown): value is Came {
+  return typeof value === "object" && value !== null && "kind" in value;
+}
+
+/** Waits until the client has read what was sent, and hangs up on one that does not; nothing is sent to it meanwhile. */
+function drained(response: ServerResponse, over: AbortSignal, silence_ms: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = () => {
+      response.off("drain", done);
+      over.removeEventListener("abort", gone);
+      clearTimeout(patience);
+      resolve();
+    };
+    const gone = () => {
+      response.off("drain", done);
+      clearTimeout(patience);
+      reject(over.reason);
+    };
+    const patience = setTimeout(() => {
+      response.destroy();
+      reject(new ClientGone(`the client has read nothing for ${silence_ms} ms`));
+    }, silence_ms);
+    if (over.aborted) return gone();
+    response.once("drain", done);
+    over.addEventListener("abort", gone, { once: true });
+  });
+}
+
+function objectIn(body: Buffer): Record<string, never> {
+  try {
+    const value: unknown = JSON.parse(body.toString("utf8"));
+    return typeof value === "object" && value !== null ? (value as Record<string, never>) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,177 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { BudgetId } from "../core/budget.js";
+import type { JsonObject } from "../core/chain/canonical.js";
+import type { Document } from "../core/document.js";
+import { BursarError, InputError, show } from "../core/errors.js";
+import { checkWait } from "../core/fields.js";
+import type { Store } from "../ports/store.js";
+
+/** A key of the gateway, without its secret, which nobody keeps. */
+export interface GatewayKey {
+  readonly id: string;
+  readonly status: "active" | "revoked";
+  /** What people call it. */
+  readonly label: string;
+  /** The budget that pays for what is asked with it. */
+  readonly budget: BudgetId;
+  readonly created: number;
+  /** The instant from which it is no longer taken; null for never. */
+  readonly expires: number | null;
+  /** The instant until which the secret before the last rotation is still taken; null when it is not. */
+  readonly rotating_until: number | null;
+}
+
+/** A key with its secret: shown once, when it is made. */
+export interface NewKey {
+  readonly key: GatewayKey;
+  readonly secret: string;
+}
+
+export interface CreateKeyOptions {
+  readonly budget: BudgetId;
+  readonly label?: string;
+  readonly expires?: Date | null;
+}
+
+/** There is no such key, or nothing can be done with it any more. */
+export class KeyError extends BursarError {
+  override readonly name: string = "KeyError";
+
+  constructor(code: "no_such_key" | "key_revoked", message: string) {
+    super(code, message);
+  }
+}
+
+interface Kept {
+  readonly label: string;
+  readonly hash: string;
+  readonly previous_hash: string | null;
+  readonly created: number;
+  readonly expires: number | null;
+  readonly rotating_until: number | null;
+}
+
+/** `bursar_` tells scanners for leaked secrets, and people, what it is. The first part names the key, the second proves it. */
+const FORM = /^bursar_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
+const LONGEST_LABEL = 200;
+const DAY_MS = 86_400_000;
+const LONGEST_GRACE_MS = 365 * DAY_MS;
+
+/**
+ * The keys of a gateway. The store has their SHA-256 alone: a secret is 256 bits of chance, so nothing slower is needed to keep it
+ * from being guessed.
+ */
+export class Keys {
+  private readonly store: Store;
+
+  constructor(store: Store) {
+    this.store = store;
+  }
+
+  async create({ budget, label = "", expires = null }: CreateKeyOptions): Promise<NewKey> {
+    if (typeof label !== "string" || label.length > LONGEST_LABEL) {
+      throw new InputError("label", `is ${show(label)}; allowed: a text of up to ${LONGEST_LABEL} characters`);
+    }
+    const { instant: created } = this.store.clock.now();
+    const until = readExpiry(expires, created);
+    const found = await this.store.budget(budget);
+    if (found === null || found.ended) {
+      throw new InputError(
+        "budget",
+        `${show(budget)} ${found === null ? "is not there" : "has ended"}; open one first`,
+      );
+    }
+    const id = randomBytes(8).toString("hex");
+    const { secret, hash } = newSecret(id);
+    const kept: Kept = { label, hash, previous_hash: null, created, expires: until, rotating_until: null };
+    return { key: await this.put(id, budget, "active", kept, 0), secret };
+  }
+
+  /** All keys, also those that were revoked, oldest first. */
+  async list(): Promise<readonly GatewayKey[]> {
+    const keys: GatewayKey[] = [];
+    for await (const document of this.store.documents("key")) keys.push(shown(document));
+    return keys.sort((a, b) => a.created - b.created);
+  }
+
+  /** Gives a key a new secret. The one before is taken for a while longer, so that clients can be changed one by one. */
+  async rotate(id: string, { grace_ms = DAY_MS }: { readonly grace_ms?: number } = {}): Promise<NewKey> {
+    checkWait(grace_ms, "grace_ms");
+    const document = await this.active(id);
+    const { secret, hash } = newSecret(id);
+    const before = keptIn(document);
+    // What is no longer taken is not kept either.
+    const graced = grace_ms > 0;
+    const until = graced ? Math.round(this.store.clock.now().instant + Math.min(grace_ms, LONGEST_GRACE_MS)) : null;
+    const kept = { ...before, hash, previous_hash: graced ? before.hash : null, rotating_until: until };
+    return { key: await this.put(id, document.budget ?? "", "active", kept, document.version), secret };
+  }
+
+  /** From now on nothing is asked with it. */
+  async revoke(id: string): Promise<GatewayKey> {
+    const document = await this.active(id);
+    return this.put(id, document.budget ?? "", "revoked", keptIn(document), document.version);
+  }
+
+  /** The key that a secret belongs to; null for all that is none. */
+  async find(secret: string): Promise<GatewayKey | null> {
+    const id = FORM.exec(secret)?.[1];
+    const document = id === undefined ? null : await this.store.document("key", id);
+    if (document === null || document.status !== "active") return null;
+    const kept = keptIn(document);
+    const { instant } = this.store.clock.now();
+    if (kept.expires !== null && instant >= kept.expires) return null;
+    const hash = hashOf(secret);
+    if (isSame(hash, kept.hash)) return shown(document);
+    const old = kept.previous_hash !== null && instant < (kept.rotating_until ?? 0) && isSame(hash, kept.previous_hash);
+    return old ? shown(document) : null;
+  }
+
+  private async active(id: string): Promise<Document> {
+    const document = await this.store.document("key", id);
+    if (document === null) throw new KeyError("no_such_key", `there is no key ${show(id)}`);
+    if (document.status !== "active") throw new KeyError("key_revoked", `key ${id} was revoked`);
+    return document;
+  }
+
+  private async put(
+    id: string,
+    budget: BudgetId,
+    status: GatewayKey["status"],
+    kept: Kept,
+    version: number,
+  ): Promise<GatewayKey> {
+    const body = { ...kept } as JsonObject;
+    const [{ document }] = await this.store.apply([{ op: "put", kind: "key", id, budget, status, body, version }]);
+    return shown(document);
+  }
+}
+
+function readExpiry(expires: Date | null, now: number): number | null {
+  if (expires === null) return null;
+  if (expires instanceof Date && expires.getTime() > now) return expires.getTime();
+  throw new InputError("expires", `is ${show(expires)}; allowed: a Date that is to come, or null for never`);
+}
+
+function newSecret(id: string): { readonly secret: string; readonly hash: string } {
+  const secret = `bursar_${id}_${randomBytes(32).toString("base64url")}`;
+  return { secret, hash: hashOf(secret) };
+}
+
+function hashOf(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
+}
+
+function isSame(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+}
+
+function keptIn({ body }: Document): Kept {
+  return body as unknown as Kept;
+}
+
+function shown(document: Document): GatewayKey {
+  const { label, created, expires, rotating_until } = keptIn(document);
+  const status = document.status as GatewayKey["status"];
+  return { id: document.id, status, label, budget: document.budget ?? "", created, expires, rotating_until };
+}

@@ -1,0 +1,154 @@
+import { readFileSync } from "node:fs";
+import { InputError, show } from "../core/errors.js";
+import { checkKeys, checkWait } from "../core/fields.js";
+import type { MeterOptions } from "../models/meter/meter.js";
+import type { Store } from "../ports/store.js";
+import type { Timer } from "../ports/timer.js";
+import type { Purse } from "../runtime/purse.js";
+import type { Served } from "./served.js";
+import { Upstream, type UpstreamOptions } from "./upstream.js";
+
+export interface GatewayOptions extends MeterOptions {
+  /** Where keys and their budgets are kept. */
+  readonly store: Store;
+  readonly upstreams: readonly UpstreamOptions[];
+  /** The budget of those who show no key. Only on an address of this machine; without it, everybody has to show one. */
+  readonly budget?: { readonly purse: Purse };
+  /** 127.0.0.1 unless it is said. */
+  readonly host?: string;
+  /** A free one unless it is said. */
+  readonly port?: number;
+  /** A certificate and its key, as PEM texts: then it speaks HTTPS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** The longest body it takes, in bytes: 32 MB. */
+  readonly body_bytes?: number;
+  /** The longest headers it takes, in bytes: 16 KB. */
+  readonly header_bytes?: number;
+  /** How long a client may take to send its request: 60,000. */
+  readonly request_ms?: number;
+  /** How long a provider may take until it begins to answer: 600,000. */
+  readonly answer_ms?: number;
+  /** How long a provider, or a client that reads too slowly, may be silent in the middle: 300,000. */
+  readonly silence_ms?: number;
+  /** How many connections at once: 10,000. */
+  readonly connections?: number;
+  /** How long a call waits for what others hold: 30,000. */
+  readonly wait_ms?: number;
+  /** What wakes calls up that wait, and ends those whose time is over. */
+  readonly timer?: Timer;
+  /** Where clients find it, if that is not the address it listens on, as behind another proxy. */
+  readonly url?: string;
+  /** Where a person answers a request for approval; the gateway's own page for it, unless it is said. */
+  readonly approval_url?: (id: string) => string;
+  /** Told of what went wrong on the gateway's own side; it never holds a secret. */
+  readonly onError?: (error: unknown) => void;
+  /** Told of every request when it is over. */
+  readonly onServed?: (served: Served) => void;
+}
+
+const KEYS = [
+  ...["store", "upstreams", "budget", "host", "port", "tls", "body_bytes", "header_bytes", "request_ms", "answer_ms"],
+  ...["silence_ms", "connections", "wait_ms", "approval_url", "onError", "onServed", "url", "timer"],
+  ...["prices", "assume", "clock", "output_tokens", "tokenizer"],
+];
+/** The most that timers of Node can wait. */
+const MOST_MS = 2 ** 31 - 1;
+const COUNTS: readonly (readonly [
+  name: "request_ms" | "answer_ms" | "silence_ms" | "body_bytes" | "header_bytes" | "connections" | "port",
+  least: number,
+  most: number,
+])[] = [
+  ["request_ms", 1, MOST_MS],
+  ["answer_ms", 1, MOST_MS],
+  ["silence_ms", 1, MOST_MS],
+  ["body_bytes", 1, 512 * 1024 * 1024],
+  ["header_bytes", 1024, 1024 * 1024],
+  ["connections", 1, 1_000_000],
+  ["port", 0, 65_535],
+];
+const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
+
+/** The options with what was left out, checked. */
+export interface Settings {
+  readonly store: Store;
+  readonly upstreams: readonly Upstream[];
+  readonly purse: Purse | null;
+  readonly host: string;
+  readonly port: number;
+  readonly tls: { readonly cert: string; readonly key: string } | null;
+  readonly body_bytes: number;
+  readonly header_bytes: number;
+  readonly request_ms: number;
+  readonly answer_ms: number;
+  readonly silence_ms: number;
+  readonly connections: number;
+  readonly wait_ms: number | null;
+  readonly approval_url: ((id: string) => string) | null;
+  readonly url: string | null;
+  readonly timer: Timer | null;
+  readonly onError: (error: unknown) => void;
+  readonly onServed: ((served: Served) => void) | null;
+  readonly meter: MeterOptions;
+}
+
+export function readSettings(options: GatewayOptions): Settings {
+  checkKeys(options, "options", KEYS);
+  const { store, upstreams, budget, host = "127.0.0.1", port = 0, tls = null } = options;
+  if (typeof store?.apply !== "function") throw new InputError("store", `is ${show(store)}; allowed: a store`);
+  if (!Array.isArray(upstreams) || upstreams.length === 0) {
+    throw new InputError("upstreams", `are ${show(upstreams)}; allowed: a list with one provider or more`);
+  }
+  if (options.wait_ms !== undefined) checkWait(options.wait_ms, "wait_ms");
+  checkCounts(options);
+  const purse = budget?.purse ?? null;
+  if (purse !== null && !LOOPBACK.has(host)) {
+    throw new InputError("budget", `would be open to whoever reaches ${show(host)}; give clients keys instead`);
+  }
+  const read: readonly Upstream[] = upstreams.map((each: UpstreamOptions) => new Upstream(each));
+  const twice = read.find(({ name }, index) => read.findIndex((other) => other.name === name) !== index);
+  if (twice !== undefined) throw new InputError("upstreams", `name ${show(twice.name)} twice`);
+  const { body_bytes = 32 * 1024 * 1024, header_bytes = 16 * 1024, connections = 10_000 } = options;
+  const { request_ms = 60_000, answer_ms = 600_000, silence_ms = 300_000, wait_ms = null } = options;
+  const { approval_url = null, onError = () => {}, onServed = null, timer = null } = options;
+  const { prices, assume, clock, output_tokens, tokenizer } = options;
+  return {
+    ...{ store, upstreams: read, purse, host, port, tls, body_bytes, header_bytes, connections },
+    ...{
+      request_ms,
+      answer_ms,
+      silence_ms,
+      wait_ms,
+      approval_url,
+      onError,
+      onServed,
+      timer,
+      url: readUrl(options.url),
+    },
+    meter: {
+      ...(prices !== undefined && { prices }),
+      ...(assume !== undefined && { assume }),
+      ...(clock !== undefined && { clock }),
+      ...(output_tokens !== undefined && { output_tokens }),
+      ...(tokenizer !== undefined && { tokenizer }),
+    },
+  };
+}
+
+function checkCounts(options: GatewayOptions): void {
+  for (const [name, least, most] of COUNTS) {
+    const value = options[name];
+    if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) continue;
+    throw new InputError(name, `is ${show(value)}; allowed: a whole number from ${least} to ${most}`);
+  }
+}
+
+function readUrl(url: string | undefined): string | null {
+  if (url === undefined) return null;
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url.replace(/\/+$/, "");
+  throw new InputError("url", `is ${show(url)}; allowed: an address such as https://gateway.example`);
+}
+
+/** Reads a certificate and its key from files. */
+export function readTls(cert: string, key: string): { readonly cert: string; readonly key: string } {
+  return { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
+}

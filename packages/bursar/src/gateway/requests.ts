@@ -1,0 +1,286 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { LedgerError } from "../core/errors.js";
+import { Events } from "../core/events.js";
+import type { Meter, Metered, MeteredRequest } from "../models/meter/meter.js";
+import { readMetered } from "../models/meter/metered-request.js";
+import type { RefusalReport } from "../models/meter/refusal.js";
+import { requestExtension } from "../runs/extension-request.js";
+import type { Gate } from "../runtime/gate.js";
+import type { Purse } from "../runtime/purse.js";
+import {
+  CLOSING,
+  encoded,
+  type Failing,
+  FROM_A_PAGE,
+  NO_KEY,
+  NO_TARGET,
+  refuse,
+  say,
+  sayError,
+  tooLong,
+  unknownPath,
+} from "./answers.js";
+import { bodyOf } from "./body.js";
+import { plain } from "./encoding.js";
+import { Exchange, isClientGone, isOutOfTime } from "./exchange.js";
+import { forwarded, isFromPage, isOurs, returned, secretIn } from "./headers.js";
+import type { KeyRing } from "./key-ring.js";
+import type { Settings } from "./options.js";
+import { tellOwn } from "./own-pages.js";
+import { type Route, routeTo, type Target, targetOf } from "./route.js";
+import { type Sender, UpstreamTimeout } from "./sender.js";
+import { UpstreamDenied } from "./upstream.js";
+import { Visit } from "./visit.js";
+
+export interface RequestsOptions {
+  readonly settings: Settings;
+  readonly gate: Gate;
+  readonly meter: Meter;
+  readonly sender: Sender;
+  readonly ring: KeyRing;
+  /** The gateway's own address. */
+  readonly base: () => string;
+}
+
+/** No list of models is longer. */
+const MOST_FREE = 16 * 1024 * 1024;
+
+/** Serves requests, one by one. Whatever goes wrong, the client gets an answer that says so, without a secret in it. */
+export class Requests {
+  /** Set when no more are taken. */
+  closing = false;
+  private readonly options: RequestsOptions;
+  private readonly events: Events;
+  private readonly underWay = new Set<Promise<void>>();
+
+  constructor(options: RequestsOptions) {
+    this.options = options;
+    this.events = new Events(options.settings.store.dimensions);
+  }
+
+  serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { clock } = this.options.settings.store;
+    const visit = new Visit(incoming, response, clock.now().monotonic);
+    // What is written to who has left is lost, and that is all.
+    response.on("error", () => {});
+    const served = this.handle(visit)
+      .catch((error: unknown) => this.fail(visit, error))
+      .then(() => this.tell(visit));
+    this.underWay.add(served);
+    return served.finally(() => this.underWay.delete(served));
+  }
+
+  /** Waits until everything under way is settled. */
+  async settled(): Promise<void> {
+    while (this.underWay.size > 0) await Promise.allSettled([...this.underWay]);
+  }
+
+  private async handle(visit: Visit): Promise<void> {
+    const { incoming, response, method } = visit;
+    if (this.closing) return sayError(response, CLOSING, { connection: "close", "retry-after": "1" });
+    const target = targetOf(incoming.url ?? "/");
+    if (target === null) return sayError(response, NO_TARGET);
+    const { pathname } = target;
+    visit.path = pathname;
+    if (pathname === "/health") return say(response, 200, { status: "ok" });
+    const purse = await this.purseFor(visit);
+    if ("status" in purse) return sayError(response, purse);
+    visit.purse = purse;
+    if (method === "GET" && pathname.startsWith("/bursar/")) return tellOwn(pathname, purse, this.events, response);
+    const home = incoming.headers["anthropic-version"] === undefined ? "openai" : "anthropic";
+    const route = routeTo(this.options.settings.upstreams, method, pathname, home);
+    if (route === null) return sayError(response, unknownPath(method, pathname));
+    visit.upstream = route.upstream.name;
+    const body = await this.bodyOf(incoming);
+    if (!Buffer.isBuffer(body)) return sayError(response, body, { connection: "close" });
+    if (route.kind === "model") return this.govern(visit, purse, route, target, body);
+    return this.passFree(visit, route, target, body);
+  }
+
+  /** Whose budget pays; an answer in its place for those who have none here. */
+  private async purseFor(visit: Visit): Promise<Purse | Failing> {
+    const { settings, gate, ring } = this.options;
+    const { headers } = visit.incoming;
+    const secret = secretIn(headers);
+    const key = secret === null ? null : await ring.find(secret);
+    visit.key = key;
+    if (key !== null) return { gate, store: settings.store, budget: key.budget, chain: key.budget };
+    // A key that was revoked is no way into the budget of those who have none.
+    if (settings.purse === null || (secret !== null && isOurs(secret))) return NO_KEY;
+    return isFromPage(headers) ? FROM_A_PAGE : settings.purse;
+  }
+
+  private async bodyOf(incoming: IncomingMessage): Promise<Buffer | Failing> {
+    const { body_bytes } = this.options.settings;
+    const { "content-encoding": encoding = "identity", "content-length": length } = incoming.headers;
+    if (encoding.toLowerCase() !== "identity") return encoded(encoding);
+    return (await bodyOf(incoming, body_bytes, length)) ?? tooLong(body_bytes);
+  }
+
+  private async govern(
+    visit: Visit,
+    purse: Purse,
+    { protocol, upstream }: Extract<Route, { kind: "model" }>,
+    { search }: Target,
+    bytes: Buffer,
+  ): Promise<void> {
+    const { incoming, response } = visit;
+    const { settings, meter, sender } = this.options;
+    // Bytes that are no text would be replaced by others, of which there are more.
+    if (!isUtf8(bytes)) return refuse(response, NO_TEXT);
+    const url = upstream.addressOf(protocol, search);
+    const request = readMetered({ protocol, url, body: bytes.toString("utf8"), bytes: bytes.length });
+    if ("code" in request) return refuse(response, request);
+    visit.request = request;
+    const headers = {
+      ...forwarded(incoming.headers),
+      ...upstream.credentials(protocol.home),
+      "content-type": "application/json",
+      "accept-encoding": "identity",
+    };
+    const exchange = new Exchange({
+      ...{ meter, sender, purse, upstream, response, silence_ms: settings.silence_ms },
+      request: this.patient(request),
+      sending: { method: "POST", url, headers },
+    });
+    const metered = await exchange.run().catch((error: unknown) => this.withoutBudget(purse, error));
+    visit.metered = metered;
+    if (metered.kind === "refused") return this.refused(response, metered);
+    if (metered.kind === "failed") return this.failed(visit, exchange, metered.error);
+  }
+
+  private patient(request: MeteredRequest): MeteredRequest {
+    const { wait_ms } = this.options.settings;
+    return wait_ms === null ? request : { ...request, wait_ms };
+  }
+
+  /** A key outlives its budget; then it pays for nothing, and that is no fault of the gateway's. */
+  private async withoutBudget({ store, budget }: Purse, error: unknown): Promise<Metered<unknown>> {
+    const found = error instanceof LedgerError ? await store.budget(budget) : undefined;
+    if (found === undefined || found?.ended === false) throw error;
+    const message = `the budget ${budget} ${found === null ? "is not there any more" : "has ended"}`;
+    const report = { code: "no_budget", message, hint: "ask whoever runs the gateway for another key" } as const;
+    return { kind: "refused", report, decision: null };
+  }
+
+  private async refused(
+    response: ServerResponse,
+    { report, decision }: Extract<Metered<unknown>, { kind: "refused" }>,
+  ): Promise<void> {
+    const [worst] = decision?.findings ?? [];
+    if (report.code !== "approval_required" || worst === undefined) return refuse(response, report);
+    const { settings, base } = this.options;
+    const { budget, dimension } = worst;
+    const action = { asked: report.asked ?? null, message: report.message };
+    const { id: approval_id } = await requestExtension(settings.store, { budget, dimension, action });
+    const approval_url = settings.approval_url?.(approval_id) ?? `${base()}/bursar/approvals/${approval_id}`;
+    return refuse(response, { ...report, approval_id, approval_url });
+  }
+
+  /** A call that was made and failed. Where its answer has begun, the failure is told in the middle of it. */
+  private failed(visit: Visit, exchange: Exchange, error: unknown): void {
+    const { response, upstream } = visit;
+    visit.failed = codeOf(error);
+    if (isClientGone(error)) return;
+    const { begun } = exchange;
+    if (isOutOfTime(error)) {
+      const code = "budget_exceeded";
+      const { message } = error;
+      if (begun === null) refuse(response, { code, message, hint: "give the budget more time" });
+      else response.end(begun.failure({ type: code, code, message }));
+      return;
+    }
+    // The client has to see that the answer is not whole.
+    if (begun !== null) response.destroy();
+    else this.blame(response, upstream ?? "", error);
+  }
+
+  private fail(visit: Visit, error: unknown): void {
+    const { response } = visit;
+    visit.failed = codeOf(error);
+    if (isClientGone(error) || response.destroyed) return;
+    this.complain(error);
+    if (response.headersSent) response.destroy();
+    else {
+      const message = `the gateway failed: ${codeOf(error)}; whoever runs it is told why`;
+      sayError(response, { status: 502, type: "api_error", code: "gateway_failed", message });
+    }
+  }
+
+  private async passFree(
+    visit: Visit,
+    { upstream, ending, home }: Extract<Route, { kind: "free" }>,
+    { search }: Target,
+    body: Buffer,
+  ): Promise<void> {
+    const { incoming, response, method } = visit;
+    const { sender } = this.options;
+    const left = new AbortController();
+    response.once("close", () => left.abort());
+    const headers = { ...forwarded(incoming.headers), ...upstream.credentials(home), "accept-encoding": "identity" };
+    const url = upstream.below(ending, search);
+    try {
+      const sent = method === "GET" ? null : body.toString("utf8");
+      const answer = await sender.send({ method, url, headers, body: sent, signal: left.signal });
+      const status = answer.statusCode ?? 502;
+      const readable = plain(answer);
+      const bytes = readable === null ? null : await bodyOf(readable, MOST_FREE);
+      if (bytes === null) answer.destroy();
+      if (bytes === null) throw new Error("the answer cannot be read");
+      if (upstream.tellsOfKey(status, bytes)) throw new UpstreamDenied(upstream.name);
+      response.writeHead(status, { ...returned(answer.headers), "content-length": bytes.length });
+      response.end(bytes);
+    } catch (error) {
+      visit.failed = codeOf(error);
+      if (!response.destroyed) this.blame(response, upstream.name, error);
+    }
+  }
+
+  /** Says that the provider has failed. */
+  private blame(response: ServerResponse, upstream: string, error: unknown): void {
+    if (error instanceof UpstreamDenied) this.complain(error);
+    sayError(response, failureOf(upstream, error));
+  }
+
+  private tell(visit: Visit): void {
+    const { store, onServed } = this.options.settings;
+    if (onServed === null) return;
+    try {
+      onServed(visit.served(store.clock.now().monotonic, this.events));
+    } catch (error) {
+      this.complain(error);
+    }
+  }
+
+  /** Whoever listens cannot make the gateway fail. */
+  private complain(error: unknown): void {
+    try {
+      this.options.settings.onError(error);
+    } catch {
+      // There is nobody else to tell.
+    }
+  }
+}
+
+const NO_TEXT: RefusalReport = {
+  code: "invalid_request",
+  message: "the body is no text in UTF-8",
+  hint: "correct the request",
+};
+
+/** Only what went wrong, and nothing that a provider or a client has sent. */
+function failureOf(upstream: string, error: unknown): Failing {
+  const type = "api_error";
+  if (error instanceof UpstreamDenied) return { status: 502, type, code: error.code, message: error.message };
+  if (!(error instanceof UpstreamTimeout)) {
+    return { status: 502, type, code: "upstream_failed", message: `${upstream} failed: ${codeOf(error)}` };
+  }
+  return { status: 504, type, code: error.code, message: `${upstream}: ${error.message}` };
+}
+
+function codeOf(error: unknown): string {
+  if (isClientGone(error)) return "client_gone";
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  return typeof code === "string" ? code : "no answer";
+}

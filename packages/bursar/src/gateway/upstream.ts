@@ -1,0 +1,101 @@
+import { BursarError, InputError, show } from "../core/errors.js";
+import { checkKeys } from "../core/fields.js";
+import type { Protocol, ProtocolName } from "../models/wire/protocol.js";
+
+/** A provider that the gateway sends requests to. */
+export interface UpstreamOptions {
+  /** Its name, which is also the prefix of paths that go to it: `/openai/v1/…`. */
+  readonly name: string;
+  /** Its base address, as SDKs want it: `https://api.openai.com/v1`. */
+  readonly url: string;
+  /** The key that the gateway shows it. It never leaves the gateway. */
+  readonly key?: string;
+  /** Whose protocols it speaks; both unless it is said. Without a prefix, a request goes to the first that speaks its own. */
+  readonly speaks?: readonly Home[];
+}
+
+/** Whose protocols are spoken. */
+export type Home = "openai" | "anthropic";
+
+const HOMES: readonly Home[] = ["openai", "anthropic"];
+/** The first words of paths that mean something without an upstream. */
+const TAKEN: ReadonlySet<string> = new Set([
+  ...["v1", "chat", "responses", "embeddings", "messages", "models", "bursar", "health"],
+]);
+/** Their addresses are often written without the version, as Anthropic's SDK wants it. */
+const VERSIONED: ReadonlySet<string> = new Set(["api.openai.com", "api.anthropic.com"]);
+
+const KEYS = ["name", "url", "key", "speaks"];
+const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+/** What follows the base address, for each protocol and for what both sides give away. */
+const ENDINGS: Readonly<Record<ProtocolName, string>> = {
+  "openai-chat": "/chat/completions",
+  "openai-responses": "/responses",
+  "openai-embeddings": "/embeddings",
+  "anthropic-messages": "/messages",
+};
+
+/** The provider does not take the gateway's own key, which is nothing that a client could mend. */
+export class UpstreamDenied extends BursarError {
+  override readonly name: string = "UpstreamDenied";
+
+  constructor(upstream: string) {
+    super("upstream_denied", `${upstream} does not take the gateway's key; whoever runs it has to give it another`);
+  }
+}
+
+export class Upstream {
+  readonly name: string;
+  readonly url: URL;
+  readonly speaks: readonly Home[];
+  private readonly key: string | null;
+
+  constructor(options: UpstreamOptions) {
+    checkKeys(options, "upstream", KEYS);
+    const { name, url, key = null, speaks = HOMES } = options;
+    if (typeof name !== "string" || !NAME.test(name)) {
+      throw new InputError("upstream.name", `is ${show(name)}; allowed: small letters, digits and dashes`);
+    }
+    if (TAKEN.has(name)) throw new InputError("upstream.name", `is ${show(name)}, which paths begin with; use another`);
+    if (!Array.isArray(speaks) || speaks.length === 0 || !speaks.every((each) => HOMES.includes(each))) {
+      throw new InputError("upstream.speaks", `is ${show(speaks)}; allowed: a list of ${HOMES.join(" and ")}`);
+    }
+    const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : null;
+    if (parsed === null || !["http:", "https:"].includes(parsed.protocol) || parsed.username !== "") {
+      throw new InputError("upstream.url", "is none; allowed: a base address such as https://api.openai.com/v1");
+    }
+    if (key !== null && (typeof key !== "string" || !/^[\x21-\x7e]+$/.test(key))) {
+      throw new InputError("upstream.key", "is none; allowed: a text of ASCII characters without spaces");
+    }
+    this.name = name;
+    if (VERSIONED.has(parsed.hostname) && parsed.pathname === "/") parsed.pathname = "/v1";
+    this.url = parsed;
+    this.key = key;
+    this.speaks = speaks;
+  }
+
+  /** Where a request of a protocol goes. */
+  addressOf({ name }: Protocol, search: string): URL {
+    return this.below(ENDINGS[name], search);
+  }
+
+  below(ending: string, search: string): URL {
+    const url = new URL(this.url);
+    url.pathname = `${url.pathname.replace(/\/+$/, "")}${ending}`;
+    url.search = search;
+    return url;
+  }
+
+  /** The headers by which it knows the gateway. Providers look for either, and mind none of them twice. */
+  credentials(home: Home): Readonly<Record<string, string>> {
+    if (this.key === null) return {};
+    return home === "anthropic" ? { "x-api-key": this.key } : { authorization: `Bearer ${this.key}` };
+  }
+
+  /** Whether an answer tells of the gateway's key, as providers do that do not take it: then no client may see it. */
+  tellsOfKey(status: number, body: Buffer): boolean {
+    if (status < 400) return false;
+    return status === 401 || (this.key !== null && body.includes(this.key));
+  }
+}

@@ -1,0 +1,43 @@
+import { BursarError } from "../../core/errors.js";
+import { REFUSAL_HEADERS, type RefusalReport, refusalBody, refusalStatus } from "../meter/refusal.js";
+
+/** The body is read and written anew, so these no longer describe it. */
+const ABOUT_THE_BODY = ["content-encoding", "content-length", "transfer-encoding"];
+/** These never have a body, and a response with one cannot be made of them. */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+/** An answer in one piece is kept until the call is settled; thousands of embeddings are far smaller. */
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/** The same response with a body of ours. */
+export function rebodied(
+  response: Response,
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
+): Response {
+  const { status, statusText, url } = response;
+  const headers = new Headers(response.headers);
+  for (const name of ABOUT_THE_BODY) headers.delete(name);
+  const made = new Response(WITHOUT_BODY.has(status) ? null : body, { status, statusText, headers });
+  return Object.defineProperty(made, "url", { value: url });
+}
+
+/** The whole body of a response. One that does not end is not read to its end. */
+export async function bytesOf({ body }: Response): Promise<Buffer<ArrayBuffer>> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
+    size += piece.length;
+    if (size > MOST_BYTES) {
+      throw new BursarError("provider_answer", `the provider answers with more than ${MOST_BYTES} bytes`);
+    }
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+/** What an SDK gets in place of an answer: an error that it shows and does not try again. */
+export function refusalResponse(report: RefusalReport): Response {
+  return new Response(JSON.stringify(refusalBody(report)), {
+    status: refusalStatus(report),
+    headers: { ...REFUSAL_HEADERS, "x-bursar-refused": report.code },
+  });
+}

@@ -1,0 +1,65 @@
+import { InputError } from "../../core/errors.js";
+
+/** A request that is about to be sent. Its body is not touched until somebody wants to read it. */
+export interface Outgoing {
+  readonly url: URL;
+  readonly method: string;
+  readonly signal: AbortSignal | null;
+  read(): Promise<Written>;
+}
+
+/** A request whose body was read: it is sent from here, because what it was read from is used up. */
+export interface Written {
+  readonly text: string;
+  /** Everything but the body and the signal. */
+  readonly init: RequestInit;
+}
+
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** Reads what was given to `fetch`, in any of its forms. */
+export function readOutgoing(input: string | URL | Request, init: RequestInit = {}): Outgoing {
+  const { body, signal, ...rest } = init;
+  if (!(input instanceof Request)) {
+    const url = new URL(input);
+    const { method = "GET" } = rest;
+    return { url, method, signal: signal ?? null, read: () => written(url, { ...rest, body: body ?? null, method }) };
+  }
+  return {
+    url: new URL(input.url),
+    method: rest.method ?? input.method,
+    signal: signal === undefined ? input.signal : signal,
+    read: () => rewritten(new Request(input, streamed(init)), rest),
+  };
+}
+
+async function written(url: URL, { body, ...rest }: RequestInit): Promise<Written> {
+  // What SDKs send is a text, and to make a request of it only to read it again takes longer than all the rest.
+  if (typeof body === "string") return { text: body, init: rest };
+  const request = new Request(url, streamed({ ...rest, body: body ?? null }));
+  // A blob or a form brings its type along, which the text it is sent as does not.
+  return { text: await textOf(request), init: { ...rest, headers: request.headers } };
+}
+
+async function rewritten(request: Request, rest: RequestInit): Promise<Written> {
+  const { headers, method, redirect, referrer, referrerPolicy, credentials, mode, integrity } = request;
+  const kept: RequestInit = { headers, method, redirect, referrer, referrerPolicy, credentials, mode, integrity };
+  return { text: await textOf(request), init: { ...rest, ...kept } };
+}
+
+/** Node wants to be told that a stream is sent while nothing is read. */
+function streamed(init: RequestInit): RequestInit {
+  return { ...init, duplex: "half" };
+}
+
+async function textOf(request: Request): Promise<string> {
+  const decoder = new TextDecoder();
+  let size = 0;
+  let text = "";
+  for await (const piece of request.body ?? []) {
+    size += piece.length;
+    if (size > MOST_BYTES) throw new InputError("body", `is longer than ${MOST_BYTES} bytes; send less at once`);
+    text += decoder.decode(piece, { stream: true });
+  }
+  return text + decoder.decode();
+}

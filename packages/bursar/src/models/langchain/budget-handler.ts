@@ -1,0 +1,190 @@
+import { type Deferred, deferred } from "../../runtime/deferred.js";
+import { currentPurse, type Purse } from "../../runtime/purse.js";
+import { leaveHold } from "../../runtime/waiting-holds.js";
+import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
+import type { Meter, Metered } from "../meter/meter.js";
+import { callRead } from "../meter/model-call.js";
+import { type PaidBy, purseFor } from "../meter/paid-by.js";
+import { currentDepth, inRound } from "../meter/round.js";
+import { toldError } from "../meter/told-error.js";
+import type { TokenCounts } from "../wire/token-counts.js";
+import { type ChainCall, readChainCall, type ToldStart } from "./chain-call.js";
+import { chainCounts } from "./chain-usage.js";
+
+type Fields = Record<string, unknown>;
+
+/** A call that LangChain has told the beginning of. */
+interface OpenCall {
+  /** Settled when it tells the end. */
+  readonly ended: Deferred<TokenCounts | null>;
+  readonly metered: Promise<Metered<null>>;
+}
+
+/** Calls and chains whose end nobody tells, as when a stream is left in the middle, are not kept for ever. */
+const MOST_OPEN = 10_000;
+
+export interface HandlerSettings extends PaidBy {
+  readonly meter: Meter;
+  /** Whether a governed wire holds the answers to what is left. */
+  readonly isCut: () => boolean;
+}
+
+/**
+ * Governs the models of LangChain from its callbacks: a call that does not fit is refused before it begins. It says so by throwing,
+ * which stops LangChain only because both flags are set.
+ */
+export class BudgetHandler {
+  readonly name = "bursar_budget";
+  readonly raiseError = true;
+  readonly awaitHandlers = true;
+  readonly ignoreRetriever = true;
+  readonly ignoreCustomEvent = true;
+  private readonly settings: HandlerSettings;
+  private readonly calls = new Map<string, OpenCall>();
+  /** What is under way around the calls: whom it belongs to, and whether it is a tool. */
+  private readonly around = new Map<string, { readonly parent: string | undefined; readonly isTool: boolean }>();
+
+  constructor(settings: HandlerSettings) {
+    this.settings = settings;
+  }
+
+  handleChatModelStart(
+    _llm: unknown,
+    input: unknown,
+    id: string,
+    parent?: string,
+    extraParams?: Fields,
+    _tags?: string[],
+    metadata?: Fields,
+  ): Promise<void> {
+    return this.begin(id, parent, { input, extraParams, metadata });
+  }
+
+  handleLLMStart(
+    _llm: unknown,
+    input: string[],
+    id: string,
+    parent?: string,
+    extraParams?: Fields,
+    _tags?: string[],
+    metadata?: Fields,
+  ): Promise<void> {
+    return this.begin(id, parent, { input, extraParams, metadata });
+  }
+
+  async handleLLMEnd(output: unknown, id: string): Promise<void> {
+    const call = this.taken(id);
+    call?.ended.resolve(chainCounts(output));
+    // To fail now would lose an answer that was paid for.
+    await call?.metered.catch(() => {});
+  }
+
+  async handleLLMError(error: unknown, id: string): Promise<void> {
+    const call = this.taken(id);
+    call?.ended.reject(error);
+    await call?.metered.catch(() => {});
+  }
+
+  handleChainStart(_chain: unknown, _inputs: unknown, id: string, parent?: string): void {
+    this.enter(id, parent, false);
+  }
+
+  handleChainEnd(_outputs: unknown, id: string): void {
+    this.around.delete(id);
+  }
+
+  handleChainError(_error: unknown, id: string): void {
+    this.around.delete(id);
+  }
+
+  handleToolStart(_tool: unknown, _input: string, id: string, parent?: string): void {
+    this.enter(id, parent, true);
+  }
+
+  handleToolEnd(_output: unknown, id: string): void {
+    this.around.delete(id);
+  }
+
+  handleToolError(_error: unknown, id: string): void {
+    this.around.delete(id);
+  }
+
+  private async begin(id: string, parent: string | undefined, told: ToldStart): Promise<void> {
+    // Who names the handler at the model and at the chain is told everything twice, at the same time.
+    if (this.calls.has(id) || currentPurse()?.metered === true) return;
+    const admitted = deferred<null>();
+    const ended = deferred<TokenCounts | null>();
+    const metered = this.start(parent, told, ended, () => admitted.resolve(null));
+    keep(this.calls, id, { ended, metered })?.ended.resolve(null);
+    try {
+      const refused = await Promise.race([admitted.promise, metered]);
+      if (refused?.kind === "refused") throw new BudgetExceededError(refused.report);
+      if (refused?.kind === "failed") throw refused.error;
+    } catch (error) {
+      this.calls.delete(id);
+      throw toldError(error);
+    }
+  }
+
+  private async start(
+    parent: string | undefined,
+    told: ToldStart,
+    ended: Deferred<TokenCounts | null>,
+    admitted: () => void,
+  ): Promise<Metered<null>> {
+    const read = readChainCall(told, this.settings.isCut());
+    if ("code" in read) throw new BudgetExceededError(read);
+    const purse = await inRound(purseFor(this.settings), this.depthOf(parent));
+    return this.call(purse, read, ended, admitted);
+  }
+
+  /** The call lasts until LangChain tells its end. What is held for it waits for whoever meters its request, if somebody does. */
+  private call(
+    purse: Purse,
+    read: ChainCall,
+    { promise: ended }: Deferred<TokenCounts | null>,
+    admitted: () => void,
+  ): Promise<Metered<null>> {
+    const { store, budget, round = null } = purse;
+    return callRead(this.settings.meter, purse, read, async () => {
+      const hold = currentPurse()?.hold;
+      const left = hold === undefined ? null : leaveHold(store, budget, read.wire.model, { hold, round });
+      admitted();
+      try {
+        return { value: null, counts: await ended };
+      } finally {
+        left?.[Symbol.dispose]();
+      }
+    });
+  }
+
+  private taken(id: string): OpenCall | undefined {
+    const call = this.calls.get(id);
+    this.calls.delete(id);
+    return call;
+  }
+
+  private enter(id: string, parent: string | undefined, isTool: boolean): void {
+    keep(this.around, id, { parent, isTool });
+  }
+
+  /** How many tools stand around: an agent inside of another one's tool is one level deeper. */
+  private depthOf(parent: string | undefined): number {
+    let depth = currentDepth();
+    const seen = new Set<string>();
+    for (let id = parent; id !== undefined && !seen.has(id); id = this.around.get(id)?.parent) {
+      seen.add(id);
+      if (this.around.get(id)?.isTool) depth++;
+    }
+    return depth;
+  }
+}
+
+/** Keeps no more than a bound, and gives back what had to go for it. */
+function keep<Value>(kept: Map<string, Value>, id: string, value: Value): Value | undefined {
+  kept.set(id, value);
+  if (kept.size <= MOST_OPEN) return undefined;
+  const [[oldest, gone] = [id, value]] = kept;
+  kept.delete(oldest);
+  return gone;
+}

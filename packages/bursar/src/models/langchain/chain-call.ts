@@ -1,0 +1,122 @@
+import type { Json, JsonObject } from "../../core/chain/canonical.js";
+import { InputError } from "../../core/errors.js";
+import { invalid } from "../meter/metered-request.js";
+import { type RefusalReport, unbounded } from "../meter/refusal.js";
+import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
+import { Intake } from "../wire/intake.js";
+import { isObject, listOf, objectOf } from "../wire/json-object.js";
+import { AROUND_TOOLS, noteOpenaiCaching, refuseOpenaiSurcharges } from "../wire/openai-body.js";
+import { OPENAI_CHAT } from "../wire/openai-chat.js";
+import { openaiModel } from "../wire/openai-models.js";
+import type { Protocol, WireRequest } from "../wire/protocol.js";
+import { answersIn, limitIn } from "../wire/request-fields.js";
+import { hostedTool } from "../wire/surcharges.js";
+import { UnboundedError } from "../wire/unbounded-error.js";
+
+/** A call as LangChain tells of it before it is made. */
+export interface ToldStart {
+  /** Messages, or the text of a prompt. */
+  readonly input: unknown;
+  readonly extraParams: Readonly<Record<string, unknown>> | undefined;
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+}
+
+const LIMITS = ["max_completion_tokens", "max_output_tokens", "max_tokens"] as const;
+const IMAGES: ReadonlySet<unknown> = new Set(["image", "image_url", "input_image"]);
+/** Parts of messages whose tokens their own bytes bound. All others have no bound that could be seen here. */
+const TEXTS: ReadonlySet<unknown> = new Set([
+  ...["text", "input_text", "output_text", "refusal", "reasoning", "thinking", "redacted_thinking", "tool_use"],
+  ...["tool_result", "tool_call", "function_call", "non_standard_content_block", "input_json_delta"],
+]);
+const OWN_TOOLS: ReadonlySet<unknown> = new Set([undefined, null, "function", "custom"]);
+/** Deeper than any message is; what lies below has been counted by its bytes. */
+const MOST_LEVELS = 32;
+
+/** Reads a call as the request that it will become, as far as it can be seen beforehand. */
+export function readChainCall(told: ToldStart, isCut: boolean): ChainCall | RefusalReport {
+  try {
+    return callOf(told, isCut);
+  } catch (error) {
+    if (error instanceof UnboundedError) return unbounded(error.message);
+    if (error instanceof InputError) return invalid(error.message);
+    throw error;
+  }
+}
+
+export interface ChainCall {
+  readonly protocol: Protocol;
+  readonly wire: WireRequest;
+}
+
+function callOf({ input, extraParams, metadata }: ToldStart, isCut: boolean): ChainCall {
+  const params = plainOf(extraParams?.invocation_params);
+  const model = modelOf(params, metadata);
+  const messages = originalOf(JSON.parse(JSON.stringify(input) ?? "null") as Json, 0);
+  const written = `${JSON.stringify(messages)}${JSON.stringify(params)}`;
+  const isClaude = metadata?.ls_provider === "anthropic" || /claude/i.test(model);
+  const protocol = isClaude ? ANTHROPIC_MESSAGES : OPENAI_CHAT;
+  const about = openaiModel(model);
+  const intake = new Intake({ bytes: Buffer.byteLength(written), compatible: true });
+  refuseOpenaiSurcharges(params, model, about);
+  readTools(params, intake);
+  readParts(messages, (detail) => about.imageTokens(detail), intake, 0);
+  if (isClaude && written.includes('"cache_control"')) intake.cache("1h");
+  if (!isClaude) noteOpenaiCaching(params, about, false, intake);
+  const limits = LIMITS.map((field) => limitIn(params, field, 1)).filter((limit) => limit !== null);
+  const wire: WireRequest = {
+    ...{ protocol: protocol.name, model, stream: params.stream === true, texts: null, hidden: true },
+    ...{ input_tokens: intake.input_tokens, beyond: intake.beyond, caches: intake.caches, audio: intake.audio },
+    output_tokens: limits.length === 0 ? null : Math.min(...limits),
+    answers: answersIn(params, "n"),
+    // Without a wire that holds the answer to what is left, all of it has to fit.
+    least_output: isCut ? 1 : Number.MAX_SAFE_INTEGER,
+    held: () => ({}),
+  };
+  return { protocol, wire };
+}
+
+function plainOf(params: unknown): JsonObject {
+  return objectOf(JSON.parse(JSON.stringify(params ?? null) ?? "null") as Json);
+}
+
+function modelOf(params: JsonObject, metadata: Readonly<Record<string, unknown>> | undefined): string {
+  for (const name of [params.model, params.model_name, params.modelName, metadata?.ls_model_name]) {
+    if (typeof name === "string" && name !== "") return name;
+  }
+  throw new InputError("model", "is not named; allowed: a model with a name, without which nobody knows its price");
+}
+
+/** What the provider runs by itself is refused. */
+function readTools({ tools }: JsonObject, intake: Intake): void {
+  for (const [index, tool] of listOf(tools).entries()) {
+    if (index === 0) intake.add(AROUND_TOOLS);
+    const { type } = objectOf(tool);
+    if (!OWN_TOOLS.has(type)) throw hostedTool(`tools[${index}]`, type);
+  }
+}
+
+/** Looks for what the bytes of a message do not bound. */
+function readParts(value: Json, figure: (detail: Json | undefined) => number, intake: Intake, level: number): void {
+  if (level > MOST_LEVELS || typeof value !== "object" || value === null) return;
+  if (!isObject(value)) {
+    for (const each of value as readonly Json[]) readParts(each, figure, intake, level + 1);
+    return;
+  }
+  for (const part of listOf(value.content)) {
+    const { type, image_url } = objectOf(part);
+    if (typeof part === "string" || TEXTS.has(type)) readParts(part, figure, intake, level + 1);
+    else if (IMAGES.has(type)) intake.image(figure(objectOf(image_url).detail), 0);
+    else intake.unknown(`a part of a message of type ${JSON.stringify(type)}`);
+  }
+}
+
+/**
+ * Messages as they were given. LangChain tells of copies, in which a file behind an address looks like an image; what they were
+ * made of stands among the arguments of their constructors.
+ */
+function originalOf(value: Json, level: number): Json {
+  if (level > MOST_LEVELS) return value;
+  if (!isObject(value)) return Array.isArray(value) ? listOf(value).map((each) => originalOf(each, level + 1)) : value;
+  const inner = value.kwargs ?? value.lc_kwargs;
+  return isObject(inner) ? originalOf(inner, level + 1) : value;
+}

@@ -1,0 +1,64 @@
+import type { Decision } from "../../core/decision.js";
+import { writeAmount } from "../../core/dimension.js";
+import { readAmounts } from "../../core/input.js";
+import { suggestExtension } from "../../core/suggestion.js";
+import type { Store } from "../../ports/store.js";
+import type { Purse } from "../../runtime/purse.js";
+import { BudgetExceededError } from "./budget-exceeded-error.js";
+import type { RefusalReport } from "./refusal.js";
+
+/** What is being asked now, by budget and dimension: calls that stand before the same limit wait for one answer. */
+const asking = new WeakMap<Store, Map<string, Promise<boolean>>>();
+
+/**
+ * Asks whoever may decide, and does what he says. Tells whether the call is worth another attempt.
+ *
+ * @throws {BudgetExceededError} when he cannot be asked, or gives what cannot be given: the call stays refused.
+ */
+export async function extended(purse: Purse, decision: Decision, report: RefusalReport): Promise<boolean> {
+  const worst = purse.approve === undefined ? null : await outermost(purse, decision);
+  if (worst === null) return false;
+  const questions = asking.get(purse.store) ?? new Map<string, Promise<boolean>>();
+  asking.set(purse.store, questions);
+  const key = JSON.stringify([worst.budget, worst.dimension]);
+  const asked = questions.get(key);
+  if (asked !== undefined) return asked;
+  const question = ask(purse, worst, report).finally(() => questions.delete(key));
+  questions.set(key, question);
+  return question;
+}
+
+type Finding = Decision["findings"][number];
+
+/** Where several budgets on the path stand in the way, the outermost is extended first: inner ones find no room before. */
+async function outermost({ store, budget }: Purse, { findings }: Decision): Promise<Finding | null> {
+  const [worst] = findings;
+  if (worst === undefined || !store.dimensions.has(worst.dimension)) return null;
+  const path = (await store.path(budget)).map(({ id }) => id);
+  const same = findings.filter(({ dimension, policy }) => dimension === worst.dimension && policy === worst.policy);
+  return same.reduce((outer, each) => (path.indexOf(each.budget) > path.indexOf(outer.budget) ? each : outer));
+}
+
+async function ask(
+  { approve, store }: Purse,
+  { budget: id, dimension, ...figures }: Finding,
+  report: RefusalReport,
+): Promise<boolean> {
+  const budget = await store.budget(id);
+  if (approve === undefined || budget === null) return false;
+  const suggested_extension = suggestExtension(budget, dimension, store.dimensions);
+  const edge = (amount: number) => writeAmount(store.dimensions.get(dimension), amount);
+  const { message } = report;
+  const [asked, used, limit] = [edge(figures.asked), edge(figures.used), edge(figures.limit)];
+  try {
+    const extension = await approve({ budget: id, dimension, asked, used, limit, suggested_extension, message });
+    if (extension === null) return false;
+    const additional = readAmounts(extension, store.dimensions, { field: "extension", rounding: "down", clocks: true });
+    await store.apply([{ op: "extend", budget: id, additional, approved_by: "approve", reason: null, must: true }]);
+    return true;
+  } catch (cause) {
+    // To fail here would look like a failure of the network, and an SDK would try again and ask again.
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new BudgetExceededError({ ...report, message: `${message}; approval failed: ${why}` }, { cause });
+  }
+}

@@ -1,0 +1,86 @@
+import type { Amounts } from "../../core/amount.js";
+import type { BudgetAmounts } from "../../core/input.js";
+import type { Effected } from "../../runtime/gate.js";
+import type { Round } from "../../runtime/purse.js";
+import { type Held, NOTHING_AT_ALL, type Seen } from "./meter.js";
+import { amountsOf, boundOf, outputOf, type Quote, quoteOf, type Terms } from "./quote.js";
+import type { ToldCall } from "./told-call.js";
+
+/** One attempt at a request, from its quote to what it is charged. */
+export class HeldCall {
+  /** Whether the effect was begun: until then nothing can have been sent. */
+  begun = false;
+  /** Whether somebody further down pays for it. */
+  handed = false;
+  private readonly id: string;
+  private readonly terms: Terms;
+  private readonly told: ToldCall | null;
+  private readonly round: Round | null;
+  private ask: () => Seen | null = () => null;
+  private written: string | null = null;
+
+  constructor(id: string, terms: Terms, told: ToldCall | null, round: Round | null) {
+    this.id = id;
+    this.terms = terms;
+    this.told = told;
+    this.round = round?.counted === false ? round : null;
+  }
+
+  get quote(): Quote {
+    const { asked, least } = quoteOf(this.terms);
+    return { asked: { ...asked, ...this.round?.amounts }, least };
+  }
+
+  /** What is charged where no usage is known, if anything was seen. */
+  seen(): BudgetAmounts | null {
+    if (this.handed) return NOTHING_AT_ALL;
+    const known = this.ask();
+    return known === null ? null : { ...boundOf(known, this.terms), ...this.egress };
+  }
+
+  async make<Value>(
+    effect: (held: Held) => Promise<Effected<Value>>,
+    signal: AbortSignal,
+    granted: Amounts,
+  ): Promise<Effected<Value>> {
+    this.begun = true;
+    if (this.round !== null) this.round.counted = true;
+    const made = await effect(this.held(signal, granted));
+    const { usage } = made;
+    // What was sent is known, whatever else is.
+    return typeof usage === "object" && usage !== null ? { ...made, usage: { ...this.egress, ...usage } } : made;
+  }
+
+  private held(signal: AbortSignal, granted: Amounts): Held {
+    const { wire, price } = this.terms;
+    const output_tokens = outputOf(this.terms, granted);
+    const body = wire.held(Math.floor(output_tokens / Math.max(1, wire.answers)));
+    const write = () => {
+      this.written ??= JSON.stringify(body);
+      return this.written;
+    };
+    return {
+      ...{ id: this.id, body, output_tokens, granted, signal },
+      get text() {
+        return write();
+      },
+      usage: (counts) => {
+        this.told?.count(counts);
+        return amountsOf(counts, price);
+      },
+      follow: (ask) => {
+        this.ask = ask;
+      },
+      handedDown: () => {
+        this.handed = true;
+        if (this.round !== null) this.round.counted = false;
+      },
+    };
+  }
+
+  private get egress(): BudgetAmounts {
+    const { egress_bytes } = this.terms;
+    if (egress_bytes === 0) return {};
+    return { network_egress_bytes: this.written === null ? egress_bytes : Buffer.byteLength(this.written) };
+  }
+}

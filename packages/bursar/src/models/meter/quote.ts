@@ -1,0 +1,82 @@
+import { type Amounts, MAX_AMOUNT } from "../../core/amount.js";
+import { writeAmount } from "../../core/dimension.js";
+import { STANDARD } from "../../core/dimensions.js";
+import type { BudgetAmounts } from "../../core/input.js";
+import type { Price } from "../prices/price.js";
+import type { WireRequest } from "../wire/protocol.js";
+import type { TokenCounts } from "../wire/token-counts.js";
+import type { Seen } from "./meter.js";
+
+/** A quote: the most a request may use, and how little it could do with. In edge units. */
+export interface Quote {
+  readonly asked: BudgetAmounts;
+  readonly least: BudgetAmounts;
+}
+
+/** What a request is quoted and charged by. */
+export interface Terms {
+  readonly wire: WireRequest;
+  readonly price: Price;
+  /** No fewer tokens than the provider will count. */
+  readonly input: number;
+  /** The most one answer may have. */
+  readonly wanted: number;
+  /** How many bytes the request had when it came; 0 where nobody can tell. */
+  readonly egress_bytes: number;
+}
+
+const COST = STANDARD.get("cost_usd");
+/** A limit of output, the wish for usage and a tier may be written into a request that came without them. */
+const ADDED_BYTES = 256;
+
+/** The most a request may use. Output is what can be cut. */
+export function quoteOf({ wire, price, input, wanted, egress_bytes }: Terms): Quote {
+  const { caches, audio, answers, least_output } = wire;
+  const output = wanted * answers;
+  const needed = Math.min(output, Math.max(least_output, wanted === 0 ? 0 : 1) * answers);
+  const cost = (tokens: number) => edgeUsd(price.most({ input, output: tokens, caches, audio }));
+  return {
+    asked: {
+      ...{ llm_input_tokens: input, llm_output_tokens: output, cost_usd: cost(output) },
+      ...(egress_bytes > 0 && { network_egress_bytes: egress_bytes + ADDED_BYTES }),
+    },
+    least: { llm_output_tokens: needed, cost_usd: cost(needed) },
+  };
+}
+
+/** What was granted may be less than what was wanted, of tokens and of money apart. */
+export function outputOf({ wire, price, input }: Terms, granted: Amounts): number {
+  const tokens = granted.llm_output_tokens ?? 0;
+  if (tokens === 0) return 0;
+  const { caches, audio } = wire;
+  const paid = price.affordable(BigInt(granted.cost_usd ?? 0), { input, caches, audio });
+  return Math.max(Math.min(tokens, paid), wire.least_output * wire.answers);
+}
+
+/** What the provider has reported, with what it costs. */
+export function amountsOf(counts: TokenCounts, price: Price): BudgetAmounts {
+  const { input, output } = counts;
+  return {
+    ...{ llm_input_tokens: counted(input), llm_output_tokens: counted(output), llm_tokens: counted(input + output) },
+    cost_usd: edgeUsd(price.cost(counts)),
+  };
+}
+
+/** The most that a call can have used of which this was seen. */
+export function boundOf({ reported, output }: Seen, { wire, price, input }: Terms): BudgetAmounts {
+  if (reported !== null) return amountsOf({ ...reported, output }, price);
+  const { caches, audio } = wire;
+  return {
+    ...amountsOf({ input, output }, price),
+    cost_usd: edgeUsd(price.most({ input, output, caches, audio })),
+  };
+}
+
+/** More than can be counted counts as the most that can be: it fits into no budget. */
+function counted(tokens: number): number {
+  return Math.min(tokens, MAX_AMOUNT);
+}
+
+function edgeUsd(nano: bigint): number {
+  return writeAmount(COST, nano > BigInt(MAX_AMOUNT) ? MAX_AMOUNT : Number(nano));
+}

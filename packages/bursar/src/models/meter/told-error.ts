@@ -1,0 +1,16 @@
+import type { OutOfTime } from "../../runtime/time-limit.js";
+import { BudgetExceededError } from "./budget-exceeded-error.js";
+
+/** An error as it is told to whoever has made a call: what came from a budget says so, wherever it was refused or broken off. */
+export function toldError(error: unknown): unknown {
+  if (isOutOfTime(error)) {
+    const hint = "ask whoever set the limit to extend it, or make the call smaller";
+    return new BudgetExceededError({ code: "budget_exceeded", message: error.message, hint }, { cause: error });
+  }
+  return BudgetExceededError.from(error) ?? error;
+}
+
+/** By its code, because the gate may be of another copy of this package, as with a preloaded one. */
+export function isOutOfTime(error: unknown): error is OutOfTime {
+  return error instanceof Error && "code" in error && error.code === "out_of_time";
+}

@@ -1,0 +1,161 @@
+import { currentPurse, type Purse, withPurse } from "../../runtime/purse.js";
+import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
+import type { Held, Meter, Metered } from "../meter/meter.js";
+import { callRead, type ModelAnswered } from "../meter/model-call.js";
+import { type PaidBy, purseFor } from "../meter/paid-by.js";
+import { ReaderLeft, Relay } from "../meter/relay.js";
+import { inRound } from "../meter/round.js";
+import { toldError } from "../meter/told-error.js";
+import { withinPurse } from "../meter/within-purse.js";
+import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
+import { OPENAI_RESPONSES } from "../wire/openai-responses.js";
+import type { Protocol, WireRequest } from "../wire/protocol.js";
+import type { TokenCounts } from "../wire/token-counts.js";
+import {
+  type AgentsModel,
+  type AgentsRequest,
+  type AgentsResponse,
+  heldRequest,
+  readAgentsRequest,
+} from "./agents-request.js";
+import { type AgentsUsage, countsOf } from "./agents-usage.js";
+
+/** How a model is governed. */
+export interface Governing extends PaidBy {
+  readonly meter: Meter;
+  /** Whether the wire below is known to meter every request, so that nothing has to be held here. */
+  readonly wired: boolean;
+}
+
+type AgentsEvent = ReturnType<AgentsModel["getStreamedResponse"]> extends AsyncIterable<infer Event> ? Event : never;
+
+/** What was on its way when a stream was broken off is paid for too; so much is added to what was seen. */
+const SLACK_TOKENS = 256;
+
+/** The calls of one model of the SDK's, each of them inside its budget. */
+export class GovernedModel {
+  private readonly target: AgentsModel;
+  private readonly name: string;
+  private readonly governing: Governing;
+
+  constructor(target: AgentsModel, name: string, governing: Governing) {
+    this.target = target;
+    this.name = name;
+    this.governing = governing;
+  }
+
+  async getResponse(request: AgentsRequest): Promise<AgentsResponse> {
+    const { target, governing } = this;
+    // Somebody further out meters this call.
+    if (currentPurse()?.metered === true) return target.getResponse(request);
+    const purse = await inRound(purseFor(governing));
+    if (governing.wired) return withPurse(purse, () => target.getResponse(request)).catch(rethrow);
+    const wire = this.read(request, false);
+    const metered = await this.call(purse, request, wire, async (held) => {
+      const value = await target.getResponse(heldRequest(request, target, this.name, held));
+      return { value, counts: countsOf(value.usage) };
+    });
+    return answerOf(metered);
+  }
+
+  async *getStreamedResponse(request: AgentsRequest): AsyncGenerator<AgentsEvent, void, undefined> {
+    const { target, governing } = this;
+    if (currentPurse()?.metered === true) return yield* target.getStreamedResponse(request);
+    const purse = await inRound(purseFor(governing));
+    if (governing.wired) return yield* refusalsOf(withinPurse(purse, () => target.getStreamedResponse(request)));
+    const wire = this.read(request, true);
+    const relay = new Relay<AgentsEvent>();
+    const metered = this.call(purse, request, wire, async (held) => {
+      const events = target.getStreamedResponse(heldRequest(request, target, this.name, held));
+      return { value: null, counts: await passOn(events, relay, wire, held) };
+    });
+    metered.then(
+      (outcome) => relay.end(errorOf(outcome)),
+      (error: unknown) => relay.end(error),
+    );
+    try {
+      yield* relay.read();
+    } finally {
+      // Who leaves early waits until the call is settled, as who reads to the end does.
+      await metered.catch(() => {});
+    }
+  }
+
+  private read(request: AgentsRequest, stream: boolean): WireRequest {
+    const wire = readAgentsRequest(this.name, request, stream);
+    if ("code" in wire) throw new BudgetExceededError(wire);
+    return wire;
+  }
+
+  private call<Value>(
+    purse: Purse,
+    { signal }: AgentsRequest,
+    wire: WireRequest,
+    effect: (held: Held) => Promise<ModelAnswered<Value>>,
+  ): Promise<Metered<Value>> {
+    const call = { ...pricedAs(wire), ...(signal !== undefined && { signal }) };
+    return callRead(this.governing.meter, purse, call, effect);
+  }
+}
+
+/** Whoever serves it, a model has the prices of its maker. */
+function pricedAs(wire: WireRequest): { readonly protocol: Protocol; readonly wire: WireRequest } {
+  if (!/claude/i.test(wire.model)) return { protocol: OPENAI_RESPONSES, wire };
+  return { protocol: ANTHROPIC_MESSAGES, wire: { ...wire, protocol: ANTHROPIC_MESSAGES.name } };
+}
+
+/** Passes events on as they are read; the one that ends the answer, and what follows it, are kept until the call is settled. */
+async function passOn(
+  events: AsyncIterable<AgentsEvent>,
+  relay: Relay<AgentsEvent>,
+  { hidden }: WireRequest,
+  { output_tokens, follow }: Held,
+): Promise<TokenCounts | null> {
+  let bytes = 0;
+  let counts: TokenCounts | null = null;
+  let over = false;
+  follow(() => ({
+    reported: null,
+    output: hidden ? output_tokens : Math.min(output_tokens, bytes + SLACK_TOKENS),
+  }));
+  try {
+    for await (const event of events) {
+      bytes += Buffer.byteLength(JSON.stringify(event) ?? "");
+      if (event.type === "response_done") {
+        counts = countsOf(event.response.usage as AgentsUsage | undefined);
+        over = true;
+      }
+      if (over) relay.keep(event);
+      else await relay.send(event);
+    }
+  } catch (error) {
+    // To stop reading is no failure, and what was not reported is charged as it was seen.
+    if (!(error instanceof ReaderLeft)) throw error;
+  }
+  return counts;
+}
+
+/** Errors of the wire below, said in our own words where they are refusals. */
+async function* refusalsOf(events: AsyncIterable<AgentsEvent>): AsyncGenerator<AgentsEvent, void, undefined> {
+  try {
+    yield* events;
+  } catch (error) {
+    rethrow(error);
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw toldError(error);
+}
+
+function errorOf(metered: Metered<unknown>): unknown {
+  if (metered.kind === "done") return null;
+  return metered.kind === "refused"
+    ? new BudgetExceededError(metered.report)
+    : (toldError(metered.error) ?? new Error("the call has failed"));
+}
+
+function answerOf<Value>(metered: Metered<Value>): Value {
+  if (metered.kind === "done") return metered.value;
+  throw errorOf(metered);
+}

@@ -1,0 +1,29 @@
+import type { ProtocolName } from "../wire/protocol.js";
+import type { TokenCounts } from "../wire/token-counts.js";
+
+/** The most a call can come to. */
+export interface Bound {
+  readonly input: number;
+  readonly output: number;
+  readonly caches: "no" | "5m" | "1h";
+  readonly audio: boolean;
+}
+
+/** What one model costs. All sums are exact and in billionths of a dollar, rounded up once. */
+export interface Price {
+  readonly model: string;
+  /** Where it comes from: the caller's own words, the table of prices, or what the caller assumes for models nobody knows. */
+  readonly source: "stated" | "table" | "assumed";
+  /** The most input the model can take, where it is known. */
+  readonly context_window: number | null;
+  cost(counts: TokenCounts): bigint;
+  /** No call within the bound costs more. It throws `UnboundedError` for audio that nobody has a price for, as `affordable` does. */
+  most(bound: Bound): bigint;
+  /** The most output for so much money beside so much input; 0 when not even the input fits. */
+  affordable(nano: bigint, bound: Omit<Bound, "output">): number;
+}
+
+export interface PriceBook {
+  /** Null: nobody knows what it costs, so it is not called. */
+  find(model: string, about: { readonly url: string | null; readonly protocol: ProtocolName }): Price | null;
+}

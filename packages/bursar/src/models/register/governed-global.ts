@@ -1,0 +1,29 @@
+import { currentPurse } from "../../runtime/purse.js";
+import { refusalResponse } from "../fetch/answers.js";
+import { governedFetch } from "../fetch/governed-fetch.js";
+import type { MeterOptions } from "../meter/meter.js";
+import type { RefusalReport } from "../meter/refusal.js";
+import type { Providers } from "./providers.js";
+import { isGoverned } from "./route.js";
+import type { Tally } from "./tally.js";
+
+/** Why nothing can be sent from a process that cannot find the budget of the one that started it. */
+export const UNSHARED: RefusalReport = {
+  code: "no_budget",
+  message: "this thread or process cannot reach the budget of the one that started it, so nothing is sent from here",
+  hint: "set BURSAR_STORE to a store that all of them find, such as sqlite:budgets.db",
+};
+
+/** A `fetch` to put in place of the global one: requests to providers are governed, and all others pass as they are. */
+export function governedGlobal(
+  original: typeof fetch,
+  { providers, tally, meter }: { readonly providers: Providers; readonly tally: Tally; readonly meter: MeterOptions },
+): typeof fetch {
+  const governed = governedFetch({ ...meter, fetch: original });
+  const send = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    // What an adapter further out has metered comes by here on its way.
+    if (currentPurse()?.metered === true || !(await isGoverned(input, init, providers))) return original(input, init);
+    return tally.follow(async () => (currentPurse() === null ? refusalResponse(UNSHARED) : governed(input, init)));
+  };
+  return (input, init) => send(input as string | URL | Request, init);
+}

@@ -1,0 +1,53 @@
+import type { Json } from "../../core/chain/canonical.js";
+import { isCount } from "../../core/chain/rules.js";
+import { objectOf } from "./json-object.js";
+import { isSaid } from "./request-fields.js";
+import type { TokenCounts } from "./token-counts.js";
+
+/**
+ * Reads what a message says it used. Its `input_tokens` leave out what was read from and written to a cache; here input is the
+ * whole. Null when a figure cannot be true: then nobody knows which of the others are.
+ */
+export function messagesUsage(usage: Json | undefined): TokenCounts | null {
+  const said = objectOf(usage);
+  const { input_tokens: fresh, output_tokens: output } = said;
+  const cache_read = part(said.cache_read_input_tokens);
+  const written = writtenIn(said.cache_creation_input_tokens, said.cache_creation);
+  const reasoning = part(objectOf(said.output_tokens_details).thinking_tokens);
+  if (!isCount(fresh) || !isCount(output) || cache_read === null || written === null || reasoning === null) return null;
+  const { cache_write, cache_write_1h } = written;
+  const input = fresh + cache_read + cache_write + cache_write_1h;
+  // No request is empty, so a provider that counts nothing has not counted.
+  if (input === 0 || reasoning > output || !Number.isSafeInteger(input + output)) return null;
+  return {
+    input,
+    output,
+    ...(cache_read > 0 && { cache_read }),
+    ...(cache_write > 0 && { cache_write }),
+    ...(cache_write_1h > 0 && { cache_write_1h }),
+    ...(reasoning > 0 && { reasoning }),
+  };
+}
+
+/**
+ * What was written to caches, by lifetime. The end of a stream tells the sum alone, so that what the parts do not explain goes
+ * to the longer lifetime if that was used at all.
+ */
+function writtenIn(
+  sum: Json | undefined,
+  parts: Json | undefined,
+): { cache_write: number; cache_write_1h: number } | null {
+  const whole = part(sum);
+  const short = part(objectOf(parts).ephemeral_5m_input_tokens);
+  const long = part(objectOf(parts).ephemeral_1h_input_tokens);
+  if (whole === null || short === null || long === null) return null;
+  const rest = Math.max(0, whole - short - long);
+  return long > 0
+    ? { cache_write: short, cache_write_1h: long + rest }
+    : { cache_write: short + rest, cache_write_1h: 0 };
+}
+
+function part(value: Json | undefined): number | null {
+  if (!isSaid(value)) return 0;
+  return isCount(value) ? value : null;
+}

@@ -1,0 +1,71 @@
+import { Buffer } from "node:buffer";
+import type { RequestFacts } from "./protocol.js";
+import { nameOf, type Place } from "./request-fields.js";
+
+/** Providers write something around every conversation that the request does not show. */
+const AROUND = 64;
+
+/** What a request takes in, gathered part by part while it is read. The bytes of the body count from the start. */
+export class Intake {
+  /** The first thing of unknown size. */
+  beyond: string | null = null;
+  audio = false;
+  caches: "no" | "5m" | "1h" = "no";
+  #extra = AROUND;
+  #pieces: string[] | null = [];
+  readonly #bytes: number;
+  readonly #compatible: boolean;
+
+  constructor({ bytes, compatible }: RequestFacts) {
+    this.#bytes = bytes;
+    this.#compatible = compatible;
+  }
+
+  text(piece: string): void {
+    this.#pieces?.push(piece);
+  }
+
+  /** Tokens that come on top of the bytes. */
+  add(tokens: number): void {
+    this.#extra += tokens;
+  }
+
+  /**
+   * A picture, which costs as many tokens as the provider cuts it into, whatever it weighs. What stands in the body has been
+   * counted as bytes. At the provider whose rules those are, the figure takes their place; elsewhere they stay the bound if they are
+   * more, because servers we do not know may count them.
+   */
+  image(figure: number, bytes: number): void {
+    this.#pieces = null;
+    this.#extra += this.#compatible ? Math.max(0, figure - bytes) : figure - bytes;
+  }
+
+  /** Sound in the body. Its bytes bound it: no format puts a tenth of a second, which is one token, into one byte. */
+  sound(): void {
+    this.#pieces = null;
+    this.audio = true;
+  }
+
+  /** Something whose size the request does not show. */
+  unknown(what: Place): void {
+    this.#pieces = null;
+    this.beyond ??= nameOf(what);
+  }
+
+  cache(ttl: "5m" | "1h"): void {
+    if (this.caches !== "1h") this.caches = ttl;
+  }
+
+  get input_tokens(): number {
+    return this.#bytes + this.#extra;
+  }
+
+  /** The texts, and everything around them by its bytes: JSON has no shorter way to write a text than `JSON.stringify`. */
+  get texts(): { readonly pieces: readonly string[]; readonly around: number } | null {
+    const pieces = this.#pieces;
+    if (pieces === null) return null;
+    let written = 0;
+    for (const piece of pieces) written += Buffer.byteLength(JSON.stringify(piece));
+    return { pieces, around: Math.max(0, this.#bytes - written) + this.#extra };
+  }
+}

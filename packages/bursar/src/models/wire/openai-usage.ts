@@ -1,0 +1,77 @@
+import type { Json, JsonObject } from "../../core/chain/canonical.js";
+import { isCount } from "../../core/chain/rules.js";
+import { objectOf } from "./json-object.js";
+import { isSaid } from "./request-fields.js";
+import type { TokenCounts } from "./token-counts.js";
+
+/**
+ * Reads what an answer of Chat Completions says it used. Null when a figure cannot be true: then nobody knows which of the
+ * others are.
+ */
+export function chatUsage(usage: Json | undefined): TokenCounts | null {
+  const said = objectOf(usage);
+  return counted(
+    { whole: said.prompt_tokens, details: objectOf(said.prompt_tokens_details) },
+    { whole: said.completion_tokens, details: objectOf(said.completion_tokens_details) },
+    said.total_tokens,
+  );
+}
+
+/** The same for Responses, which names the same figures differently. */
+export function responsesUsage(usage: Json | undefined): TokenCounts | null {
+  const said = objectOf(usage);
+  return counted(
+    { whole: said.input_tokens, details: objectOf(said.input_tokens_details) },
+    { whole: said.output_tokens, details: objectOf(said.output_tokens_details) },
+    said.total_tokens,
+  );
+}
+
+/** Embeddings have no output. */
+export function embeddingsUsage(usage: Json | undefined): TokenCounts | null {
+  const { prompt_tokens: input } = objectOf(usage);
+  return isCount(input) && input > 0 ? { input, output: 0 } : null;
+}
+
+interface Side {
+  readonly whole: Json | undefined;
+  readonly details: JsonObject;
+}
+
+function counted(input: Side, output: Side, total: Json | undefined): TokenCounts | null {
+  const cache_read = part(input.details.cached_tokens);
+  const cache_write = part(input.details.cache_write_tokens);
+  const input_audio = part(input.details.audio_tokens);
+  const reasoning = part(output.details.reasoning_tokens);
+  const output_audio = part(output.details.audio_tokens);
+  if (cache_read === null || cache_write === null || input_audio === null) return null;
+  if (reasoning === null || output_audio === null) return null;
+  // No request is empty, so a provider that counts nothing has not counted.
+  if (!isCount(input.whole) || input.whole === 0 || !isCount(output.whole)) return null;
+  const whole = wholeOutput(input.whole, output.whole, total, reasoning);
+  if (cache_read + cache_write > input.whole || input_audio > input.whole || output_audio > whole) return null;
+  if (!Number.isSafeInteger(input.whole + whole)) return null;
+  return {
+    input: input.whole,
+    output: whole,
+    ...(cache_read > 0 && { cache_read }),
+    ...(cache_write > 0 && { cache_write }),
+    ...(input_audio > 0 && { input_audio }),
+    ...(reasoning > 0 && { reasoning }),
+    ...(output_audio > 0 && { output_audio }),
+  };
+}
+
+/**
+ * Some providers leave what a model has thought out of the output, and have it in the total, or only in the details. It is
+ * paid for as output, so it counts as that.
+ */
+function wholeOutput(input: number, output: number, total: Json | undefined, reasoning: number): number {
+  const shown = isCount(total) ? Math.max(output, total - input) : output;
+  return reasoning > shown ? shown + reasoning : shown;
+}
+
+function part(value: Json | undefined): number | null {
+  if (!isSaid(value)) return 0;
+  return isCount(value) ? value : null;
+}

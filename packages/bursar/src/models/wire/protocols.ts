@@ -1,0 +1,42 @@
+import { ANTHROPIC_MESSAGES } from "./anthropic-messages.js";
+import { OPENAI_CHAT } from "./openai-chat.js";
+import { OPENAI_EMBEDDINGS } from "./openai-embeddings.js";
+import { OPENAI_RESPONSES } from "./openai-responses.js";
+import type { Protocol } from "./protocol.js";
+
+/** The letters and signs our paths are made of need no encoding; some clients, and those who look for a way around, encode them. */
+const ENCODED = /%([2-7][0-9a-f])/gi;
+
+/** The endings of the paths, in the order of their segments. */
+const ENDINGS: readonly (readonly [path: readonly string[], protocol: Protocol])[] = [
+  [["chat", "completions"], OPENAI_CHAT],
+  [["responses"], OPENAI_RESPONSES],
+  [["embeddings"], OPENAI_EMBEDDINGS],
+  [["messages"], ANTHROPIC_MESSAGES],
+];
+
+/**
+ * The protocol that a request to this path speaks, whatever base stands before it; null for every other path, also below the
+ * known ones: what is kept under `/responses/abc` or `/messages/batches` is something else.
+ */
+export function protocolFor(method: string, pathname: string): Protocol | null {
+  if (method.toUpperCase() !== "POST") return null;
+  const segments = segmentsOf(pathname);
+  for (const [path, protocol] of ENDINGS) {
+    const start = segments.length - path.length;
+    if (start >= 0 && path.every((segment, index) => segments[start + index] === segment)) {
+      // A message put into a thread of OpenAI's assistants asks no model.
+      return path[0] === "messages" && segments[start - 2] === "threads" ? null : protocol;
+    }
+  }
+  return null;
+}
+
+/** As servers see them: decoded, without empty ones, and some do not mind the case. One spelling must not be a way around the meter. */
+function segmentsOf(pathname: string): readonly string[] {
+  return pathname
+    .replace(ENCODED, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .toLowerCase()
+    .split("/")
+    .filter((segment) => segment !== "");
+}

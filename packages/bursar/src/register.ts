@@ -1,0 +1,94 @@
+// `node --import bursar/register app.js`: a hard budget for a program that knows nothing of Bursar. Loading this file governs the
+// global `fetch` of the process, and of the threads and processes that it starts.
+
+import { writeSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { isMainThread } from "node:worker_threads";
+import { type OpenBudget, openBudget } from "./ambient/open-budget.js";
+import { readBudgetFlag } from "./config/budget-flag.js";
+import { BursarError, LedgerError } from "./core/errors.js";
+import { statedPrices } from "./models/prices/open-prices.js";
+import { type Environment, policiesIn, pricesIn, saidIn } from "./models/register/environment.js";
+import { governedGlobal } from "./models/register/governed-global.js";
+import { Providers } from "./models/register/providers.js";
+import { shutSideDoors } from "./models/register/side-doors.js";
+import { Tally } from "./models/register/tally.js";
+import { newName } from "./runtime/names.js";
+import { setRootPurse } from "./runtime/purse.js";
+import type { StoreAddress } from "./stores/address.js";
+import { addressOf, openAt } from "./stores/open.js";
+
+/** Says to those below that they have a budget already, and how it is called. */
+const INHERITED = "BURSAR_REGISTERED";
+const MOST_ATTEMPTS = 5;
+const HOW = `set BURSAR_BUDGET, such as BURSAR_BUDGET="cost_usd=0.50,steps=20"; without it nothing is started`;
+
+function say(text: string): void {
+  // Written at once, because a process that ends does not wait.
+  writeSync(2, `bursar: ${text}\n`);
+}
+
+function giveUp(text: string): never {
+  say(text);
+  process.exit(2);
+}
+
+/** Opens the budget of all the processes together. Two that start at once may both find that it is not there yet. */
+async function openRoot(address: StoreAddress, name: string, env: Environment): Promise<OpenBudget> {
+  const { limits } = readBudgetFlag(saidIn(env, "BURSAR_BUDGET") ?? "", { flag: "BURSAR_BUDGET" });
+  const policies = policiesIn(env);
+  const store = await openAt(address);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await openBudget(limits, { store, name, policies });
+    } catch (error) {
+      const isRace = error instanceof LedgerError && !/has ended/.test(error.message);
+      if (!isRace || attempt === MOST_ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Where the chain is, without what would let anybody in. */
+function shown(address: StoreAddress): string {
+  switch (address.engine) {
+    case "memory":
+      return "its chain was kept in memory and is gone; set BURSAR_STORE to keep it";
+    case "sqlite":
+      return `its chain is in sqlite:${address.path}`;
+    case "postgres": {
+      const { host, pathname } = new URL(address.url);
+      return `its chain is in postgres://${host}${pathname}, schema ${address.schema}`;
+    }
+  }
+}
+
+async function register(env: NodeJS.ProcessEnv): Promise<void> {
+  if (saidIn(env, "BURSAR_BUDGET") === null) giveUp(`there is no budget; ${HOW}`);
+  const inherited = saidIn(env, INHERITED) !== null;
+  const meter = pricesIn(env);
+  // Whoever mistypes a price hears of it now, and not when the first model is called.
+  statedPrices(meter);
+  const address = addressOf(saidIn(env, "BURSAR_STORE") ?? "memory:");
+  const name = saidIn(env, "BURSAR_NAME") ?? `register-${newName(Date.now())}`;
+  // A budget in memory is not found from anywhere else, and one of the same size for each process would be no limit.
+  if (!(inherited && address.engine === "memory")) setRootPurse((await openRoot(address, name, env)).purse);
+  env.BURSAR_NAME = name;
+  env[INHERITED] = name;
+  const providers = new Providers(env);
+  const tally = new Tally();
+  globalThis.fetch = governedGlobal(globalThis.fetch, { providers, tally, meter });
+  shutSideDoors(providers);
+  process.once("exit", () => {
+    if (tally.isEmpty && (inherited || !isMainThread)) return;
+    for (const line of [...tally.lines(name), shown(address)]) say(line);
+  });
+}
+
+/** The thread of a store of ours loads this file too, and must not open a store for itself. */
+const OWN_THREAD = fileURLToPath(new URL("./stores/sqlite/worker.js", import.meta.url));
+
+if (isMainThread || process.argv[1] !== OWN_THREAD) {
+  await register(process.env).catch((error: unknown) => {
+    giveUp(error instanceof BursarError ? `${error.message}` : `cannot start: ${String(error)}`);
+  });
+}

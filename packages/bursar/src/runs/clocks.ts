@@ -1,0 +1,32 @@
+import type { Operation } from "../core/operation.js";
+import type { Store } from "../ports/store.js";
+import { hasEnded, putRun, type RunRecord, readRun } from "./record.js";
+
+/** A run's clock stands still while nobody drives it. One that shares its parent's budget has no clock of its own. */
+export function stopClock({ budget, shares }: RunRecord): readonly Operation[] {
+  return shares ? [] : [{ op: "pause", budget }];
+}
+
+/**
+ * What is written when somebody begins to drive a run: its clock runs from now on, and those of the runs above it, because
+ * no call is admitted below a clock that stands still. Who waits for an answer himself stays as he is.
+ */
+export async function startClocks(store: Store, run: RunRecord): Promise<readonly Operation[]> {
+  const operations: Operation[] = [...(await started(store, run))];
+  for (let id = run.parent; id !== null; ) {
+    const document = await store.document("run", id);
+    if (document === null) break;
+    const above = readRun(document);
+    if (above.status === "paused" || hasEnded(above)) break;
+    const starts = await started(store, above);
+    // Held at what it is, or its clock would run on when it has just come to stand still.
+    if (starts.length > 0) operations.push(...starts, putRun(above));
+    id = above.parent;
+  }
+  return operations;
+}
+
+async function started(store: Store, { budget, shares }: RunRecord): Promise<readonly Operation[]> {
+  const found = shares ? null : await store.budget(budget);
+  return found === null || found.watch.since !== null ? [] : [{ op: "resume", budget }];
+}

@@ -1,0 +1,54 @@
+import type { Amounts } from "../core/amount.js";
+import type { BudgetId } from "../core/budget.js";
+import type { CallId } from "../core/call.js";
+import type { Decision } from "../core/decision.js";
+import type { BudgetAmounts } from "../core/input.js";
+import type { CommitOperation, Operation, OutcomeOf } from "../core/operation.js";
+import type { CallKind } from "../core/usage.js";
+
+/** A call that wants to be made. */
+export interface GatedCall {
+  readonly budget: BudgetId;
+  readonly capability_id: string;
+  readonly kind?: CallKind;
+  /** The most it may use, in edge units. One step is added when none is named. */
+  readonly asked?: BudgetAmounts;
+  /** The same in ledger units, for who has them so: then neither `asked` nor `least` is read. */
+  readonly ledger?: { readonly asked: Amounts; readonly least?: Amounts };
+  /** How far what is asked for may be cut to what is left, in edge units. What is not named here is not cut. */
+  readonly least?: BudgetAmounts;
+  /** What is sent, for the estimate where the other side reports no usage. */
+  readonly input?: unknown;
+  readonly call_id?: CallId;
+  readonly step_id?: string;
+  readonly wait_ms?: number;
+  readonly signal?: AbortSignal;
+  /** When a dead holder's reservation is settled; the longest the call can take, with room to spare. */
+  readonly expires_ms?: number;
+  /**
+   * Asked when the call is over: what was seen of it at most, in edge units. It is charged where no usage is known, marked as
+   * estimated, in place of the reservation.
+   */
+  readonly seen?: () => BudgetAmounts | null;
+  /** Told when the call has to wait for holds in flight. */
+  readonly onWait?: () => void;
+}
+
+/** What an effect gives back: its value, and anything that may carry usage. */
+export interface Effected<Value> {
+  readonly value: Value;
+  readonly usage?: unknown;
+  /** What it used, in ledger units, for who knows it so: then `usage` is not read. */
+  readonly used?: Amounts;
+  /** What is written in the same transaction as the settlement. */
+  readonly alongside?: readonly Operation[];
+}
+
+/** How a governed call ended. A refusal is no exception: nothing was called. */
+export type Gated<Value> =
+  | { readonly kind: "done"; readonly value: Value; readonly settled: OutcomeOf<CommitOperation> }
+  | { readonly kind: "failed"; readonly error: unknown; readonly settled: OutcomeOf<CommitOperation> }
+  | { readonly kind: "refused"; readonly decision: Decision; readonly message: string };
+
+/** An effect, told what is held for it and when to stop. */
+export type Effect<Value> = (signal: AbortSignal, granted: Amounts) => Promise<Effected<Value>>;

@@ -1,0 +1,72 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { BudgetId } from "../core/budget.js";
+import type { BudgetAmounts } from "../core/input.js";
+import type { Store } from "../ports/store.js";
+import type { Gate } from "./gate.js";
+
+/** Where the calls that are made now are paid for. */
+export interface Purse {
+  readonly gate: Gate;
+  readonly store: Store;
+  readonly budget: BudgetId;
+  /** The chain that the budget writes into. */
+  readonly chain: string;
+  /** Asked when a call needs a person's approval: what to add to the budget, or null to leave it refused. */
+  readonly approve?: (request: ApprovalQuestion) => Promise<BudgetAmounts | null>;
+  /** How long a call waits for what others hold, unless it says so itself; else as long as the gate waits. */
+  readonly wait_ms?: number;
+  /** What is reserved already for the call that is being made; null when nothing is. */
+  readonly hold?: Hold;
+  /** What the next reservation asks for on top, once. */
+  readonly round?: Round;
+  /** Whether somebody further out meters the call that is being made, so that nobody does so again. */
+  readonly metered?: true;
+}
+
+/** What a person is asked when a budget with the policy `approval_required` does not take a call. All in edge units. */
+export interface ApprovalQuestion {
+  readonly budget: BudgetId;
+  readonly dimension: string;
+  readonly asked: number;
+  readonly used: number;
+  readonly limit: number;
+  readonly suggested_extension: BudgetAmounts;
+  readonly message: string;
+}
+
+/**
+ * A reservation that was made further out, by an adapter that sees calls and not requests. Whoever meters the request itself
+ * takes its place, because he knows better what it may cost, and how often it is sent.
+ */
+export interface Hold {
+  /** Gives the reservation back. From then on, whoever made it charges nothing for it. */
+  handDown(): Promise<void>;
+}
+
+/** A round of an agent's loop: it counts with the first request that is made for it, and not again when that is sent again. */
+export interface Round {
+  /** In edge units. */
+  readonly amounts: BudgetAmounts;
+  counted: boolean;
+}
+
+// Two copies of this module in one process, such as a preloaded one beside an application's own, share their purses.
+const KEY = Symbol.for("bursar.purse.1");
+const ROOT = Symbol.for("bursar.root.1");
+const shared = globalThis as { [KEY]?: AsyncLocalStorage<Purse>; [ROOT]?: Purse };
+shared[KEY] ??= new AsyncLocalStorage<Purse>();
+const storage: AsyncLocalStorage<Purse> = shared[KEY];
+
+/** The purse of whoever asks: the one around him, else the one of the whole process; null where there is neither. */
+export function currentPurse(): Purse | null {
+  return storage.getStore() ?? shared[ROOT] ?? null;
+}
+
+/** Sets what pays for everything in this process that is made outside of any budget, and what its budgets lie in. */
+export function setRootPurse(purse: Purse): void {
+  shared[ROOT] = purse;
+}
+
+export function withPurse<Value>(purse: Purse, run: () => Value): Value {
+  return storage.run(purse, run);
+}

@@ -1,0 +1,56 @@
+import type { Budget, BudgetId, Path } from "../core/budget.js";
+import type { Head } from "../core/chain/link.js";
+import type { Dimensions } from "../core/dimensions.js";
+import type { Document, DocumentKind, Entry } from "../core/document.js";
+import type { Operation } from "../core/operation.js";
+import type { Clock } from "../ports/clock.js";
+import type { Outcomes, Store } from "../ports/store.js";
+
+/** A store that writes in a way of its own, and reads what another one has. That one belongs to somebody else. */
+export abstract class StoreOver implements Store {
+  readonly dimensions: Dimensions;
+  readonly clock: Clock;
+  protected readonly store: Store;
+
+  constructor(store: Store, clock: Clock = store.clock) {
+    this.store = store;
+    this.dimensions = store.dimensions;
+    this.clock = clock;
+  }
+
+  abstract apply<const Ops extends readonly Operation[]>(operations: Ops): Promise<Outcomes<Ops>>;
+
+  abstract [Symbol.asyncDispose](): Promise<void>;
+
+  budget(id: BudgetId): Promise<Budget | null> {
+    return this.store.budget(id);
+  }
+
+  path(id: BudgetId): Promise<Path> {
+    return this.store.path(id);
+  }
+
+  chain(id: string, from?: number): AsyncIterable<string> {
+    return this.store.chain(id, from);
+  }
+
+  head(chain: string): Promise<Head | null> {
+    return this.store.head(chain);
+  }
+
+  document(kind: DocumentKind, id: string): Promise<Document | null> {
+    return this.store.document(kind, id);
+  }
+
+  documents(kind: DocumentKind, status?: string): AsyncIterable<Document> {
+    return this.store.documents(kind, status);
+  }
+
+  journal(run: string): AsyncIterable<Entry> {
+    return this.store.journal(run);
+  }
+
+  watch(listener: () => void): Disposable {
+    return this.store.watch(listener);
+  }
+}

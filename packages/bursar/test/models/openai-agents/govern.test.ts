@@ -1,0 +1,143 @@
+import { Agent } from "@openai/agents";
+import { describe, expect, test } from "vitest";
+import { withBudget } from "../../../src/ambient/with-budget.js";
+import { BudgetExceededError } from "../../../src/models/meter/budget-exceeded-error.js";
+import { openScene, WAYS, weatherAgent } from "./scene.js";
+
+const ways = Object.keys(WAYS) as (keyof typeof WAYS)[];
+const USAGE = { prompt_tokens: 100, completion_tokens: 20, cached_tokens: 40 };
+const ASKS = {
+  kind: "text",
+  text: "",
+  tool_calls: [{ name: "weather", arguments: { city: "Rome" } }],
+  usage: USAGE,
+} as const;
+const SAYS = { kind: "text", text: "Rain.", usage: USAGE } as const;
+
+describe.each(ways)("%s", (way) => {
+  test("a run with tools is charged what the provider says it used", async () => {
+    await using at = await openScene([ASKS, SAYS], way);
+    const { agent, asked } = weatherAgent();
+
+    const used = await withBudget({ cost_usd: 1, steps: 10 }, async (budget) => {
+      const result = await at.runner.run(agent, "How is Rome?");
+      expect(result.finalOutput).toBe("Rain.");
+      const { used, held } = await budget.state();
+      expect(held).toEqual({});
+      return used;
+    });
+
+    expect(asked).toEqual(["Rome"]);
+    expect(at.model.count).toBe(2);
+    expect(used).toMatchObject({ steps: 2, llm_input_tokens: 200, llm_output_tokens: 40, cost_usd: 0.0006 });
+  });
+
+  test("a streamed run is charged the same, and is in the books when it has been read", async () => {
+    await using at = await openScene([ASKS, SAYS], way);
+    const { agent } = weatherAgent();
+
+    await withBudget({ cost_usd: 1 }, async (budget) => {
+      const result = await at.runner.run(agent, "How is Rome?", { stream: true });
+      let text = "";
+      for await (const piece of result.toTextStream()) text += piece;
+      await result.completed;
+      expect(text).toBe("Rain.");
+      const { used, held } = await budget.state();
+      expect(held).toEqual({});
+      expect(used).toMatchObject({ steps: 2, llm_input_tokens: 200, llm_output_tokens: 40, cost_usd: 0.0006 });
+    });
+    expect(at.model.requests.every(({ stream }) => stream)).toBe(true);
+  });
+
+  test("a call that does not fit is not sent", async () => {
+    await using at = await openScene([SAYS], way);
+    const { agent } = weatherAgent();
+
+    await withBudget({ llm_tokens: 10 }, async (budget) => {
+      const error: unknown = await at.runner.run(agent, "How is Rome?").catch((each: unknown) => each);
+      expect(error).toBeInstanceOf(BudgetExceededError);
+      expect((error as BudgetExceededError).report).toMatchObject({ dimension: "llm_tokens", limit: 10, used: 0 });
+      expect((await budget.state()).used).toMatchObject({ llm_tokens: 0 });
+    });
+    expect(at.model.count).toBe(0);
+  });
+
+  test("a streamed call that does not fit is not sent", async () => {
+    await using at = await openScene([SAYS], way);
+    const { agent } = weatherAgent();
+
+    await withBudget({ llm_tokens: 10 }, async () => {
+      const result = await at.runner.run(agent, "How is Rome?", { stream: true });
+      await expect(result.completed).rejects.toBeInstanceOf(BudgetExceededError);
+    });
+    expect(at.model.count).toBe(0);
+  });
+
+  test("outside of any budget nothing is sent", async () => {
+    await using at = await openScene([SAYS], way);
+    const { agent } = weatherAgent();
+
+    const error: unknown = await at.runner.run(agent, "How is Rome?").catch((each: unknown) => each);
+
+    expect(BudgetExceededError.from(error)?.report.code).toBe("no_budget");
+    expect(at.model.count).toBe(0);
+  });
+
+  test("parallel runs never pass the limit", async () => {
+    await using at = await openScene(() => SAYS, way);
+    const agent = new Agent({ name: "Teller", model: "scripted", modelSettings: { maxTokens: 20 } });
+
+    const used = await withBudget({ steps: 5, cost_usd: 1 }, async (budget) => {
+      const runs = Array.from({ length: 12 }, () =>
+        at.runner.run(agent, "Go.").then(
+          () => "done",
+          () => "refused",
+        ),
+      );
+      const outcomes = await Promise.all(runs);
+      expect(outcomes.filter((each) => each === "done")).toHaveLength(5);
+      return (await budget.state()).used;
+    });
+
+    expect(at.model.count).toBe(5);
+    expect(used).toMatchObject({ steps: 5, llm_tokens: 600 });
+  });
+
+  test("output is held to what is left", async () => {
+    const text = "word ".repeat(400);
+    await using at = await openScene(() => ({ kind: "text", text }), way);
+    const agent = new Agent({ name: "Teller", model: "scripted" });
+
+    const used = await withBudget({ llm_output_tokens: 50 }, async (budget) => {
+      await at.runner.run(agent, "Go.").catch(() => null);
+      return (await budget.state()).used;
+    });
+
+    expect(at.model.requests[0]?.max_tokens).toBe(50);
+    expect(used.llm_output_tokens).toBe(50);
+  });
+});
+
+test("what is sent again counts where the wire is seen, and once where it is not", async () => {
+  const storm = [
+    { kind: "status", status: 429, retry_after_s: 0 },
+    { kind: "status", status: 429, retry_after_s: 0 },
+    SAYS,
+  ] as const;
+  const steps = async (way: keyof typeof WAYS) => {
+    await using at = await openScene(storm, way);
+    const { agent } = weatherAgent();
+    return await withBudget({ steps: 10, cost_usd: 1 }, async (budget) => {
+      await at.runner.run(agent, "How is Rome?");
+      expect(at.model.count).toBe(3);
+      const { used, held } = await budget.state();
+      expect(held).toEqual({});
+      expect(used.llm_tokens).toBe(120);
+      return used.steps;
+    });
+  };
+
+  expect(await steps("the wire")).toBe(3);
+  expect(await steps("the model over a governed wire")).toBe(3);
+  expect(await steps("the model")).toBe(1);
+});

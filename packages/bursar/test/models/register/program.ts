@@ -1,0 +1,57 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { ScriptedModel } from "../../../src/testing/scripted-model.js";
+
+/** How a program ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly outcomes: readonly {
+    readonly value?: unknown;
+    readonly error?: string;
+    readonly status?: number;
+    readonly text?: string;
+  }[];
+  readonly stderr: string;
+}
+
+const ROOT = fileURLToPath(new URL("../../../../../", import.meta.url));
+const PRICES = JSON.stringify({ scripted: { input_usd_per_mtok: 1, output_usd_per_mtok: 10 } });
+
+/** Runs one of the programs as a user would: `node --import bursar/register program.mjs`, and its children with it. */
+export function runProgram(
+  name: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  model?: ScriptedModel,
+): Promise<Ended> {
+  const file = fileURLToPath(new URL(`./programs/${name}.mjs`, import.meta.url));
+  const { PATH = "", HOME = "" } = process.env;
+  const addresses = model === undefined ? {} : { OPENAI_BASE_URL: model.url, ANTHROPIC_BASE_URL: model.origin };
+  const child = spawn(process.execPath, [file, ...args], {
+    cwd: ROOT,
+    env: {
+      ...{ PATH, HOME, OPENAI_API_KEY: "k", OPENAI_AGENTS_DISABLE_TRACING: "1", BURSAR_PRICES: PRICES },
+      NODE_OPTIONS: "--import bursar/register",
+      ...addresses,
+      ...env,
+    },
+  });
+  return new Promise((resolve, reject) => {
+    let stdout = "";
+    let stderr = "";
+    child.stdout.on("data", (piece) => {
+      stdout += piece;
+    });
+    child.stderr.on("data", (piece) => {
+      stderr += piece;
+    });
+    child.on("error", reject);
+    child.on("close", (code) => {
+      try {
+        resolve({ code, stderr, outcomes: stdout === "" ? [] : JSON.parse(stdout) });
+      } catch {
+        reject(new Error(`the program said ${stdout}\n${stderr}`));
+      }
+    });
+  });
+}

@@ -1,0 +1,30 @@
+// A program that sends what has nothing to do with models, and what nobody could meter.
+import { request } from "node:http";
+
+const [room, provider] = process.argv.slice(2);
+
+async function post(url, body) {
+  const response = await fetch(url, { method: "POST", body, headers: { "x-test": "kept" } });
+  return { status: response.status, text: await response.text() };
+}
+
+function plain(url) {
+  return new Promise((resolve) => {
+    try {
+      request(url, { method: "POST" }, ({ statusCode }) => resolve({ status: statusCode }))
+        .on("error", (error) => resolve({ error: error.message }))
+        .end();
+    } catch (error) {
+      resolve({ error: error.message });
+    }
+  });
+}
+
+console.log(
+  JSON.stringify([
+    await post(`${room}/channels/7/messages`, JSON.stringify({ content: "hi" })),
+    await post(`${room}/v1/embeddings`, "no JSON"),
+    await plain(`${room}/anything`),
+    await plain(`${provider}/v1/chat/completions`),
+  ]),
+);

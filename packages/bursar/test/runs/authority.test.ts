@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { defineAgent } from "../../src/runs/agent.js";
+import { ForbiddenError } from "../../src/runs/principal.js";
+import { ANN, Theatre } from "./stage.js";
+
+const AGENT = { name: "bot", role: "agent" } as const;
+/** Whatever role its credentials have, a run is an agent. */
+const RUN = { name: "bot", role: "operator", run: "r" } as const;
+
+const idle = defineAgent("idle", async () => "done");
+
+const WIDER = [
+  { limits: { steps: 51 } },
+  { limits: { steps: null } },
+  { limits: { "max-cost-usd": 0.51 } },
+  { policies: { steps: "approval_required" } },
+  { policies: { steps: "soft-warn" as never } },
+  { policies: { llm_tokens: "soft_warn" } },
+] as const;
+
+const TIGHTER = [
+  {},
+  { limits: { steps: 50, cost_usd: 0.5 } },
+  { limits: { steps: 1, llm_tokens: 0, subcalls: 3 } },
+  { limits: { fuel: null } },
+  { policies: { llm_tokens: "hard_stop", steps: "hard_stop" } },
+] as const;
+
+for (const by of [AGENT, RUN]) {
+  for (const options of WIDER) {
+    test(`${"run" in by ? "a run" : "an agent"} does not get ${JSON.stringify(options)}`, async () => {
+      const theatre = new Theatre([idle]);
+      const bursar = theatre.process();
+      const refused = bursar.run("idle", null, { id: "r", ...options, by });
+      await expect(refused).rejects.toThrow(ForbiddenError);
+      await expect(refused).rejects.toThrow(/may only tighten: (steps|cost_usd|llm_tokens) /);
+      expect(await theatre.store.document("run", "r")).toBeNull();
+      expect(await bursar.run("idle", null, { id: "r", ...options, by: ANN })).toMatchObject({ status: "completed" });
+    });
+  }
+}
+
+for (const options of TIGHTER) {
+  test(`an agent gets ${JSON.stringify(options)}`, async () => {
+    const theatre = new Theatre([idle]);
+    expect(await theatre.process().run("idle", null, { ...options, by: AGENT })).toMatchObject({ status: "completed" });
+  });
+}
+
+test("an agent is told the limit that it may not pass, and nothing else that is wrong is passed over", async () => {
+  const bursar = new Theatre([idle]).process();
+  const start = (options: object) => bursar.start("idle", null, { ...options, by: AGENT });
+  await expect(start({ limits: { cost_usd: 2 } })).rejects.toThrow("cost_usd $2.00 is above $0.50");
+  await expect(start({ limits: { steps: null } })).rejects.toThrow("steps without a limit is above 50");
+  await expect(start({ limits: { stps: 1 } })).rejects.toThrow("did you mean steps");
+});
