@@ -17,6 +17,8 @@ Commands:
   demo          watch a simulated run meet a real budget
   deny          say no to a request
   exec          run Python or JavaScript in the sandbox
+  gateway       hard budgets for clients of any language, by a base address
+  keys          the keys of the gateway: list, create, rotate, revoke
   packages      look after what Python can import there: list, add, remove,
                 licences
   python        the CPython in there: show which one it is, build a faster one
@@ -64,6 +66,8 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["demo", async () => (await import("./commands/demo.js")).demo],
   ["deny", async () => (await import("./commands/deny.js")).deny],
   ["exec", async () => (await import("./commands/exec.js")).exec],
+  ["gateway", async () => (await import("./commands/gateway.js")).gateway],
+  ["keys", async () => (await import("./commands/keys.js")).keys],
   ["packages", async () => (await import("./commands/packages.js")).packages],
   ["python", async () => (await import("./commands/python.js")).python],
   ["resume", async () => (await import("./commands/resume.js")).resume],

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSandbox } from "@bursar/sandbox";
+import { openSandbox, type Sandbox } from "@bursar/sandbox";
 import { type ApprovalRequest, MemoryStore, openStore, sha256Hex, verifyChain } from "bursar";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitingLine } from "../src/demo/program-line.js";
@@ -20,18 +20,20 @@ const YES: Choice = { kind: "approve", reason: "test" };
 const WAITING = { number: 6, text: "    note = await host.llm(ask)" };
 
 let folder = "";
+let sandbox: Sandbox;
 
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "bursar-demo-test-"));
-});
+  sandbox = await openSandbox({ workers: 1 });
+}, 120_000);
 
-afterAll(() => {
+afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
+  await sandbox[Symbol.asyncDispose]();
 });
 
 /** Plays the scene in this process, with these answers one after the other. */
 async function play(choices: readonly Choice[]) {
-  await using sandbox = await openSandbox({ workers: 1 });
   await using store = new MemoryStore();
   const moments: RunMoment[] = [];
   const asked: ApprovalRequest[] = [];
@@ -116,8 +118,9 @@ describe("bursar demo", () => {
     expect(readdirSync(folder).filter((name) => name.startsWith("bursar-demo"))).toEqual([]);
   });
 
-  test("--json gives one object a line for every story, and a summary last", () => {
-    const { status, stdout } = bursar(["demo", "--fast", "--json", "--run", "--sandbox"]);
+  test("--json gives one object a line for every story, and a summary last; --store keeps the run", async () => {
+    const url = `sqlite:${join(folder, "kept.db")}`;
+    const { status, stdout } = bursar(["demo", "--fast", "--json", "--run", "--sandbox", "--store", url]);
     expect(status).toBe(0);
     const lines = linesIn(stdout);
     expect(lines[0]).toMatchObject({ kind: "opened", scripted: true, program: { name: "triage.py", code: PROGRAM } });
@@ -125,6 +128,11 @@ describe("bursar demo", () => {
     expect(summary).toMatchObject({ scripted: true, status: "completed", chain: { verified: true } });
     expect(lines.filter(({ kind }) => kind === "link")).toHaveLength(summary.chain.links);
     expect(lines.at(-1)).toMatchObject({ stopped: { success: false }, after: { success: true } });
+    const { run_id, chain } = summary;
+    await using store = await openStore(url);
+    const verified = await verifyChain(store.chain(run_id), { hash: sha256Hex });
+    expect(verified).toMatchObject({ ok: true, links: chain.links, head: { hash: chain.head } });
+    expect((await store.document("run", run_id))?.status).toBe("completed");
   });
 
   test("--deny ends it cancelled, which is no failure", () => {
@@ -133,17 +141,6 @@ describe("bursar demo", () => {
     expect(stdout).toContain("denied: decided on the command line");
     expect(stdout).toContain("✗ cancelled");
     expect(stdout).not.toContain("it goes on at");
-  });
-
-  test("--store keeps the run, with its chain", async () => {
-    const url = `sqlite:${join(folder, "kept.db")}`;
-    const { status, stdout } = bursar(["demo", "--fast", "--json", "--store", url]);
-    expect(status).toBe(0);
-    const { run_id, chain } = linesIn(stdout).at(-1) as unknown as RunSummary;
-    await using store = await openStore(url);
-    const verified = await verifyChain(store.chain(run_id), { hash: sha256Hex });
-    expect(verified).toMatchObject({ ok: true, links: chain.links, head: { hash: chain.head } });
-    expect((await store.document("run", run_id))?.status).toBe("completed");
   });
 
   test("ends with 130 when it is interrupted, cancels its run, and leaves nothing behind", async () => {

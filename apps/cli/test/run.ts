@@ -3,10 +3,32 @@ import { fileURLToPath } from "node:url";
 
 export const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 
+const SEVERAL = fileURLToPath(new URL("./children/several.mjs", import.meta.url));
+
+interface Ran {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 /** Runs the built command without a terminal. */
-export function bursar(args: readonly string[], env: Readonly<Record<string, string>> = {}, input = "") {
+export function bursar(args: readonly string[], env: Readonly<Record<string, string>> = {}, input = ""): Ran {
+  return ran([MAIN, ...args], env, input);
+}
+
+/** Runs it with several command lines that start nothing, all in one process. */
+export function severally(
+  lines: readonly (readonly string[])[],
+  env: Readonly<Record<string, string>> = {},
+): readonly Ran[] {
+  const { status, stdout, stderr } = ran([SEVERAL, MAIN, JSON.stringify(lines)], env, "");
+  if (status !== 0) throw new Error(`the command lines were not all run: ${stderr}`);
+  return JSON.parse(stdout) as readonly Ran[];
+}
+
+function ran(args: readonly string[], env: Readonly<Record<string, string>>, input: string): Ran {
   const { FORCE_COLOR: _, BURSAR_STORE: __, ...inherited } = process.env;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     env: { ...inherited, ...env },
     encoding: "utf8",
     input,

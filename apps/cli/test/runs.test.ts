@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bursar } from "./run.js";
+import { bursar, severally } from "./run.js";
 import { openStage, type Stage } from "./runs-stage.js";
 
 let stage: Stage;
@@ -175,7 +175,7 @@ describe("looking", () => {
   });
 });
 
-test.each([
+const REFUSED: readonly (readonly [readonly string[], number, string])[] = [
   [["run"], 2, "the program to run is missing"],
   [["run", "nope.py"], 1, "nope.py is not there"],
   [["run", "nope.txt"], 2, "allowed: .py, .js"],
@@ -209,14 +209,30 @@ test.each([
   [["worker", "--most", "0"], 2, "allowed: a whole number from 1"],
   [["worker", "--claim", "1d"], 2, "allowed: a time from 1s to 1h"],
   [["worker", "--store", "memory:"], 2, "no run can be in it"],
-])("%j fails with %i and says why", (args, code, message) => {
-  const meant: Readonly<Record<string, string>> = { MODULE: stage.module, LONG: "x".repeat(400) };
-  const given = args.map((word) => meant[word] ?? word);
-  const { status, stdout, stderr } = stage.run(...given);
-  expect([status, stdout]).toEqual([code, ""]);
-  expect(stderr).toContain(message);
-  expect(stderr).not.toContain("secret");
-  expect(stderr).not.toContain("    at ");
+];
+
+describe("a command line that cannot be carried out", () => {
+  let refused: ReturnType<typeof severally>;
+  beforeAll(() => {
+    const meant: Readonly<Record<string, string>> = { MODULE: stage.module, LONG: "x".repeat(400) };
+    const lines = REFUSED.map(([args]) => args.map((word) => meant[word] ?? word));
+    refused = severally(lines, stage.env);
+  });
+
+  test.each(REFUSED.map((each, at) => [...each, at] as const))("%j fails with %i, %j", (_, code, message, at) => {
+    const { status, stdout, stderr } = refused[at] ?? {};
+    expect([status, stdout]).toEqual([code, ""]);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain("secret");
+    expect(stderr).not.toContain("    at ");
+  });
+
+  test("ends the process with the same code", () => {
+    for (const at of [0, 1]) {
+      const [args = [], code, message] = REFUSED[at] ?? [];
+      expect(stage.run(...args)).toMatchObject({ status: code, stderr: expect.stringContaining(String(message)) });
+    }
+  });
 });
 
 test("a beginning that several runs have is refused, with their names", () => {

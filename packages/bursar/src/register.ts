@@ -8,11 +8,13 @@ import { type OpenBudget, openBudget } from "./ambient/open-budget.js";
 import { readBudgetFlag } from "./config/budget-flag.js";
 import { BursarError, LedgerError } from "./core/errors.js";
 import { statedPrices } from "./models/prices/open-prices.js";
+import { Awake } from "./models/register/awake.js";
 import { type Environment, policiesIn, pricesIn, saidIn } from "./models/register/environment.js";
 import { governedGlobal } from "./models/register/governed-global.js";
 import { Providers } from "./models/register/providers.js";
 import { shutSideDoors } from "./models/register/side-doors.js";
 import { Tally } from "./models/register/tally.js";
+import type { Store } from "./ports/store.js";
 import { newName } from "./runtime/names.js";
 import { setRootPurse } from "./runtime/purse.js";
 import type { StoreAddress } from "./stores/address.js";
@@ -33,11 +35,20 @@ function giveUp(text: string): never {
   process.exit(2);
 }
 
+/** Opens a store that lets the process end. The thread of SQLite does so by itself. */
+async function openQuietly(address: StoreAddress): Promise<Store> {
+  if (address.engine !== "postgres") return openAt(address);
+  const { PostgresStore } = await import("./stores/postgres/postgres.js");
+  const { url, schema } = address;
+  const awake = new Awake();
+  return awake.over(await awake.during(PostgresStore.open({ url, schema, quiet: true })));
+}
+
 /** Opens the budget of all the processes together. Two that start at once may both find that it is not there yet. */
 async function openRoot(address: StoreAddress, name: string, env: Environment): Promise<OpenBudget> {
   const { limits } = readBudgetFlag(saidIn(env, "BURSAR_BUDGET") ?? "", { flag: "BURSAR_BUDGET" });
   const policies = policiesIn(env);
-  const store = await openAt(address);
+  const store = await openQuietly(address);
   for (let attempt = 1; ; attempt++) {
     try {
       return await openBudget(limits, { store, name, policies });

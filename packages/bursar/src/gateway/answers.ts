@@ -31,7 +31,9 @@ export function sayError(
 
 /** The answer in place of the provider's, to a request that was not sent. */
 export function refuse(response: ServerResponse, report: RefusalReport): void {
-  say(response, refusalStatus(report), refusalBody(report), { ...REFUSAL_HEADERS, "x-bursar-refused": report.code });
+  // Set, and not only written, so that whoever tells of the request later finds it.
+  response.setHeader("x-bursar-refused", report.code);
+  say(response, refusalStatus(report), refusalBody(report), REFUSAL_HEADERS);
 }
 
 export const NO_KEY: Failing = {

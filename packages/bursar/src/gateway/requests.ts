@@ -169,13 +169,16 @@ export class Requests {
     { report, decision }: Extract<Metered<unknown>, { kind: "refused" }>,
   ): Promise<void> {
     const [worst] = decision?.findings ?? [];
-    if (report.code !== "approval_required" || worst === undefined) return refuse(response, report);
+    // A shared budget lets smaller calls pass, and does not pause; a person is asked for the larger ones all the same.
+    const asks = worst?.policy === "approval_required" && (decision?.kind === "paused" || decision?.kind === "refused");
+    if (worst === undefined || !asks) return refuse(response, report);
     const { settings, base } = this.options;
     const { budget, dimension } = worst;
     const action = { asked: report.asked ?? null, message: report.message };
     const { id: approval_id } = await requestExtension(settings.store, { budget, dimension, action });
     const approval_url = settings.approval_url?.(approval_id) ?? `${base()}/bursar/approvals/${approval_id}`;
-    return refuse(response, { ...report, approval_id, approval_url });
+    const hint = "a person has to approve an extension; then the same call passes";
+    return refuse(response, { ...report, code: "approval_required", hint, approval_id, approval_url });
   }
 
   /** A call that was made and failed. Where its answer has begun, the failure is told in the middle of it. */
@@ -201,6 +204,8 @@ export class Requests {
     visit.failed = codeOf(error);
     if (isClientGone(error) || response.destroyed) return;
     this.complain(error);
+    // The client has its answer already: it is not the one that failed.
+    if (response.writableEnded) return;
     if (response.headersSent) response.destroy();
     else {
       const message = `the gateway failed: ${codeOf(error)}; whoever runs it is told why`;

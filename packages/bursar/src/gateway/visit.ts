@@ -37,7 +37,7 @@ export class Visit {
       status: response.headersSent ? response.statusCode : 0,
       ...{ key_id: key?.id ?? null, label: key?.label ?? null, budget: purse?.budget ?? null },
       ...{ model: request?.wire.model ?? null, stream: request?.wire.stream ?? false },
-      refused: metered?.kind === "refused" ? metered.report.code : null,
+      refused: (response.getHeader("x-bursar-refused") as string | undefined) ?? null,
       charged: settled === null ? {} : (events.amounts(settled.charged) as BudgetAmounts),
       estimated: settled?.estimated ?? false,
       duration_ms: Math.max(0, Math.round(now - this.began)),

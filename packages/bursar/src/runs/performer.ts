@@ -11,9 +11,10 @@ import { callId } from "./call-id.js";
 import type { Asking, CallDeed, ChildRequest, Deed, Doing, Handlers } from "./deed.js";
 import type { Desk } from "./desk.js";
 import { isFault, RefusedInside, RunError, writeError } from "./error.js";
-import { InnerCalls, innerCallsOf } from "./inner-calls.js";
+import { InnerCalls } from "./inner-calls.js";
 import { type Answered, type AskEntry, journalAnswer, journalAsk } from "./journal.js";
 import { toJson } from "./json.js";
+import { LeftOver } from "./left-over.js";
 import type { Player } from "./player.js";
 import type { RunRecord } from "./record.js";
 import { untilAborted } from "./until-aborted.js";
@@ -67,8 +68,7 @@ export class Performer {
   private readonly underWay = new Map<number, Promise<void>>();
   /** Effects that wait until others have given back what they hold. */
   private readonly waiting = new Set<number>();
-  /** Effects of which nothing is left that a worker that died has held. */
-  private readonly cleared = new Set<number>();
+  private readonly leftOver: LeftOver;
 
   constructor(options: {
     readonly desk: Desk;
@@ -85,6 +85,7 @@ export class Performer {
     this.direct = options.direct;
     this.player = options.player;
     this.events = new Events(options.desk.dimensions);
+    this.leftOver = new LeftOver(options.desk, options.direct.run.id);
   }
 
   /** How many effects are under way, and not only waiting for others. */
@@ -194,7 +195,7 @@ export class Performer {
   private async call(ask: AskEntry, deed: CallDeed): Promise<void> {
     const { run, signal } = this.direct;
     // A model was paid for, whatever became of its answer; of all else it is not known, and nothing is charged.
-    if ((await this.leftOver(ask, { happened: deed.call === "model" })) && deed.interrupted === "fail") {
+    if ((await this.leftOver.settle(ask, { happened: deed.call === "model" })) && deed.interrupted === "fail") {
       const message = `the worker died while ${deed.capability_id} was under way; whether it has happened is not known`;
       return this.answer(ask, { error: writeError(new RunError("interrupted", message)) });
     }
@@ -309,44 +310,19 @@ export class Performer {
   /** Settles what a worker that died has left of all effects, which will not be tried again. */
   async settleLeft(asks: readonly AskEntry[]): Promise<void> {
     for (const ask of asks) {
-      if (this.cleared.has(ask.number)) continue;
+      if (this.leftOver.isSettled(ask)) continue;
       const deed = await this.deedFor(ask, undefined).catch(() => null);
       const started = deed?.kind === "child" && (await this.direct.hasChild(ask));
       // Who does not know the model any more still has to pay for it.
       const model = deed?.kind === "call" ? deed.call === "model" : ask.name === "llm";
-      await this.leftOver(ask, { happened: started || model });
-    }
-  }
-
-  /** Settles what a worker that died has left of this effect. Tells whether there was anything. */
-  private async leftOver({ number, epochs }: AskEntry, { happened }: { readonly happened: boolean }): Promise<boolean> {
-    let found = false;
-    const run = this.direct.run.id;
-    for (const epoch of epochs.filter((each) => each !== this.desk.epoch)) {
-      if (!(await this.settleOne(callId(run, number, epoch), happened))) continue;
-      found = true;
-      for (const inner of await innerCallsOf(this.desk, { run, number, epoch })) await this.settleOne(inner, false);
-    }
-    this.cleared.add(number);
-    return found;
-  }
-
-  /** Tells whether there was such a call; settled before, it stays as it is. */
-  private async settleOne(call: string, happened: boolean): Promise<boolean> {
-    try {
-      await this.desk.apply([happened ? { op: "commit", call, used: {} } : { op: "release", call }]);
-      return true;
-    } catch (error) {
-      // It had not been admitted.
-      if (error instanceof LedgerError) return false;
-      throw error;
+      await this.leftOver.settle(ask, { happened: started || model });
     }
   }
 
   private async child(ask: AskEntry, request: ChildRequest): Promise<void> {
     const { signal } = this.direct;
     const started = await this.direct.hasChild(ask);
-    await this.leftOver(ask, { happened: started });
+    await this.leftOver.settle(ask, { happened: started });
     if (!started && !(await this.startChild(ask, request))) return;
     try {
       return await this.answer(ask, { value: await this.direct.child(ask) });

@@ -19,6 +19,8 @@ export interface Purse {
   readonly hold?: Hold;
   /** What the next reservation asks for on top, once. */
   readonly round?: Round;
+  /** Whose holds, left behind because they could not be handed down, the next request takes; anybody's, unless it is said. */
+  readonly leaver?: string;
   /** Whether somebody further out meters the call that is being made, so that nobody does so again. */
   readonly metered?: true;
 }
@@ -60,6 +62,11 @@ const storage: AsyncLocalStorage<Purse> = shared[KEY];
 /** The purse of whoever asks: the one around him, else the one of the whole process; null where there is neither. */
 export function currentPurse(): Purse | null {
   return storage.getStore() ?? shared[ROOT] ?? null;
+}
+
+/** Whether everything that is sent in this process with the global `fetch` is governed. */
+export function hasRootPurse(): boolean {
+  return shared[ROOT] !== undefined;
 }
 
 /** Sets what pays for everything in this process that is made outside of any budget, and what its budgets lie in. */

@@ -16,11 +16,21 @@ const shared = globalThis as { [KEY]?: WeakMap<Store, Shelf> };
 shared[KEY] ??= new WeakMap<Store, Shelf>();
 const stores: WeakMap<Store, Shelf> = shared[KEY];
 
-/** Leaves a hold for whoever meters the next request of this budget and model. It is gone again once it is disposed. */
-export function leaveHold(store: Store, budget: BudgetId, model: string, waiting: WaitingHold): Disposable {
+/** What a request has to have in common with a hold to take it. */
+export interface Meeting {
+  readonly store: Store;
+  readonly budget: BudgetId;
+  readonly model: string;
+  /** Who has left it; null for those that anybody takes, because every request of the process is metered. */
+  readonly leaver: string | null;
+}
+
+/** Leaves a hold for whoever meters the next request that meets it. It is gone again once it is disposed. */
+export function leaveHold(meeting: Meeting, waiting: WaitingHold): Disposable {
+  const { store } = meeting;
   const shelf: Shelf = stores.get(store) ?? new Map();
   stores.set(store, shelf);
-  const key = keyOf(budget, model);
+  const key = keyOf(meeting);
   const holds = shelf.get(key) ?? new Set();
   shelf.set(key, holds);
   holds.add(waiting);
@@ -36,13 +46,13 @@ export function leaveHold(store: Store, budget: BudgetId, model: string, waiting
  * Takes the oldest of them. Which call it was left for does not matter: every call that waits sends a request and takes one, so that
  * in the end each of them has been taken.
  */
-export function takeHold(store: Store, budget: BudgetId, model: string): WaitingHold | null {
-  const holds = stores.get(store)?.get(keyOf(budget, model));
+export function takeHold(meeting: Meeting): WaitingHold | null {
+  const holds = stores.get(meeting.store)?.get(keyOf(meeting));
   const [first = null] = holds ?? [];
   if (first !== null) holds?.delete(first);
   return first;
 }
 
-function keyOf(budget: BudgetId, model: string): string {
-  return JSON.stringify([budget, model]);
+function keyOf({ budget, model, leaver }: Meeting): string {
+  return JSON.stringify([budget, model, leaver]);
 }

@@ -4,6 +4,7 @@ import { openBudget } from "../../src/ambient/open-budget.js";
 import { withBudget } from "../../src/ambient/with-budget.js";
 import { verifyChain } from "../../src/core/chain/verify.js";
 import { sha256Hex } from "../../src/runtime/crypto.js";
+import { deferred } from "../../src/runtime/deferred.js";
 import { type ApprovalQuestion, currentPurse } from "../../src/runtime/purse.js";
 import { MemoryStore } from "../../src/stores/memory.js";
 import { ASK, errorOf, HELLO, openScene, refusalOf, until } from "../models/fetch/scene.js";
@@ -113,7 +114,7 @@ describe("approval", () => {
     let questions = 0;
     const approve = async () => {
       questions++;
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setImmediate(resolve));
       return { steps: 100 };
     };
     await withBudget(
@@ -174,7 +175,7 @@ describe("approval", () => {
       { steps: 1 },
       async () => {
         await ASK.chat(at);
-        const body = { model: "gpt-4-scripted", messages: [...HELLO] };
+        const body = { model: "gpt-4-scripted", messages: HELLO };
         const error = await errorOf(at.openai.chat.completions.create(body, { signal: abort.signal }));
         expect(error).toBeInstanceOf(OpenAI.APIUserAbortError);
       },
@@ -220,7 +221,7 @@ describe("budgets beside each other", () => {
   test("can be opened while calls hold all there is", async () => {
     await using at = await openScene([{ ...ANSWER, latency_ms: 20 }, ANSWER]);
     await withBudget({ llm_output_tokens: 500 }, async (outer) => {
-      const body = { model: "gpt-4-scripted", messages: [...HELLO] };
+      const body = { model: "gpt-4-scripted", messages: HELLO };
       const first = at.openai.chat.completions.create(body);
       await until(() => at.model.count === 1);
       expect((await outer.state()).held.llm_output_tokens).toBe(500);
@@ -262,7 +263,7 @@ describe("the end of a budget", () => {
   test("waits for a stream that is read afterwards", async () => {
     await using at = await openScene([ANSWER]);
     await using store = new MemoryStore();
-    const body = { model: "gpt-4-scripted", messages: [...HELLO], stream: true } as const;
+    const body = { model: "gpt-4-scripted", messages: HELLO, stream: true } as const;
     const stream = await withBudget({ steps: 1 }, () => at.openai.chat.completions.create(body), {
       store,
       name: "late",
@@ -277,10 +278,10 @@ describe("the end of a budget", () => {
 
   test("is told to calls that come too late, which are not sent", async () => {
     await using at = await openScene(() => ANSWER);
-    const later = withBudget({ steps: 5 }, async (budget) => {
-      return { budget, call: new Promise<void>((resolve) => setTimeout(resolve, 50)).then(() => ASK.chat(at)) };
-    }).then(({ call }) => call);
-    expect(await refusalOf(later)).toMatchObject({ code: "no_budget" });
+    const over = deferred<void>();
+    const { call } = await withBudget({ steps: 5 }, async () => ({ call: over.promise.then(() => ASK.chat(at)) }));
+    over.resolve();
+    expect(await refusalOf(call)).toMatchObject({ code: "no_budget" });
     expect(at.model.count).toBe(0);
   });
 
@@ -325,7 +326,7 @@ test("a budget inside of another may wait for a shorter time", async () => {
   await using at = await openScene(() => ({ kind: "hang" }));
   const abort = new AbortController();
   await withBudget({ steps: 1 }, async () => {
-    const body = { model: "gpt-4-scripted", messages: [...HELLO] };
+    const body = { model: "gpt-4-scripted", messages: HELLO };
     const first = at.openai.chat.completions.create(body, { signal: abort.signal }).catch(() => {});
     await until(() => at.model.count === 1);
     const refused = await withBudget({ steps: 1 }, () => refusalOf(ASK.chat(at)), { wait_ms: 1 });

@@ -147,7 +147,7 @@ describe("whoever runs it", () => {
     expect(served).toMatchObject([
       { ...about, status: 200, model: "gpt-4o", upstream: "provider", charged: { llm_tokens: 120 }, estimated: false },
       { ...about, status: 500, estimated: true },
-      { ...about, status: 402, refused: "budget_exceeded", charged: {} },
+      { ...about, status: 402, refused: "approval_required", charged: {} },
       { path: "/v1/files", status: 404, model: null },
       { status: 401, key_id: null, budget: null },
     ]);

@@ -50,7 +50,7 @@ describe("the gateway", () => {
   });
 
   test("refuses before anything is sent, with figures and a way to ask for more", async () => {
-    await using at = await opened([], { llm_tokens: 10 });
+    await using at = await opened([], { llm_tokens: 10 }, { policies: { llm_tokens: "hard_stop" } });
     const client = new OpenAI({ baseURL: `${at.gateway.url}/v1`, apiKey: at.secret });
     const error = await client.chat.completions
       .create({ model: "gpt-4o", messages: USER })

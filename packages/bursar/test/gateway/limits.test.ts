@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
+import { MemoryStore } from "../../src/stores/memory.js";
+import { FakeClock } from "../../src/testing/fake-clock.js";
 import { opened } from "./opened.js";
 import { askRaw, openRaw, readRaw, written } from "./raw.js";
 import { openServer } from "./server.js";
@@ -130,6 +132,32 @@ describe("a client that does not read", () => {
     let size = 0;
     for await (const piece of answer as AsyncIterable<Buffer>) size += piece.length;
     expect(size).toBe(provider.state.size);
+  });
+});
+
+describe("a client that does not read while its time runs out", () => {
+  test("finds what it was sent, and that its budget is exceeded, as the last word", async () => {
+    const clock = new FakeClock();
+    const store = new MemoryStore({ clock });
+    await using provider = await openPouring(4000);
+    const upstreams = [{ name: "pouring", url: provider.url }];
+    await using at = await opened([], { wall_clock_ms: 60_000 }, { upstreams, store, timer: clock });
+    using connection = await openRaw(at.gateway.url);
+    connection.socket.pause();
+    const body = JSON.stringify({ ...ASK, stream: true });
+    const headers = ["Host: a", `Authorization: Bearer ${at.secret}`, `Content-Length: ${body.length}`];
+    connection.write(written(PATH, headers, body));
+    await until("it has to wait", async () => {
+      const before = provider.state.sent;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return before > 0 && provider.state.sent === before;
+    });
+    clock.advance(60_000);
+    await until("the provider is left", () => provider.state.left);
+    connection.socket.resume();
+    await until("it is over", () => connection.heard().endsWith("0\r\n\r\n"));
+    expect(connection.heard().slice(-1000)).toContain("budget_exceeded");
+    expect(await at.held()).toEqual({});
   });
 });
 

@@ -61,7 +61,7 @@ describe.each(NAMES)("%s", (name) => {
   });
 
   test("is refused in a way that it does not try again", async () => {
-    await using at = await opened([], { llm_tokens: 1 });
+    await using at = await opened([], { llm_tokens: 1 }, { policies: { llm_tokens: "hard_stop" } });
     const { request } = traceOf(name, at.gateway.url, at.secret);
     using connection = await openRaw(at.gateway.url);
     connection.write(request);

@@ -2,7 +2,8 @@ import { InputError, show } from "../../core/errors.js";
 import { checkKeys } from "../../core/fields.js";
 import { Meter, type MeterOptions } from "../meter/meter.js";
 import type { PaidBy } from "../meter/paid-by.js";
-import { GovernedEmbeddings, GovernedLanguage, type Governing } from "./governed-model.js";
+import type { Governing } from "./governed-calls.js";
+import { GovernedEmbeddings, GovernedLanguage } from "./governed-model.js";
 import type { SdkEmbeddingModel, SdkLanguageModel, SdkModel } from "./sdk-model.js";
 
 export interface GovernOptions extends MeterOptions, PaidBy {

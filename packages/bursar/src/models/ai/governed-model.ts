@@ -1,15 +1,14 @@
 import { isCount } from "../../core/chain/rules.js";
 import { deferred } from "../../runtime/deferred.js";
-import { currentPurse, type Purse } from "../../runtime/purse.js";
+import { currentPurse } from "../../runtime/purse.js";
 import { SettlementError } from "../../runtime/settlement-error.js";
 import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
-import type { Held, Meter, Metered } from "../meter/meter.js";
-import { callRead, type ModelAnswered } from "../meter/model-call.js";
-import { type PaidBy, purseFor } from "../meter/paid-by.js";
-import { inRound } from "../meter/round.js";
+import type { Metered } from "../meter/meter.js";
 import { toldError } from "../meter/told-error.js";
+import { keepItem } from "../wire/kept-items.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
-import { keepThoughts, nameOfThought } from "./kept-thoughts.js";
+import { GovernedCalls, type Governing } from "./governed-calls.js";
+import { nameOfThought } from "./item-name.js";
 import { reportedUsage } from "./reported-usage.js";
 import type {
   SdkCallOptions,
@@ -20,36 +19,29 @@ import type {
   SdkLanguageModel,
   SdkStreamed,
 } from "./sdk-model.js";
-import { type Sketch, sketchCall, sketchEmbedding } from "./sketch.js";
+import { sketchCall, sketchEmbedding } from "./sketch.js";
 import { StreamedParts } from "./streamed-parts.js";
-
-/** How the calls of a model are governed. */
-export interface Governing {
-  readonly meter: Meter;
-  readonly paid: PaidBy;
-  /** The most an answer may have where nobody says so, beside what is thought. */
-  readonly output_tokens: number;
-  readonly wait_ms?: number;
-}
 
 /** A model that writes, in a budget. */
 export class GovernedLanguage {
   private readonly model: SdkLanguageModel;
-  private readonly how: Governing;
+  private readonly calls: GovernedCalls;
+  private readonly output_tokens: number;
 
   constructor(model: SdkLanguageModel, how: Governing) {
     this.model = model;
-    this.how = how;
+    this.calls = new GovernedCalls(how);
+    this.output_tokens = how.output_tokens;
   }
 
   async doGenerate(options: SdkCallOptions): Promise<SdkGenerated> {
     if (isMetered()) return this.model.doGenerate(options);
     const sketch = this.sketch(options, false);
-    const metered = call(this.how, sketch, options, async (held) => {
+    const metered = this.calls.make(sketch, options, async (held) => {
       const answer = await this.model.doGenerate({ ...sketch.held(held.body), abortSignal: held.signal });
       const counts = reportedUsage(answer, sketch.wire);
       const names = (answer.content ?? []).flatMap((part) => nameOfThought(part) ?? []);
-      keepThoughts(names, counts?.output ?? held.output_tokens);
+      for (const name of names) keepItem(name, counts?.output ?? held.output_tokens);
       return { value: answer, counts };
     });
     return given(await metered.catch(salvaged<SdkGenerated>));
@@ -60,7 +52,7 @@ export class GovernedLanguage {
     const sketch = this.sketch(options, true);
     const begun = deferred<SdkStreamed>();
     let streaming: StreamedParts | null = null;
-    const metered = call<null>(this.how, sketch, options, async (held) => {
+    const metered = this.calls.make<null>(sketch, options, async (held) => {
       const answer = await this.model.doStream({ ...sketch.held(held.body), abortSignal: held.signal });
       streaming = new StreamedParts(answer.stream, sketch.wire, held, this.model.specificationVersion);
       begun.resolve({ ...answer, stream: streaming.stream });
@@ -78,7 +70,7 @@ export class GovernedLanguage {
   }
 
   private sketch(options: SdkCallOptions, stream: boolean) {
-    const { output_tokens } = this.how;
+    const { output_tokens } = this;
     return bounded(() => sketchCall(this.model, options, { stream, output_tokens }));
   }
 }
@@ -86,17 +78,17 @@ export class GovernedLanguage {
 /** A model that makes vectors of texts, in a budget. */
 export class GovernedEmbeddings {
   private readonly model: SdkEmbeddingModel;
-  private readonly how: Governing;
+  private readonly calls: GovernedCalls;
 
   constructor(model: SdkEmbeddingModel, how: Governing) {
     this.model = model;
-    this.how = how;
+    this.calls = new GovernedCalls(how);
   }
 
   async doEmbed(options: SdkEmbedOptions): Promise<SdkEmbedded> {
     if (isMetered()) return this.model.doEmbed(options);
     const sketch = bounded(() => sketchEmbedding(this.model, options));
-    const metered = call(this.how, sketch, options, async (held) => {
+    const metered = this.calls.make(sketch, options, async (held) => {
       const answer = await this.model.doEmbed({ ...options, abortSignal: held.signal });
       const tokens = answer.usage?.tokens;
       return { value: answer, counts: isCount(tokens) && tokens > 0 ? { input: tokens, output: 0 } : null };
@@ -108,35 +100,6 @@ export class GovernedEmbeddings {
 /** Whether somebody further out meters the call that is being made. */
 function isMetered(): boolean {
   return currentPurse()?.metered === true;
-}
-
-async function call<Value>(
-  { meter, paid, wait_ms }: Governing,
-  { protocol, wire, url }: Sketch,
-  { abortSignal: signal, prompt }: Pick<SdkEmbedOptions, "abortSignal"> & { readonly prompt?: object },
-  effect: (held: Held) => Promise<ModelAnswered<Value>>,
-): Promise<Metered<Value>> {
-  const how = { ...(signal !== undefined && { signal }), ...(wait_ms !== undefined && { wait_ms }) };
-  const purse = purseFor(paid);
-  return callRead(
-    meter,
-    prompt === undefined ? purse : await roundOf(purse, prompt),
-    { protocol, wire, url, ...how },
-    effect,
-  );
-}
-
-const rounds = new WeakMap<object, NonNullable<Purse["round"]>>();
-
-/** A step of a loop is a round. When the SDK tries it again, it does so with the very same prompt, and the round is the same too. */
-async function roundOf(purse: Purse, prompt: object): Promise<Purse> {
-  // Whoever makes this call further out has said so already.
-  if (purse.hold !== undefined) return purse;
-  const known = rounds.get(prompt);
-  if (known !== undefined) return { ...purse, round: known };
-  const inside = await inRound(purse);
-  if (inside.round !== undefined) rounds.set(prompt, inside.round);
-  return inside;
 }
 
 /** What nobody can bound beforehand is refused like what does not fit. */

@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../../core/chain/canonical.js";
+import { keptTokens } from "../wire/kept-items.js";
 import type { ProtocolName } from "../wire/protocol.js";
-import { nameOfThought, tokensOfThought } from "./kept-thoughts.js";
+import { nameOfThought } from "./item-name.js";
 import type { SdkMessage, SdkPart } from "./sdk-model.js";
 
 /** A part of a prompt, as far as it matters for how many tokens it may have. */
@@ -31,6 +32,9 @@ const WHOLE: ReadonlySet<string> = new Set([
   ...["execution-denied"],
 ]);
 
+/** Parts of a provider's own that tell something to the caller, and are left out when the conversation goes on. */
+const NOT_SENT: ReadonlySet<string> = new Set(["anthropic.message_start", "anthropic.container_upload"]);
+
 /** The parts of all messages, also of those inside of what tools have given. */
 export function* partsOf(prompt: readonly SdkMessage[]): Generator<PromptPart> {
   for (const { content } of prompt) {
@@ -57,6 +61,7 @@ function partOf(part: SdkPart): PromptPart {
   // Wherever an image lies, it has its figure.
   if (type === "image-url" || type === "image-file-id") return { kind: "image", data: null };
   if (type === "file" || type === "media" || type === "file-data" || type === "file-url") return fileOf(part);
+  if (type === "custom" && NOT_SENT.has(String(part.kind))) return { kind: "text", text: "" };
   return WHOLE.has(type) ? { kind: "text", text: "" } : { kind: "other", what: type };
 }
 
@@ -66,7 +71,7 @@ function reasoningOf(part: SdkPart): PromptPart {
   const options = Object.values(part.providerOptions ?? {});
   const sealed = options.some((own) => typeof own?.reasoningEncryptedContent === "string");
   if (name === null || sealed) return { kind: "text", text: String(part.text ?? "") };
-  const tokens = tokensOfThought(name);
+  const tokens = keptTokens(name);
   return tokens === null ? { kind: "other", what: "item_reference" } : { kind: "kept", tokens };
 }
 
@@ -108,13 +113,18 @@ function base64(bytes: Uint8Array): string {
 
 /** How many bytes a value has as JSON, with what is binary in base64, as it is sent. */
 export function bytesOf(value: unknown): number {
+  return Buffer.byteLength(jsonOf(value));
+}
+
+/** A value as JSON, with what is binary in base64. */
+export function jsonOf(value: unknown): string {
   function plain(this: unknown, key: string, each: unknown): unknown {
     // Before a buffer has turned itself into a list of numbers.
     const raw: unknown = (this as Record<string, unknown>)[key];
     if (raw instanceof Uint8Array || raw instanceof ArrayBuffer) return base64Of(raw);
     return typeof each === "bigint" ? String(each) : each;
   }
-  return Buffer.byteLength(JSON.stringify(value, plain) ?? "");
+  return JSON.stringify(value, plain) ?? "";
 }
 
 /** A part as it stands in a request of a protocol. */

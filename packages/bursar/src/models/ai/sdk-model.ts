@@ -44,6 +44,8 @@ export interface SdkMessage {
 /** A part of a message, or of a tool's result: what is in it depends on its type. */
 export interface SdkPart {
   readonly type: string;
+  /** What a part of a provider's own is. */
+  readonly kind?: unknown;
   readonly text?: unknown;
   readonly data?: unknown;
   readonly url?: unknown;
@@ -73,6 +75,7 @@ export interface SdkStreamed {
 
 export interface SdkStreamPart {
   readonly type: string;
+  readonly kind?: unknown;
   readonly id?: string;
   readonly delta?: unknown;
   readonly usage?: unknown;

@@ -1,9 +1,10 @@
 import { Buffer } from "node:buffer";
 import { deferred } from "../../runtime/deferred.js";
 import type { Held, Seen } from "../meter/meter.js";
+import { keepItem } from "../wire/kept-items.js";
 import type { WireRequest } from "../wire/protocol.js";
 import type { TokenCounts } from "../wire/token-counts.js";
-import { keepThoughts, nameOfThought } from "./kept-thoughts.js";
+import { nameOfThought } from "./item-name.js";
 import { reportedUsage } from "./reported-usage.js";
 import type { SdkStreamPart } from "./sdk-model.js";
 
@@ -34,6 +35,7 @@ export class StreamedParts {
   private readonly open = new Map<string, string>();
   private readonly thoughts = new Set<string>();
   private controller: ReadableStreamDefaultController<SdkStreamPart> | null = null;
+  private reported: TokenCounts | null = null;
   private counts: TokenCounts | null = null;
   private bytes = 0;
   private parts = 0;
@@ -60,7 +62,8 @@ export class StreamedParts {
   /** Waits until all of it was read, and tells what the provider says it used; null when it has not said so. */
   async read(): Promise<TokenCounts | null> {
     await this.over.promise;
-    keepThoughts(this.thoughts, this.counts?.output ?? Math.max(this.most, this.surely));
+    const output = this.counts?.output ?? Math.max(this.most, this.surely);
+    for (const name of this.thoughts) keepItem(name, output);
     return this.counts;
   }
 
@@ -85,7 +88,7 @@ export class StreamedParts {
     const seen = this.bytes + SLACK_TOKENS;
     const output = this.wire.hidden ? this.most : Math.min(this.most, seen);
     // Who gives more than was granted is paid for more.
-    return { reported: null, output: Math.max(output, this.surely) };
+    return { reported: this.reported, output: Math.max(output, this.surely) };
   }
 
   /** Tokens that were certainly produced so far. */
@@ -112,6 +115,8 @@ export class StreamedParts {
 
   private look(part: SdkStreamPart): void {
     const { type, id = "", delta } = part;
+    // Anthropic's messages tell their input when they begin; since version 4 that can be seen.
+    if (part.kind === "anthropic.message_start") this.reported = reportedUsage(part, this.wire);
     const thought = nameOfThought(part);
     if (thought !== null) this.thoughts.add(thought);
     const end = ENDS[type];

@@ -195,7 +195,7 @@ function salvaged(error: unknown, streaming: StreamedBody | null): Response {
   if (code === "not_settled" && typeof value === "object" && value !== null && "response" in value) {
     return value.response;
   }
-  throw error;
+  return failed(error);
 }
 
 const NO_BUDGET: RefusalReport = {

@@ -1,5 +1,5 @@
 import { type Deferred, deferred } from "../../runtime/deferred.js";
-import { currentPurse, type Purse } from "../../runtime/purse.js";
+import { currentPurse, type Hold, type Purse } from "../../runtime/purse.js";
 import { leaveHold } from "../../runtime/waiting-holds.js";
 import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
 import type { Meter, Metered } from "../meter/meter.js";
@@ -18,6 +18,8 @@ interface OpenCall {
   /** Settled when it tells the end. */
   readonly ended: Deferred<TokenCounts | null>;
   readonly metered: Promise<Metered<null>>;
+  /** What is held for it, once it was let in. */
+  readonly admitted: Promise<Hold | null>;
 }
 
 /** Calls and chains whose end nobody tells, as when a stream is left in the middle, are not kept for ever. */
@@ -25,8 +27,8 @@ const MOST_OPEN = 10_000;
 
 export interface HandlerSettings extends PaidBy {
   readonly meter: Meter;
-  /** Whether a governed wire holds the answers to what is left. */
-  readonly isCut: () => boolean;
+  /** Which wire below meters the requests and holds answers to what is left: nobody's, one of its own by name, or any at all. */
+  readonly wire: () => "none" | "any" | { readonly leaver: string };
 }
 
 /**
@@ -72,11 +74,14 @@ export class BudgetHandler {
     return this.begin(id, parent, { input, extraParams, metadata });
   }
 
-  async handleLLMEnd(output: unknown, id: string): Promise<void> {
+  async handleLLMEnd(output: unknown, id: string, _parent?: string, _tags?: string[], extra?: Fields): Promise<void> {
     const call = this.taken(id);
-    call?.ended.resolve(chainCounts(output));
+    if (call === undefined) return;
+    // What LangChain had in its own cache was not asked for anywhere: nothing is charged, not even an attempt.
+    if (extra?.cached === true) await (await call.admitted)?.handDown();
+    call.ended.resolve(chainCounts(output));
     // To fail now would lose an answer that was paid for.
-    await call?.metered.catch(() => {});
+    await call.metered.catch(() => {});
   }
 
   async handleLLMError(error: unknown, id: string): Promise<void> {
@@ -112,12 +117,12 @@ export class BudgetHandler {
   private async begin(id: string, parent: string | undefined, told: ToldStart): Promise<void> {
     // Who names the handler at the model and at the chain is told everything twice, at the same time.
     if (this.calls.has(id) || currentPurse()?.metered === true) return;
-    const admitted = deferred<null>();
+    const admitted = deferred<Hold | null>();
     const ended = deferred<TokenCounts | null>();
-    const metered = this.start(parent, told, ended, () => admitted.resolve(null));
-    keep(this.calls, id, { ended, metered })?.ended.resolve(null);
+    const metered = this.start(parent, told, ended, admitted.resolve);
+    keep(this.calls, id, { ended, metered, admitted: admitted.promise })?.ended.resolve(null);
     try {
-      const refused = await Promise.race([admitted.promise, metered]);
+      const refused = await Promise.race([admitted.promise.then(() => null), metered]);
       if (refused?.kind === "refused") throw new BudgetExceededError(refused.report);
       if (refused?.kind === "failed") throw refused.error;
     } catch (error) {
@@ -130,9 +135,9 @@ export class BudgetHandler {
     parent: string | undefined,
     told: ToldStart,
     ended: Deferred<TokenCounts | null>,
-    admitted: () => void,
+    admitted: (hold: Hold | null) => void,
   ): Promise<Metered<null>> {
-    const read = readChainCall(told, this.settings.isCut());
+    const read = readChainCall(told, this.settings.wire() !== "none");
     if ("code" in read) throw new BudgetExceededError(read);
     const purse = await inRound(purseFor(this.settings), this.depthOf(parent));
     return this.call(purse, read, ended, admitted);
@@ -143,13 +148,17 @@ export class BudgetHandler {
     purse: Purse,
     read: ChainCall,
     { promise: ended }: Deferred<TokenCounts | null>,
-    admitted: () => void,
+    admitted: (hold: Hold | null) => void,
   ): Promise<Metered<null>> {
     const { store, budget, round = null } = purse;
+    const wire = this.settings.wire();
+    // What nobody takes must not be left: another call's request could take it, and this one would be paid for by nobody.
+    const leaver = wire === "none" ? undefined : wire === "any" ? null : wire.leaver;
+    const meeting = { store, budget, model: read.wire.model, leaver: leaver ?? null };
     return callRead(this.settings.meter, purse, read, async () => {
-      const hold = currentPurse()?.hold;
-      const left = hold === undefined ? null : leaveHold(store, budget, read.wire.model, { hold, round });
-      admitted();
+      const { hold = null } = currentPurse() ?? {};
+      const left = hold === null || leaver === undefined ? null : leaveHold(meeting, { hold, round });
+      admitted(hold);
       try {
         return { value: null, counts: await ended };
       } finally {

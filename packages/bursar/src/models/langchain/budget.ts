@@ -1,10 +1,16 @@
+import { randomUUID } from "node:crypto";
 import { checkKeys } from "../../core/fields.js";
+import { currentPurse, hasRootPurse, withPurse } from "../../runtime/purse.js";
 import { type GovernedFetchOptions, governedFetch } from "../fetch/governed-fetch.js";
 import { Meter } from "../meter/meter.js";
+import type { PaidBy } from "../meter/paid-by.js";
 import { BudgetHandler } from "./budget-handler.js";
 
 export interface BudgetOptions extends GovernedFetchOptions {
-  /** Whether the models send through a governed wire: whether the pieces with one were taken, unless it is said. */
+  /**
+   * Whether the models send through a governed wire: yes if they were given the one from here, or if the program was started with
+   * `bursar/register`. Whoever gives them another one has to say so.
+   */
   readonly wire?: boolean;
 }
 
@@ -35,16 +41,18 @@ const KEYS = ["wire", "budget", "fetch", "wait_ms", "output_tokens", "tokenizer"
  */
 export function budget(options: BudgetOptions = {}): LangChainBudget {
   checkKeys(options, "options", KEYS);
-  const { wire, ...governed } = options;
-  const { fetch: _, wait_ms: __, budget: payer, ...meter } = governed;
-  const send = governedFetch(governed);
+  const { wire, budget: payer, ...governed } = options;
+  const { fetch: _, wait_ms: __, ...meter } = governed;
+  const paidBy: PaidBy = payer === undefined ? {} : { budget: payer };
+  const leaver = randomUUID();
+  const send = ownWire(governedFetch(governed), paidBy, leaver);
   let isTaken = false;
   const take = () => {
     isTaken = true;
     return send;
   };
-  const isCut = () => wire ?? isTaken;
-  const handler = new BudgetHandler({ meter: new Meter(meter), isCut, ...(payer !== undefined && { budget: payer }) });
+  const below = () => (isTaken && wire !== false ? { leaver } : (wire ?? hasRootPurse()) ? "any" : "none");
+  const handler = new BudgetHandler({ meter: new Meter(meter), wire: below, ...paidBy });
   const callbacks: [BudgetHandler] = [handler];
   return {
     callbacks,
@@ -57,5 +65,14 @@ export function budget(options: BudgetOptions = {}): LangChainBudget {
     get anthropic() {
       return { callbacks, clientOptions: { fetch: take() } };
     },
+  };
+}
+
+/** The wire that takes what the handler beside it has left. */
+function ownWire(send: typeof fetch, { budget: payer }: PaidBy, leaver: string): typeof fetch {
+  return (input, init) => {
+    const around = currentPurse();
+    const purse = around?.metered === true ? around : (payer?.purse ?? around);
+    return purse === null ? send(input, init) : withPurse({ ...purse, leaver }, () => send(input, init));
   };
 }

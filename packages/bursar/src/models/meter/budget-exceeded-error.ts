@@ -1,9 +1,9 @@
 import { BursarError } from "../../core/errors.js";
-import type { RefusalReport } from "./refusal.js";
+import { HINTS, isRefusalCode, type RefusalReport } from "./refusal.js";
 
 const DEPTH = 6;
-/** Where SDKs keep what they were answered, what went wrong before, and what made them fail. */
-const PLACES = ["bursar", "error", "body", "data", "responseBody", "lastError", "cause", "errors", "response"];
+/** Where SDKs keep what they were answered, as it came before as they understood it, what went wrong before, and why they failed. */
+const PLACES = ["bursar", "error", "body", "responseBody", "data", "lastError", "cause", "errors", "response"];
 
 /**
  * A call was refused by its budget. SDKs throw errors of their own when they are refused, and frameworks wrap those again:
@@ -51,7 +51,7 @@ function find(value: unknown, depth: number, seen: Set<unknown>): RefusalReport 
       if (found !== null) return found;
     }
   }
-  return null;
+  return isBroken(value) ? { code: "budget_exceeded", message: value.message, hint: HINTS.budget_exceeded } : null;
 }
 
 /** Some SDKs keep a body as the text it came as, and some frameworks keep nothing but the message. */
@@ -66,5 +66,11 @@ function findInText(text: string, depth: number, seen: Set<unknown>): RefusalRep
 
 function isReport(value: object): value is RefusalReport {
   const { code, message, hint } = value as Partial<RefusalReport>;
-  return typeof code === "string" && typeof message === "string" && typeof hint === "string";
+  return isRefusalCode(code) && typeof message === "string" && typeof hint === "string";
+}
+
+/** A stream that a budget has broken off ends with an event that has room for no more than this. */
+function isBroken(value: object): value is { readonly message: string } {
+  const { type, code, message } = value as { type?: unknown; code?: unknown; message?: unknown };
+  return type === "budget_exceeded" && code === "budget_exceeded" && typeof message === "string";
 }

@@ -1,5 +1,4 @@
 import type { Amounts } from "../../core/amount.js";
-import type { BudgetId } from "../../core/budget.js";
 import type { JsonObject } from "../../core/chain/canonical.js";
 import { roomOf } from "../../core/cut.js";
 import type { Decision } from "../../core/decision.js";
@@ -209,26 +208,35 @@ export class Meter {
   /** No fewer tokens than the provider will count; null when nobody can tell. */
   private async inputOf(purse: Purse, terms: Omit<Terms, "input">): Promise<number | null> {
     const { wire, price } = terms;
-    const bytes = wire.beyond === null ? wire.input_tokens : price.context_window;
-    if (bytes === null) return null;
-    const { asked, least } = quoteOf({ ...terms, input: bytes });
-    if (wire.beyond !== null || wire.texts === null || this.options.tokenizer === false) return bytes;
-    const { store, budget } = purse;
-    if (await fits(purse, budget, readAmounts({ ...asked, ...least }, store.dimensions))) return bytes;
-    const counted = await boundByTokenizer(wire.texts, wire.model);
+    const { context_window: window } = price;
+    if (wire.beyond !== null && window === null) return null;
+    // What is in the request counts with its bytes even where the window is said to be smaller: that may be a mistake.
+    const bytes = wire.beyond === null ? wire.input_tokens : Math.max(wire.input_tokens, window ?? 0);
+    const needs = (input: number) => {
+      const { asked, least } = quoteOf({ ...terms, input });
+      return readAmounts({ ...asked, ...least }, purse.store.dimensions);
+    };
+    const whole = needs(bytes);
+    if (wire.beyond !== null || this.options.tokenizer === false || (await fits(purse, whole))) return bytes;
+    const { texts } = wire;
+    // To count takes a while, and nothing is won where not even an empty text would fit.
+    if (texts === null || !(await fits(purse, needs(texts.around)))) return bytes;
+    const counted = await boundByTokenizer(texts, wire.model);
     return counted === null ? bytes : Math.min(bytes, counted);
   }
 }
 
 /** Whoever holds something for this call knew less about it, and hands it down. Only who sees the request takes what was left for it. */
 async function takenOver(purse: Purse, { url, wire }: MeteredRequest): Promise<Purse> {
-  const left = purse.hold !== undefined || url === null ? null : takeHold(purse.store, purse.budget, wire.model);
+  const { store, budget, leaver = null } = purse;
+  const isSeen = purse.hold === undefined && url !== null;
+  const left = isSeen ? takeHold({ store, budget, model: wire.model, leaver }) : null;
   await (purse.hold ?? left?.hold)?.handDown();
   return left === null || left.round === null ? purse : { ...purse, round: left.round };
 }
 
 /** Whether the least that a request needs fits, as far as can be seen now. */
-async function fits({ store }: Purse, budget: BudgetId, amounts: Amounts): Promise<boolean> {
+async function fits({ store, budget }: Purse, amounts: Amounts): Promise<boolean> {
   const path = await store.path(budget);
   const time = store.clock.now();
   return Object.entries(amounts).every(([id, amount]) => roomOf(path, id, time, store.dimensions) >= amount);

@@ -64,7 +64,12 @@ export function amountsOf(counts: TokenCounts, price: Price): BudgetAmounts {
 
 /** The most that a call can have used of which this was seen. */
 export function boundOf({ reported, output }: Seen, { wire, price, input }: Terms): BudgetAmounts {
-  if (reported !== null) return amountsOf({ ...reported, output }, price);
+  if (reported !== null) {
+    const counts = { ...reported, output };
+    // What was not seen may have been thought, which some models charge more for.
+    const cost_usd = Math.max(edgeUsd(price.cost(counts)), edgeUsd(price.cost({ ...counts, reasoning: output })));
+    return { ...amountsOf(counts, price), cost_usd };
+  }
   const { caches, audio } = wire;
   return {
     ...amountsOf({ input, output }, price),

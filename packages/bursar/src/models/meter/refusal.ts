@@ -25,6 +25,21 @@ export type RefusalCode =
   | "not_governed"
   | "invalid_request";
 
+const CODES: Readonly<Record<RefusalCode, true>> = {
+  budget_exceeded: true,
+  approval_required: true,
+  budget_busy: true,
+  unknown_price: true,
+  unbounded: true,
+  no_budget: true,
+  not_governed: true,
+  invalid_request: true,
+};
+
+export function isRefusalCode(code: unknown): code is RefusalCode {
+  return typeof code === "string" && Object.hasOwn(CODES, code);
+}
+
 /** A refusal as it is told over the wire: nothing was sent, and nothing was charged. Amounts are in edge units. */
 export interface RefusalReport {
   readonly code: RefusalCode;
@@ -46,7 +61,7 @@ export interface RefusalReport {
   readonly approval_url?: string;
 }
 
-const HINTS: Readonly<Record<"budget_exceeded" | "approval_required" | "budget_busy", string>> = {
+export const HINTS: Readonly<Record<"budget_exceeded" | "approval_required" | "budget_busy", string>> = {
   budget_exceeded: "ask whoever set the limit to extend it, or make the call smaller",
   approval_required: "a person has to approve an extension; then the same call passes",
   budget_busy: "try again when the calls in flight are over, or give the call more time to wait",

@@ -1,3 +1,4 @@
+import type { OpenAIProviderOptions } from "@openai/agents";
 import { InputError, show } from "../../core/errors.js";
 import { checkKeys } from "../../core/fields.js";
 import { type GovernedFetchOptions, governedFetch } from "../fetch/governed-fetch.js";
@@ -5,15 +6,12 @@ import { Meter } from "../meter/meter.js";
 import type { AgentsModel, AgentsProvider } from "./agents-request.js";
 import { governing } from "./governing.js";
 
-export interface GovernedProviderOptions extends GovernedFetchOptions {
-  readonly apiKey?: string;
-  readonly baseURL?: string;
-  readonly organization?: string;
-  readonly project?: string;
+/** What OpenAI's own provider takes, as far as a governed wire leaves it a choice. */
+type ProviderOptions = Pick<OpenAIProviderOptions, "apiKey" | "baseURL" | "organization" | "project" | "useResponses">;
+
+export interface GovernedProviderOptions extends GovernedFetchOptions, ProviderOptions {
   /** How often OpenAI's client sends a request again by itself; each time counts. Twice unless it is said. */
   readonly maxRetries?: number;
-  /** Whether to use Responses or Chat Completions: what the SDK is set to, unless it is said. */
-  readonly useResponses?: boolean;
 }
 
 const CLIENT_KEYS = ["apiKey", "baseURL", "organization", "project", "maxRetries"] as const;
@@ -25,7 +23,7 @@ const WIRE_KEYS = ["budget", "fetch", "wait_ms", "output_tokens", "tokenizer", "
  *
  * @example
  * ```ts
- * const runner = new Runner({ modelProvider: governedProvider({ apiKey: process.env.OPENAI_API_KEY }) });
+ * const runner = new Runner({ modelProvider: governedProvider({ maxRetries: 1 }) });
  * await withBudget({ cost_usd: 0.5 }, () => runner.run(agent, "What is new?"));
  * ```
  */
@@ -50,9 +48,15 @@ export function governedProvider(options: GovernedProviderOptions = {}): AgentsP
 }
 
 async function openProvider(client: { readonly fetch: typeof fetch }, useResponses?: boolean): Promise<AgentsProvider> {
-  const [{ OpenAI }, { OpenAIProvider }] = await Promise.all([import("openai"), import("@openai/agents")]);
+  const [{ OpenAI }, { OpenAIProvider }] = await Promise.all([import("openai"), import("@openai/agents")]).catch(
+    (cause: unknown) => {
+      throw new Error("governedProvider() needs the packages openai and @openai/agents; install both", { cause });
+    },
+  );
   type Client = NonNullable<NonNullable<ConstructorParameters<typeof OpenAIProvider>[0]>["openAIClient"]>;
   // Two versions of the client may stand side by side; what the SDK calls is the same in both.
   const openAIClient = new OpenAI(client) as unknown as Client;
-  return new OpenAIProvider({ openAIClient, ...(useResponses !== undefined && { useResponses }) });
+  // Nothing meters a web socket, whatever the SDK is set to.
+  const sent = { openAIClient, useResponsesWebSocket: false };
+  return new OpenAIProvider({ ...sent, ...(useResponses !== undefined && { useResponses }) });
 }

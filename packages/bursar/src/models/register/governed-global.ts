@@ -8,7 +8,7 @@ import { isGoverned } from "./route.js";
 import type { Tally } from "./tally.js";
 
 /** Why nothing can be sent from a process that cannot find the budget of the one that started it. */
-export const UNSHARED: RefusalReport = {
+const UNSHARED: RefusalReport = {
   code: "no_budget",
   message: "this thread or process cannot reach the budget of the one that started it, so nothing is sent from here",
   hint: "set BURSAR_STORE to a store that all of them find, such as sqlite:budgets.db",

@@ -46,6 +46,13 @@ export class Intake {
     this.audio = true;
   }
 
+  /** Something that the provider keeps, of which the size may be known from when it came by. */
+  kept(tokens: number | null, what: Place): void {
+    this.#pieces = null;
+    if (tokens === null) this.unknown(what);
+    else this.#extra += tokens;
+  }
+
   /** Something whose size the request does not show. */
   unknown(what: Place): void {
     this.#pieces = null;

@@ -3,6 +3,7 @@ import { InputError, show } from "../../core/errors.js";
 import { noteCacheControl } from "./cache-control.js";
 import type { Intake } from "./intake.js";
 import { isObject, objectOf } from "./json-object.js";
+import { keptTokens } from "./kept-items.js";
 import { AROUND_TOOLS } from "./openai-body.js";
 import type { OpenaiModel } from "./openai-models.js";
 import { below, forEachObject, isSaid, listAt, nameOf, objectAt, type Place, textAt } from "./request-fields.js";
@@ -80,7 +81,10 @@ function readItem(item: JsonObject, place: Place, about: OpenaiModel, intake: In
       // Sealed, it is longer than what was thought; without the seal it is looked up at the provider's.
       if (typeof item.encrypted_content === "string") break;
       if (isSaid(item.content)) readContent(item.content, below(place, "content"), about, intake);
-      else intake.unknown(() => `what was thought in ${nameOf(place)}, which the provider keeps`);
+      else intake.kept(keptTokens(item.id), () => `what was thought in ${nameOf(place)}, which the provider keeps`);
+      break;
+    case "item_reference":
+      intake.kept(keptTokens(item.id), () => `${nameOf(place)} of type ${show(item.type)}`);
       break;
     case "additional_tools":
     case "tool_search_output":

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
 import { eventText, LAST, SAME } from "./events.js";
 import { objectOf, parsedObject } from "./json-object.js";
+import { keepResponse } from "./kept-items.js";
 import { OpenItem } from "./openai-responses-item.js";
 import { responsesUsage } from "./openai-usage.js";
 import type { EventReading, StreamReader, WireRequest } from "./protocol.js";
@@ -53,7 +54,9 @@ export class ResponsesStream implements StreamReader {
     if (BEGINS.has(type)) this.#response = objectOf(value.response);
     else if (ENDS.has(type)) {
       this.#over = true;
-      this.#counts = responsesUsage(objectOf(value.response).usage);
+      const response = objectOf(value.response);
+      this.#counts = responsesUsage(response.usage);
+      keepResponse(response, this.#counts);
       if (this.seen_bytes === 0) this.#see(saidBytes(objectOf(value.response).output));
       return LAST;
     } else if (typeof type === "string") this.#readOutput(type, value);

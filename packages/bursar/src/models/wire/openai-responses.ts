@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { Intake } from "./intake.js";
 import { objectOf } from "./json-object.js";
+import { keepResponse, keptTokens } from "./kept-items.js";
 import { noteOpenaiCaching, refuseOpenaiSurcharges, tierFor } from "./openai-body.js";
 import { openaiModel } from "./openai-models.js";
 import { readInput, readTools } from "./openai-responses-input.js";
@@ -15,7 +16,11 @@ export const OPENAI_RESPONSES: Protocol = {
   name: "openai-responses",
   home: "openai",
   read,
-  usage: (answer) => responsesUsage(answer.usage),
+  usage: (answer) => {
+    const counts = responsesUsage(answer.usage);
+    keepResponse(answer, counts);
+    return counts;
+  },
   stream: (request) => new ResponsesStream(request),
 };
 
@@ -32,7 +37,9 @@ function read(body: JsonObject, { bytes, compatible }: RequestFacts): WireReques
   if (isSaid(body.instructions)) intake.text(textAt(body.instructions, "instructions"));
   readInput(body.input, about, intake);
   readTools(body.tools, "tools", intake);
-  if (isSaid(body.previous_response_id)) intake.unknown("the conversation up to previous_response_id");
+  if (isSaid(body.previous_response_id)) {
+    intake.kept(keptTokens(body.previous_response_id), "the conversation up to previous_response_id");
+  }
   if (isSaid(body.conversation)) intake.unknown("a conversation, which the provider keeps");
   noteOpenaiCaching(body, about, compatible, intake);
   const most = limitIn(body, "max_output_tokens", 1);

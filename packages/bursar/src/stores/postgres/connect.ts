@@ -6,6 +6,7 @@ import { DOCUMENT_FUNCTIONS } from "./document-functions.js";
 import { isClash } from "./faults.js";
 import { FUNCTIONS } from "./functions.js";
 import type { Asking, Line } from "./pool.js";
+import { quietSocket } from "./quiet-socket.js";
 import { PLANS, STORAGE } from "./storage.js";
 
 export type Server = Sql<{ bigint: number }>;
@@ -32,6 +33,8 @@ export interface ConnectOptions {
   readonly onclose?: () => void;
   /** Whether the connection is kept however long it rests. */
   readonly lasting?: boolean;
+  /** Whether it lets the process end while it is open. */
+  readonly quiet?: boolean;
 }
 
 /** One connection, made when it is first needed, and again after it was lost. */
@@ -47,7 +50,7 @@ export function connect(address: Address, options: ConnectOptions = {}): Server 
 
 function driven(
   { url, schema }: Address,
-  { lock_ms = 0, onclose = () => {}, lasting = false }: ConnectOptions,
+  { lock_ms = 0, onclose = () => {}, lasting = false, quiet = false }: ConnectOptions,
 ): Server {
   return postgres(url, {
     ...numbered(url),
@@ -56,7 +59,8 @@ function driven(
     // A server that comes back is found again at once.
     backoff: () => 0.1,
     onclose,
-    ...(lasting ? { idle_timeout: 0, max_lifetime: null } : { idle_timeout: 60 }),
+    ...(lasting || quiet ? { idle_timeout: 0, max_lifetime: null } : { idle_timeout: 60 }),
+    ...(quiet && { socket: quietSocket }),
     onnotice: () => {},
     // The driver looks for types of arrays on each new connection; if that is cut just then, the process goes down with it.
     fetch_types: false,

@@ -39,6 +39,8 @@ export interface PostgresStoreOptions {
   readonly batch?: number;
   /** How long to wait for a server that does not answer: 15,000 unless it says otherwise. */
   readonly patience_ms?: number;
+  /** Whether the process may end while the store is open; whoever waits for an answer has to keep it alive himself: false. */
+  readonly quiet?: boolean;
 }
 
 const PAGE = 500;
@@ -77,7 +79,7 @@ export class PostgresStore implements Store {
 
   /** Connects, and makes the tables or brings them up to date. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
-    const { url, schema = "bursar", clock, connections = 4, patience_ms = PATIENCE_MS } = options ?? {};
+    const { url, schema = "bursar", clock, connections = 4, patience_ms = PATIENCE_MS, quiet = false } = options ?? {};
     checkUrl(url);
     if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
       throw new InputError("schema", `is ${show(schema)}; allowed: lower-case letters, digits and _, at most 63`);
@@ -85,7 +87,7 @@ export class PostgresStore implements Store {
     checkCount(connections, "connections");
     checkCount(options.batch ?? 1, "batch");
     try {
-      await using line = lineTo({ url, schema }, patience_ms);
+      await using line = lineTo({ url, schema }, patience_ms, quiet);
       const time = clock ?? (await serverClock(line));
       await migrate(line, schema, time.now().instant);
       return new PostgresStore(options, time);
@@ -96,9 +98,9 @@ export class PostgresStore implements Store {
 
   private constructor(options: PostgresStoreOptions, clock: Clock) {
     const { url, schema = "bursar", dimensions = STANDARD } = options;
-    const { connections = 4, batch = 128, patience_ms = PATIENCE_MS } = options;
+    const { connections = 4, batch = 128, patience_ms = PATIENCE_MS, quiet = false } = options;
     this.dimensions = dimensions;
-    const line = () => lineTo({ url, schema }, patience_ms);
+    const line = () => lineTo({ url, schema }, patience_ms, quiet);
     this.server = new Pool(line, connections + 2);
     this.clock = clock;
     this.name = serverName(url);
@@ -226,8 +228,8 @@ export class PostgresStore implements Store {
   }
 }
 
-function lineTo(address: Address, patience_ms: number): Line {
-  return new Line((onclose) => connect(address, { lock_ms: patience_ms, onclose }), patience_ms);
+function lineTo(address: Address, patience_ms: number, quiet: boolean): Line {
+  return new Line((onclose) => connect(address, { lock_ms: patience_ms, onclose, quiet }), patience_ms);
 }
 
 /** The operations up to the first that cannot be used, which ends its list when its turn comes. */

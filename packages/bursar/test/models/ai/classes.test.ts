@@ -161,5 +161,6 @@ test("only models can be governed, with options that exist", () => {
   expect(() => govern(model, { price: {} } as never)).toThrow("price");
   expect(() => govern(model, { budget: {} as never })).toThrow("budget");
   const governed = govern(model);
-  expect([governed.modelId, governed.provider, governed.specificationVersion]).toEqual([GPT, "openai.chat", "v3"]);
+  const { modelId, provider, specificationVersion } = governed;
+  expect([modelId, provider, specificationVersion]).toEqual([GPT, "openai.chat", model.specificationVersion]);
 });

@@ -96,7 +96,7 @@ describe.for(WIRES)("govern, %s", (wire) => {
   test("over a governed wire, meters once, also what is sent again", async () => {
     const busy = { kind: "status", status: 429, headers: { "retry-after-ms": "1" } } as const;
     await using at = await openScene([busy, { kind: "text", text: "Yes.", usage: USAGE }], { cost_usd: 1 });
-    const model = govern(govern(modelOn(wire, at.server, true), { prices: PRICES }), { prices: PRICES });
+    const model = govern(govern(modelOn(wire, at.server, {}), { prices: PRICES }), { prices: PRICES });
     await at.budget.run(() => generateText({ model, prompt: "Bolts?" }));
     expect(at.server.count).toBe(2);
     const { used, held } = await at.budget.state();

@@ -1,10 +1,15 @@
 import { APICallError, generateText, streamText } from "ai";
 import { describe, expect, test } from "vitest";
+import { openBudget } from "../../../src/ambient/open-budget.js";
+import type { Operation } from "../../../src/core/operation.js";
 import { govern } from "../../../src/models/ai/govern.js";
 import { BudgetExceededError } from "../../../src/models/meter/budget-exceeded-error.js";
+import type { Outcomes } from "../../../src/ports/store.js";
+import { MemoryStore } from "../../../src/stores/memory.js";
 import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { openScriptedModel } from "../../../src/testing/scripted-model.js";
 import { until } from "../../testing/scripted/asking.js";
-import { modelOn, openScene, PRICES, settled, usedIn, WIRES } from "./scene.js";
+import { GPT, modelOn, openScene, PRICES, settled, usedIn, WIRES } from "./scene.js";
 
 const TEXT = "word ".repeat(200);
 /** The most that a broken stream may hide behind what was seen of it. */
@@ -138,4 +143,52 @@ describe.for(WIRES)("what breaks off, %s", (wire) => {
     }
     expect(await usedIn(at.budget)).toMatchObject({ steps: 3, llm_tokens: 0, cost_usd: 0 });
   });
+
+  test("after a failure of the provider's nobody knows, so that what was held is charged", async () => {
+    await using at = await openScene([{ kind: "status", status: 500 }], { cost_usd: 1 });
+    const model = govern(modelOn(wire, at.server), { prices: PRICES });
+    await at.budget.run(() =>
+      generateText({ model, prompt: "Bolts?", maxOutputTokens: 70, maxRetries: 0 }).catch(() => 0),
+    );
+    expect(await usedIn(at.budget)).toMatchObject({ steps: 1, llm_output_tokens: 70 });
+  });
+
+  test("a request that was never sent costs nothing", async () => {
+    await using at = await openScene([], { cost_usd: 1 });
+    const model = govern(modelOn(wire, at.server), { prices: PRICES });
+    await at.server[Symbol.asyncDispose]();
+    const asked = at.budget.run(() => generateText({ model, prompt: "Bolts?", maxRetries: 0 }));
+    await expect(asked).rejects.toBeInstanceOf(APICallError);
+    expect(await usedIn(at.budget)).toMatchObject({ llm_tokens: 0, cost_usd: 0 });
+  });
+
+  test("a refusal of the wire further down is one here too, and no attempt", async () => {
+    await using at = await openScene([], { cost_usd: 1 });
+    await using small = await openBudget({ cost_usd: 0.000001 });
+    const model = govern(modelOn(wire, at.server, { budget: small }), { prices: PRICES });
+    const asked = at.budget.run(() => generateText({ model, prompt: "Bolts?" }));
+    await expect(asked).rejects.toMatchObject({ name: "BudgetExceededError", report: { scope: small.id } });
+    expect(at.server.count).toBe(0);
+    expect(await usedIn(at.budget)).toMatchObject({ steps: 0, cost_usd: 0 });
+  });
+});
+
+/** A store that cannot write down what calls have used. */
+class ForgetfulStore extends MemoryStore {
+  override apply<const List extends readonly Operation[]>(operations: List): Promise<Outcomes<List>> {
+    if (operations.some(({ op }) => op === "commit")) throw new Error("the disk is full");
+    return super.apply(operations);
+  }
+}
+
+test("an answer whose cost could not be recorded is handed on, and stays reserved", async () => {
+  const store = new ForgetfulStore();
+  await using server = await openScriptedModel({ script: () => "Yes.", models: [GPT] });
+  const budget = await openBudget({ cost_usd: 1 }, { store });
+  const model = govern(modelOn("openai-chat", server), { prices: PRICES });
+  const { text } = await budget.run(() => generateText({ model, prompt: "Bolts?" }));
+  expect(text).toBe("Yes.");
+  const streamed = budget.run(() => streamText({ model, prompt: "Bolts?" }));
+  expect(await streamed.text).toBe("Yes.");
+  expect((await budget.state()).held.steps).toBe(2);
 });

@@ -2,7 +2,7 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { type OpenBudget, type OpenBudgetOptions, openBudget } from "../../../src/ambient/open-budget.js";
 import type { BudgetLimits } from "../../../src/core/input.js";
-import { governedFetch } from "../../../src/models/fetch/governed-fetch.js";
+import { type GovernedFetchOptions, governedFetch } from "../../../src/models/fetch/governed-fetch.js";
 import { openScriptedModel, type Script, type ScriptedModel } from "../../../src/testing/scripted-model.js";
 
 export const GPT = "gpt-4.1";
@@ -15,8 +15,8 @@ export const PRICES = { [GPT]: PRICE, [CLAUDE]: PRICE, vectors: PRICE };
 export const WIRES = ["openai-chat", "openai-responses", "anthropic-messages"] as const;
 export type WireName = (typeof WIRES)[number];
 
-export function modelOn(wire: WireName, { url: baseURL }: ScriptedModel, governed = false) {
-  const config = { baseURL, apiKey: "k", ...(governed && { fetch: governedFetch({ prices: PRICES }) }) };
+export function modelOn(wire: WireName, { url: baseURL }: ScriptedModel, governed: GovernedFetchOptions | null = null) {
+  const config = { baseURL, apiKey: "k", ...(governed && { fetch: governedFetch({ prices: PRICES, ...governed }) }) };
   if (wire === "anthropic-messages") return createAnthropic(config)(CLAUDE);
   return wire === "openai-chat" ? createOpenAI(config).chat(GPT) : createOpenAI(config).responses(GPT);
 }

@@ -3,7 +3,8 @@ import { generateText, stepCountIs, streamText, tool } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { govern } from "../../../src/models/ai/govern.js";
-import { keepThoughts, tokensOfThought } from "../../../src/models/ai/kept-thoughts.js";
+import { governedFetch } from "../../../src/models/fetch/governed-fetch.js";
+import { keepItem, keptTokens } from "../../../src/models/wire/kept-items.js";
 import type { Script } from "../../../src/testing/scripted-model.js";
 import { openScene, usedIn } from "./scene.js";
 
@@ -16,12 +17,18 @@ const thinking: Script = ({ number }) => ({
 });
 const tools = { search: tool({ inputSchema: z.object({ query: z.string() }), execute: () => "none" }) };
 
-test.for(["generate", "stream"])(
-  "a loop that refers to its own earlier thoughts is bounded by what they were (%s)",
-  async (way) => {
+const WAYS = ["generate", "stream"].flatMap((way) =>
+  (["model", "wire", "both"] as const).map((at) => [way, at] as const),
+);
+
+test.for(WAYS)(
+  "a loop that refers to its own earlier thoughts is bounded by what they were (%s, governed at %s)",
+  async ([way, where]) => {
     // The window of the model alone would cost more than this.
     await using at = await openScene(thinking, { cost_usd: 0.2 }, {}, [MODEL]);
-    const model = govern(createOpenAI({ baseURL: at.server.url, apiKey: "k" }).responses(MODEL));
+    const wire = where === "model" ? {} : { fetch: governedFetch() };
+    const bare = createOpenAI({ baseURL: at.server.url, apiKey: "k", ...wire }).responses(MODEL);
+    const model = where === "wire" ? bare : govern(bare);
     const loop = {
       ...{ model, prompt: "Bolts?", tools, stopWhen: stepCountIs(3), maxOutputTokens: 2000 },
       providerOptions: { openai: { reasoningSummary: "auto" } },
@@ -37,9 +44,10 @@ test.for(["generate", "stream"])(
 );
 
 test("only so many are remembered, the newest", () => {
-  keepThoughts(["first", "x".repeat(1000)], 5);
-  keepThoughts(["second"], Number.NaN);
-  expect(["first", "second", "x".repeat(1000)].map(tokensOfThought)).toEqual([5, null, null]);
-  for (let number = 0; number < 10_000; number++) keepThoughts([`later ${number}`], 7);
-  expect(["first", "later 0", "later 9999"].map(tokensOfThought)).toEqual([null, 7, 7]);
+  keepItem("first", 5);
+  keepItem("x".repeat(1000), 5);
+  keepItem("second", Number.NaN);
+  expect(["first", "second", "x".repeat(1000)].map(keptTokens)).toEqual([5, null, null]);
+  for (let number = 0; number < 10_000; number++) keepItem(`later ${number}`, 7);
+  expect(["first", "later 0", "later 9999"].map(keptTokens)).toEqual([null, 7, 7]);
 });

@@ -115,7 +115,7 @@ describe("what may have been computed is charged as it was reserved", () => {
     const openai = new OpenAI({ baseURL, apiKey: "k", maxRetries: 0, fetch: governedFetch({ prices: PRICES }) });
     const told = await toldWhile(() =>
       spent({ cost_usd: 1 }, () =>
-        errorOf(openai.chat.completions.create({ model: "scripted", messages: [...HELLO], max_tokens: 100 })),
+        errorOf(openai.chat.completions.create({ model: "scripted", messages: HELLO, max_tokens: 100 })),
       ),
     );
     server.close();
@@ -133,7 +133,7 @@ describe("what was never sent is free", () => {
     const openai = new OpenAI({ baseURL: `http://127.0.0.1:${port}/v1`, apiKey: "k", maxRetries: 0, fetch });
     const anthropic = new Anthropic({ baseURL: `http://127.0.0.1:${port}`, apiKey: "k", maxRetries: 0, fetch });
     const { used, held } = await spent({ cost_usd: 1 }, async () => {
-      const body = { model: "scripted", messages: [...HELLO], max_tokens: 100 };
+      const body = { model: "scripted", messages: HELLO, max_tokens: 100 };
       expect(await errorOf(openai.chat.completions.create(body))).toBeInstanceOf(OpenAI.APIConnectionError);
       expect(await errorOf(anthropic.messages.create(body))).toBeInstanceOf(Anthropic.APIConnectionError);
     });

@@ -127,11 +127,9 @@ describe("what is not asked of a model", () => {
       }),
     );
     expect(counted.status).toBe(200);
-    expect(await at.anthropic.messages.countTokens({ model: "claude-3-scripted", messages: [...HELLO] })).toMatchObject(
-      {
-        input_tokens: expect.any(Number),
-      },
-    );
+    expect(await at.anthropic.messages.countTokens({ model: "claude-3-scripted", messages: HELLO })).toMatchObject({
+      input_tokens: expect.any(Number),
+    });
   });
 
   test.each(["files", "images/generations", "audio/speech", "batches", "messages/batches", "completions", "unknown"])(
@@ -247,7 +245,7 @@ describe("what comes back", () => {
     const openai = new OpenAI({ baseURL, apiKey: "k", fetch: governedFetch({ prices: PRICES }) });
     const { used } = await spent({ cost_usd: 1 }, async () => {
       let text = "";
-      const body = { model: "gpt-4-scripted", messages: [...HELLO], stream: true } as const;
+      const body = { model: "gpt-4-scripted", messages: HELLO, stream: true } as const;
       for await (const each of await openai.chat.completions.create(body)) text += each.choices[0]?.delta.content;
       expect(text).toBe("Grüße");
     });

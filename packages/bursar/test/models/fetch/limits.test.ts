@@ -88,7 +88,7 @@ describe("what does not fit is not sent", () => {
 });
 
 describe("output is held to what is left, in every spelling", () => {
-  const messages = [...HELLO];
+  const messages = HELLO;
 
   test.each<readonly [string, object, object]>([
     ["chat without a limit", {}, { max_tokens: 40 }],
@@ -226,8 +226,8 @@ describe("input", () => {
   test("of unknown size is bounded by what the model can take, if that is known", async () => {
     const prices = { ...PRICES, scripted: { ...PRICE, context_window: 5000 } };
     await using at = await openScene(() => ANSWER, { wire: { prices } });
-    const ask = (model: string) =>
-      at.openai.responses.create({ model, input: "Go on.", previous_response_id: "resp_1", max_output_tokens: 100 });
+    const ask = (model: string, input = "Go on.") =>
+      at.openai.responses.create({ model, input, previous_response_id: "resp_1", max_output_tokens: 100 });
     await withBudget({ llm_input_tokens: 10_000 }, async (budget) => {
       expect(await refusalOf(ask("gpt-4-scripted"))).toMatchObject({ code: "unbounded" });
       await ask("scripted");
@@ -235,6 +235,11 @@ describe("input", () => {
     });
     await withBudget({ llm_input_tokens: 4999 }, async () => {
       expect(await refusalOf(ask("scripted"))).toMatchObject({ dimension: "llm_input_tokens", asked: 5000 });
+    });
+    await withBudget({ llm_input_tokens: 7000 }, async () => {
+      // More than the model is said to take: that may be a mistake, so it is bounded by what is there.
+      const refused = await refusalOf(ask("scripted", "x".repeat(8000)));
+      expect(refused.asked).toBeGreaterThan(8000);
     });
     expect(at.model.count).toBe(1);
   });

@@ -26,13 +26,13 @@ test.each(STREAMED)("a stream is charged what the provider says, when it has bee
 test("the helpers of the SDKs put streams together", async () => {
   await using at = await openScene([ANSWER, ANSWER, ANSWER]);
   const { used } = await spent({ cost_usd: 1 }, async () => {
-    const chat = at.openai.chat.completions.stream({ model: "gpt-4-scripted", messages: [...HELLO] });
+    const chat = at.openai.chat.completions.stream({ model: "gpt-4-scripted", messages: HELLO });
     expect((await chat.finalChatCompletion()).choices[0]?.message.content).toBe("Hello to you.");
     const response = at.openai.responses.stream({ model: "gpt-4-scripted", input: "Hello?" });
     expect((await response.finalResponse()).output_text).toBe("Hello to you.");
     const message = at.anthropic.messages.stream({
       model: "claude-3-scripted",
-      messages: [...HELLO],
+      messages: HELLO,
       max_tokens: 100,
     });
     expect(await message.finalText()).toBe("Hello to you.");
@@ -47,7 +47,7 @@ test("tools are asked for through the wire, streamed or not", async () => {
   const parameters = { type: "object" as const, properties: { city: { type: "string" } } };
   const chat = {
     model: "gpt-4-scripted",
-    messages: [...HELLO],
+    messages: HELLO,
     tools: [{ type: "function" as const, function: { name: "weather", parameters } }],
   };
   const response = {
@@ -57,7 +57,7 @@ test("tools are asked for through the wire, streamed or not", async () => {
   };
   const message = {
     model: "claude-3-scripted",
-    messages: [...HELLO],
+    messages: HELLO,
     max_tokens: 100,
     tools: [{ name: "weather", input_schema: parameters }],
   };
@@ -116,7 +116,7 @@ test("thinking is output, shown or not", async () => {
     await READ.responses(at, "scripted");
     const stream = at.anthropic.messages.stream({
       model: "claude-3-scripted",
-      messages: [...HELLO],
+      messages: HELLO,
       max_tokens: 3000,
       thinking: { type: "enabled", budget_tokens: 2000 },
     });
@@ -128,7 +128,7 @@ test("thinking is output, shown or not", async () => {
 test("several answers to one question are charged together, and each is held to its part", async () => {
   await using at = await openScene([{ kind: "text", text: "Hi", usage: { prompt_tokens: 30, completion_tokens: 60 } }]);
   const { used } = await spent({ llm_output_tokens: 100 }, () =>
-    at.openai.chat.completions.create({ model: "gpt-4-scripted", messages: [...HELLO], n: 3, max_tokens: 100 }),
+    at.openai.chat.completions.create({ model: "gpt-4-scripted", messages: HELLO, n: 3, max_tokens: 100 }),
   );
   expect(used).toMatchObject({ llm_input_tokens: 30 });
   expect(at.model.requests[0]?.max_tokens).toBe(33);

@@ -59,17 +59,17 @@ export async function openScene(script: Script, options: SceneOptions = {}): Pro
   };
 }
 
-export const HELLO = [{ role: "user", content: "Hello?" }] as const;
+export const HELLO = [{ role: "user" as const, content: "Hello?" }];
 
 /** The same question in every protocol. */
 export const ASK = {
   chat: (at: Scene, model = "gpt-4-scripted") =>
-    at.openai.chat.completions.create({ model, messages: [...HELLO], max_tokens: 100 }),
+    at.openai.chat.completions.create({ model, messages: HELLO, max_tokens: 100 }),
   responses: (at: Scene, model = "gpt-4-scripted") =>
     at.openai.responses.create({ model, input: "Hello?", max_output_tokens: 100 }),
   embeddings: (at: Scene, model = "gpt-4-scripted") => at.openai.embeddings.create({ model, input: "Hello?" }),
   messages: (at: Scene, model = "claude-3-scripted") =>
-    at.anthropic.messages.create({ model, messages: [...HELLO], max_tokens: 100 }),
+    at.anthropic.messages.create({ model, messages: HELLO, max_tokens: 100 }),
 } as const;
 
 export type Asked = keyof typeof ASK;
@@ -77,7 +77,7 @@ export type Asked = keyof typeof ASK;
 /** The same as streams, read to their ends. */
 export const READ = {
   chat: async (at: Scene, model = "gpt-4-scripted", signal?: AbortSignal) => {
-    const body = { model, messages: [...HELLO], max_tokens: 100, stream: true } as const;
+    const body = { model, messages: HELLO, max_tokens: 100, stream: true } as const;
     let text = "";
     for await (const chunk of await at.openai.chat.completions.create(body, { signal })) {
       text += chunk.choices[0]?.delta.content ?? "";
@@ -93,7 +93,7 @@ export const READ = {
     return text;
   },
   messages: async (at: Scene, model = "claude-3-scripted", signal?: AbortSignal) => {
-    const body = { model, messages: [...HELLO], max_tokens: 100, stream: true } as const;
+    const body = { model, messages: HELLO, max_tokens: 100, stream: true } as const;
     let text = "";
     for await (const event of await at.anthropic.messages.create(body, { signal })) {
       if (event.type === "content_block_delta" && event.delta.type === "text_delta") text += event.delta.text;

@@ -2,8 +2,9 @@ import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { openBudget } from "../../../src/ambient/open-budget.js";
 import { withBudget } from "../../../src/ambient/with-budget.js";
+import { BudgetExceededError } from "../../../src/models/meter/budget-exceeded-error.js";
 import { FakeClock } from "../../../src/testing/fake-clock.js";
-import type { ScriptedAnswer } from "../../../src/testing/scripted/answer.js";
+import type { ScriptedHalf } from "../../../src/testing/scripted/answer.js";
 import {
   ASK,
   errorOf,
@@ -24,16 +25,16 @@ const SLACK = 256;
 
 /** Reads one event of a stream with content and then does something else. */
 const BEGIN = {
-  chat: async (at: Scene, signal: AbortSignal) => {
-    const body = { model: "gpt-4-scripted", messages: [...HELLO], max_tokens: 5000, stream: true } as const;
+  chat: async (at: Scene, signal: AbortSignal, model = "gpt-4-scripted") => {
+    const body = { model, messages: HELLO, max_tokens: 5000, stream: true } as const;
     return (await at.openai.chat.completions.create(body, { signal })) as AsyncIterable<unknown>;
   },
-  responses: async (at: Scene, signal: AbortSignal) => {
-    const body = { model: "gpt-4-scripted", input: "Hello?", max_output_tokens: 5000, stream: true } as const;
+  responses: async (at: Scene, signal: AbortSignal, model = "gpt-4-scripted") => {
+    const body = { model, input: "Hello?", max_output_tokens: 5000, stream: true } as const;
     return (await at.openai.responses.create(body, { signal })) as AsyncIterable<unknown>;
   },
-  messages: async (at: Scene, signal: AbortSignal) => {
-    const body = { model: "claude-3-scripted", messages: [...HELLO], max_tokens: 5000, stream: true } as const;
+  messages: async (at: Scene, signal: AbortSignal, model = "claude-3-scripted") => {
+    const body = { model, messages: HELLO, max_tokens: 5000, stream: true } as const;
     return (await at.anthropic.messages.create(body, { signal })) as AsyncIterable<unknown>;
   },
 } as const;
@@ -78,14 +79,13 @@ describe.each(STREAMED)("a stream that is not read to its end: %s", (protocol) =
     expect(told[0]?.charged.llm_output_tokens).toBeLessThan(SLACK + LONG.length);
   });
 
-  test.each<readonly [string, Partial<ScriptedAnswer>]>([
+  test.each<readonly [string, Partial<ScriptedHalf>]>([
     ["the connection is cut", { ending: "cut" }],
     ["it is cut in the middle of an event", { ending: "cut", rest: "half" }],
     ["it ends too early", { ending: "end" }],
     ["it tells of an error", { ending: "error" }],
   ])("%s", async (_, how) => {
-    const answer = { ...HANGING, ...how } as ScriptedAnswer;
-    await using at = await openScene([answer], { maxRetries: 0 });
+    await using at = await openScene([{ ...HANGING, ...how }], { maxRetries: 0 });
     const told = await toldWhile(() =>
       spent({ cost_usd: 1 }, () =>
         errorOf(
@@ -106,8 +106,16 @@ describe.each(STREAMED)("a stream that is not read to its end: %s", (protocol) =
 
   test("what may have been thought in secret is charged whole", async () => {
     await using at = await openScene([{ ...HANGING, ending: "cut" }], { maxRetries: 0 });
-    const told = await toldWhile(() => spent({ cost_usd: 1 }, () => errorOf(READ[protocol](at, "scripted"))));
-    expect(told).toMatchObject([{ estimated: true, charged: { llm_output_tokens: 100 } }]);
+    const told = await toldWhile(() =>
+      spent({ cost_usd: 1 }, () =>
+        errorOf(
+          (async () => {
+            for await (const _ of await BEGIN[protocol](at, new AbortController().signal, "scripted"));
+          })(),
+        ),
+      ),
+    );
+    expect(told).toMatchObject([{ estimated: true, charged: { llm_output_tokens: 5000 } }]);
   });
 
   test("nothing of it had come", async () => {
@@ -131,7 +139,7 @@ describe("a call is aborted", () => {
   test("before it is made: nothing is sent and nothing is charged", async () => {
     await using at = await openScene(["Hi"]);
     const { used, held } = await spent({ cost_usd: 1 }, async () => {
-      const body = { model: "gpt-4-scripted", messages: [...HELLO] };
+      const body = { model: "gpt-4-scripted", messages: HELLO };
       await errorOf(at.openai.chat.completions.create(body, { signal: AbortSignal.abort() }));
       const init = { method: "POST", body: JSON.stringify(body), signal: AbortSignal.abort(new Error("No more")) };
       const error = await errorOf(at.fetch(`${at.model.url}/chat/completions`, init));
@@ -145,7 +153,7 @@ describe("a call is aborted", () => {
   test("while the provider thinks: it is charged as it was reserved", async () => {
     await using at = await openScene([{ kind: "hang" }]);
     const abort = new AbortController();
-    const body = { model: "gpt-4-scripted", messages: [...HELLO], max_tokens: 100 };
+    const body = { model: "gpt-4-scripted", messages: HELLO, max_tokens: 100 };
     const { used, held } = await spent({ cost_usd: 1 }, async () => {
       const asked = errorOf(at.openai.chat.completions.create(body, { signal: abort.signal }));
       await until(() => at.model.count === 1);
@@ -160,7 +168,7 @@ describe("a call is aborted", () => {
   test("when the headers are there and the rest is not", async () => {
     await using at = await openScene([{ kind: "half", text: LONG, usage: USAGE, ending: "hang" }]);
     const abort = new AbortController();
-    const body = { model: "gpt-4-scripted", messages: [...HELLO], max_tokens: 1000 };
+    const body = { model: "gpt-4-scripted", messages: HELLO, max_tokens: 1000 };
     const { used, held } = await spent({ cost_usd: 1 }, async () => {
       const asked = errorOf(at.openai.chat.completions.create(body, { signal: abort.signal }));
       await until(() => at.model.count === 1);
@@ -175,7 +183,7 @@ describe("a call is aborted", () => {
   test("while it waits for others: it is not sent", async () => {
     await using at = await openScene([{ kind: "hang" }, "Hi"]);
     const [first, second] = [new AbortController(), new AbortController()];
-    const body = { model: "gpt-4-scripted", messages: [...HELLO], max_tokens: 100 };
+    const body = { model: "gpt-4-scripted", messages: HELLO, max_tokens: 100 };
     const { used } = await spent({ steps: 1 }, async () => {
       const asked = errorOf(at.openai.chat.completions.create(body, { signal: first.signal }));
       await until(() => at.model.count === 1);
@@ -233,6 +241,7 @@ describe("the time runs out", () => {
         })(),
       );
       expect(error.message).toContain("time has run out");
+      expect(BudgetExceededError.from(error)?.report).toMatchObject({ code: "budget_exceeded" });
       expect(await refusalOf(READ[protocol](at))).toMatchObject({ dimension: "wall_clock_ms" });
     });
     await until(() => at.model.aborted === 1);
@@ -265,7 +274,7 @@ describe("a provider that does not keep to the limit", () => {
     const limits = { llm_output_tokens: 17 };
     const state = await spent(limits, async () => {
       if (protocol === "chat") {
-        const body = { model: "gpt-4-scripted", messages: [...HELLO] };
+        const body = { model: "gpt-4-scripted", messages: HELLO };
         const whole = await at.openai.chat.completions.stream(body).finalChatCompletion();
         expect(whole.choices[0]?.finish_reason).toBe("length");
       } else if (protocol === "responses") {
@@ -273,7 +282,7 @@ describe("a provider that does not keep to the limit", () => {
         expect(whole.status).toBe("incomplete");
         expect(whole.incomplete_details).toEqual({ reason: "max_output_tokens" });
       } else {
-        const body = { model: "claude-3-scripted", messages: [...HELLO], max_tokens: 1000 };
+        const body = { model: "claude-3-scripted", messages: HELLO, max_tokens: 1000 };
         const whole = await at.anthropic.messages.stream(body).finalMessage();
         expect(whole.stop_reason).toBe("max_tokens");
       }

@@ -1,9 +1,12 @@
+import { InMemoryCache } from "@langchain/core/caches";
+import OpenAI from "openai";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { openBudget } from "../../../src/ambient/open-budget.js";
 import { withBudget } from "../../../src/ambient/with-budget.js";
 import { governedFetch } from "../../../src/models/fetch/governed-fetch.js";
 import { budget as langChainBudget } from "../../../src/models/langchain/budget.js";
 import { BudgetExceededError } from "../../../src/models/meter/budget-exceeded-error.js";
+import { deferred } from "../../../src/runtime/deferred.js";
 import { openScriptedModel } from "../../../src/testing/scripted-model.js";
 import { openai, openScene, PRICES, WAYS } from "./scene.js";
 
@@ -146,7 +149,7 @@ test("answers are held to what is left by the wire; without one, all of the answ
 
 test("over a governed wire of somebody else's a call is metered once too", async () => {
   await using provider = await openScriptedModel({ script: () => SAYS });
-  const { callbacks } = langChainBudget({ prices: PRICES });
+  const { callbacks } = langChainBudget({ prices: PRICES, wire: true });
   const model = openai(provider, { callbacks, configuration: { fetch: governedFetch({ prices: PRICES }) } });
   await withBudget({ cost_usd: 1, iterations: 5 }, async (budget) => {
     await Promise.all([model.invoke("a"), model.invoke("b"), model.invoke("c")]);
@@ -188,4 +191,50 @@ test("what has no bound is refused: tools of the provider's own, and files", asy
     expect(BudgetExceededError.from(read)?.report.code).toBe("unbounded");
   });
   expect(at.provider.count).toBe(0);
+});
+
+test("what LangChain has in its own cache is not paid for again", async () => {
+  await using provider = await openScriptedModel({ script: () => SAYS });
+  const { callbacks } = langChainBudget({ prices: PRICES });
+  const model = openai(provider, { callbacks, cache: new InMemoryCache(new Map()) });
+  await withBudget({ cost_usd: 1 }, async (budget) => {
+    await model.invoke("Hi");
+    expect((await model.invoke("Hi")).text).toBe("Rain.");
+    const { used, held } = await budget.state();
+    expect(used).toMatchObject({ steps: 1, llm_tokens: 120 });
+    expect(held).toEqual({});
+  });
+  expect(provider.count).toBe(1);
+});
+
+test("a stream that is left in the middle hangs up, is charged by the wire, and holds nothing", async () => {
+  const half = { kind: "half", text: "word ".repeat(40), events: 4, ending: "hang" } as const;
+  await using at = await openScene([half], "both, OpenAI");
+  const budget = await openBudget({ cost_usd: 1 });
+  await budget.run(async () => {
+    for await (const _ of await at.model.stream("Hi")) break;
+  });
+  await expect.poll(() => at.provider.aborted).toBe(1);
+  await expect.poll(async () => (await budget.state()).held).toEqual({});
+  expect((await budget.state()).used).toMatchObject({ steps: 1, llm_output_tokens: 500 });
+});
+
+test("what the callback holds alone is nobody else's to take", async () => {
+  const release = deferred<typeof SAYS>();
+  await using provider = await openScriptedModel({ script: ({ number }) => (number === 1 ? release.promise : SAYS) });
+  const alone = openai(provider, { callbacks: langChainBudget({ prices: PRICES }).callbacks });
+  const wired = openai(provider, langChainBudget({ prices: PRICES }).openai);
+  const client = new OpenAI({ apiKey: "k", baseURL: provider.url, fetch: governedFetch({ prices: PRICES }) });
+  await withBudget({ cost_usd: 10 }, async (budget) => {
+    const first = alone.invoke("Hi");
+    await expect.poll(() => provider.count).toBe(1);
+    // The same model and the same budget, while the first call is under way.
+    await client.chat.completions.create({ model: "scripted", messages: [{ role: "user", content: "Hi" }] });
+    await wired.invoke("Hi");
+    release.resolve(SAYS);
+    await first;
+    const { used, held } = await budget.state();
+    expect(used).toMatchObject({ steps: 3, llm_tokens: 360 });
+    expect(held).toEqual({});
+  });
 });

@@ -28,7 +28,7 @@ export function openai(at: ScriptedModel, { configuration, ...fields }: OpenAIFi
   });
 }
 
-export function anthropic(at: ScriptedModel, fields: AnthropicFields = {}) {
+function anthropic(at: ScriptedModel, fields: AnthropicFields = {}) {
   return new ChatAnthropic({ model: "scripted", apiKey: "k", maxTokens: 500, anthropicApiUrl: at.origin, ...fields });
 }
 

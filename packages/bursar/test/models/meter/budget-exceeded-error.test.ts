@@ -24,6 +24,21 @@ test.each<readonly [string, unknown]>([
   expect(BudgetExceededError.from(error)?.report).toMatchObject(REPORT);
 });
 
+test("a stream that a budget has broken off has no room for the report", () => {
+  const error = { type: "budget_exceeded", code: "budget_exceeded", message: "the time has run out" };
+  const found = BudgetExceededError.from(Object.assign(new Error("terminated"), { error }));
+  expect(found?.report).toMatchObject({ code: "budget_exceeded", message: "the time has run out" });
+  // Where there is one, it wins over what stands around it.
+  const whole = Object.assign(new Error("402"), error, { error: BODY.error });
+  expect(BudgetExceededError.from(whole)?.report).toMatchObject(REPORT);
+});
+
+test("an error of a database, which has hints too, is none", () => {
+  expect(
+    BudgetExceededError.from({ code: "42P01", message: "no such relation", hint: "Perhaps you meant" }),
+  ).toBeNull();
+});
+
 test("what is none is not found", () => {
   const circle: { cause?: unknown } = new Error("round");
   circle.cause = circle;
@@ -56,9 +71,14 @@ test("the body has the message wherever an SDK looks for it", () => {
 });
 
 test("a finding is told in dollars, and what remains is never negative", () => {
+  const figures = { asked: 1_000_000_000, used: 3_000_000_000, reserved: 0, limit: 2_000_000_000 };
   const finding = {
-    ...{ budget: "b", scope: "run", dimension: "cost_usd", refusal: "exhausted", policy: "hard_stop" },
-    ...{ asked: 1_000_000_000, used: 3_000_000_000, reserved: 0, limit: 2_000_000_000 },
+    budget: "b",
+    scope: "run",
+    dimension: "cost_usd",
+    refusal: "exhausted",
+    policy: "hard_stop",
+    ...figures,
   } as const;
   const report = reportDecision({ kind: "stopped", findings: [finding] }, "no", STANDARD);
   expect(report).toMatchObject({ code: "budget_exceeded", scope: "b", asked: 1, used: 3, limit: 2, remaining: 0 });

@@ -1,8 +1,11 @@
-import { Agent } from "@openai/agents";
+import { Agent, OpenAIProvider, Runner, setOpenAIResponsesTransport } from "@openai/agents";
 import { describe, expect, test } from "vitest";
+import { openBudget } from "../../../src/ambient/open-budget.js";
 import { withBudget } from "../../../src/ambient/with-budget.js";
 import { BudgetExceededError } from "../../../src/models/meter/budget-exceeded-error.js";
-import { openScene, WAYS, weatherAgent } from "./scene.js";
+import { govern } from "../../../src/models/openai-agents/govern.js";
+import { governedProvider } from "../../../src/models/openai-agents/governed-provider.js";
+import { openScene, PRICES, WAYS, weatherAgent } from "./scene.js";
 
 const ways = Object.keys(WAYS) as (keyof typeof WAYS)[];
 const USAGE = { prompt_tokens: 100, completion_tokens: 20, cached_tokens: 40 };
@@ -140,4 +143,35 @@ test("what is sent again counts where the wire is seen, and once where it is not
   expect(await steps("the wire")).toBe(3);
   expect(await steps("the model over a governed wire")).toBe(3);
   expect(await steps("the model")).toBe(1);
+});
+
+test("a governed wire is used whatever transport the SDK is set to", async () => {
+  await using at = await openScene([SAYS], "the wire");
+  setOpenAIResponsesTransport("websocket");
+  try {
+    await withBudget({ steps: 1 }, async (budget) => {
+      await at.runner.run(weatherAgent().agent, "How is Rome?");
+      expect((await budget.state()).used).toMatchObject({ steps: 1, llm_tokens: 120 });
+    });
+  } finally {
+    setOpenAIResponsesTransport("http");
+  }
+});
+
+test("a budget that is given pays in place of the one around", async () => {
+  await using at = await openScene(() => SAYS, "the wire");
+  await using own = await openBudget({ steps: 5, iterations: 5 });
+  const wire = governedProvider({ apiKey: "k", baseURL: at.model.url, prices: PRICES, budget: own });
+  const above = govern(new OpenAIProvider({ apiKey: "k", baseURL: at.model.url }), { prices: PRICES, budget: own });
+  await withBudget({ steps: 5 }, async (around) => {
+    for (const modelProvider of [wire, above]) await new Runner({ modelProvider }).run(weatherAgent().agent, "Go.");
+    expect((await around.state()).used.steps ?? 0).toBe(0);
+  });
+  expect((await own.state()).used).toMatchObject({ steps: 2, iterations: 2, llm_tokens: 240 });
+});
+
+test("what is no provider, and options that nobody knows, are said to be so", () => {
+  expect(() => govern({} as OpenAIProvider)).toThrow("allowed: a provider of models");
+  expect(() => govern(new OpenAIProvider(), { price: {} } as object)).toThrow("did you mean prices?");
+  expect(() => governedProvider({ useResponses: "yes" } as object)).toThrow("useResponses");
 });

@@ -15,6 +15,7 @@ export interface Ended {
 }
 
 const ROOT = fileURLToPath(new URL("../../../../../", import.meta.url));
+const LONGEST_MS = 90_000;
 const PRICES = JSON.stringify({ scripted: { input_usd_per_mtok: 1, output_usd_per_mtok: 10 } });
 
 /** Runs one of the programs as a user would: `node --import bursar/register program.mjs`, and its children with it. */
@@ -29,6 +30,8 @@ export function runProgram(
   const addresses = model === undefined ? {} : { OPENAI_BASE_URL: model.url, ANTHROPIC_BASE_URL: model.origin };
   const child = spawn(process.execPath, [file, ...args], {
     cwd: ROOT,
+    // A program that does not end must not outlive its test.
+    ...{ timeout: LONGEST_MS, killSignal: "SIGKILL" },
     env: {
       ...{ PATH, HOME, OPENAI_API_KEY: "k", OPENAI_AGENTS_DISABLE_TRACING: "1", BURSAR_PRICES: PRICES },
       NODE_OPTIONS: "--import bursar/register",

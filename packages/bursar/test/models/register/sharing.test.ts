@@ -5,6 +5,7 @@ import { sha256Hex, verifyChain } from "bursar";
 import { SqliteStore } from "bursar/sqlite";
 import { expect, test } from "vitest";
 import { openScriptedModel } from "../../../src/testing/scripted-model.js";
+import { postgresEngine } from "../../stores/engines.js";
 import { runProgram } from "./program.js";
 
 const SAYS = { kind: "text", text: "Hi.", usage: { prompt_tokens: 100, completion_tokens: 20 } } as const;
@@ -44,4 +45,21 @@ test("a budget in memory is not multiplied by threads and processes: they are re
   for (const { error } of outcomes) expect(error).toContain("set BURSAR_STORE");
   expect(model.count).toBe(0);
   expect(stderr).toContain("no model was called");
+});
+
+test("processes share a budget on a server, and end when they are done", async () => {
+  await using engine = await postgresEngine();
+  await using model = await openScriptedModel({ script: () => SAYS });
+  const env = { BURSAR_BUDGET: "steps=4", BURSAR_STORE: engine.fresh(), BURSAR_NAME: "crowd" };
+
+  const { code, outcomes, stderr } = await runProgram("crowd", ["1", "2"], env, model);
+  const again = await runProgram("openai", ["chat", "chat"], env, model);
+
+  expect([code, again.code]).toEqual([0, 0]);
+  expect(outcomes.filter(({ value }) => value === "Hi.")).toHaveLength(3);
+  expect(again.outcomes.filter(({ value }) => value === "Hi.")).toHaveLength(1);
+  expect(model.count).toBe(4);
+  expect(stderr).toContain("its chain is in postgres://127.0.0.1");
+  // The way to the store holds a password.
+  expect(`${stderr}${again.stderr}`).not.toContain("postgres:postgres");
 });

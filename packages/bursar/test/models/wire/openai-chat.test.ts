@@ -169,7 +169,12 @@ describe("the input of a completion", () => {
     ["on a model with patches", "gpt-5", { url: "https://example.test/a.png" }, 24_600 - 26],
     ["on a model nobody knows", "llava", { url: "https://example.test/a.png" }, 48_169 - 26],
     ["in the body, small", "gpt-4o", { url: "data:image/png;base64,AAAA" }, 1_445 - 26],
-    ["in the body, and larger than its figure", "gpt-4o", { url: `data:image/png;base64,${"A".repeat(9_000)}` }, 1_445 - 9_022],
+    [
+      "in the body, and larger than its figure",
+      "gpt-4o",
+      { url: `data:image/png;base64,${"A".repeat(9_000)}` },
+      1_445 - 9_022,
+    ],
   ])("an image %s", (_what, model, image_url, tokens) => {
     const more = { model, ...user({ type: "image_url", image_url }) };
 

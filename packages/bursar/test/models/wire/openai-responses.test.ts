@@ -167,3 +167,23 @@ describe("a response", () => {
     expect(() => read(more as JsonObject)).toThrow(expect.objectContaining({ field }));
   });
 });
+
+describe("what the provider keeps", () => {
+  const usage = { input_tokens: 300, output_tokens: 40, total_tokens: 340 };
+  const read = (more: JsonObject) =>
+    OPENAI_RESPONSES.read({ model: "gpt-5", input: "Go on.", ...more }, { bytes: 200, compatible: false });
+
+  test("is bounded by what it was when it came by, and by nothing but the window otherwise", () => {
+    OPENAI_RESPONSES.usage({ id: "resp_kept", output: [{ id: "msg_kept" }, { id: "rs_kept" }], usage });
+    const base = read({}).input_tokens;
+    const known = read({ previous_response_id: "resp_kept" });
+    expect([known.beyond, known.input_tokens - base]).toEqual([null, 340]);
+    const input = [
+      { type: "item_reference", id: "msg_kept" },
+      { type: "reasoning", id: "rs_kept", summary: [] },
+    ];
+    expect([read({ input }).beyond, read({ input }).input_tokens - base]).toEqual([null, 80]);
+    expect(read({ previous_response_id: "resp_other" }).beyond).toContain("previous_response_id");
+    expect(read({ input: [{ type: "item_reference", id: "msg_other" }] }).beyond).toContain("item_reference");
+  });
+});

@@ -1,5 +1,6 @@
 // A program that sends what has nothing to do with models, and what nobody could meter.
 import { request } from "node:http";
+import { connect } from "node:http2";
 
 const [room, provider] = process.argv.slice(2);
 
@@ -20,11 +21,25 @@ function plain(url) {
   });
 }
 
+function tried(open) {
+  try {
+    open();
+    return { value: "opened" };
+  } catch (error) {
+    return { error: error.message };
+  }
+}
+
 console.log(
   JSON.stringify([
     await post(`${room}/channels/7/messages`, JSON.stringify({ content: "hi" })),
     await post(`${room}/v1/embeddings`, "no JSON"),
     await plain(`${room}/anything`),
     await plain(`${provider}/v1/chat/completions`),
+    tried(() => connect(provider)),
+    // Node has web sockets of its own from version 22 on.
+    typeof WebSocket === "undefined"
+      ? { error: "is not metered" }
+      : tried(() => new WebSocket(`${provider.replace("http", "ws")}/v1/realtime`)),
   ]),
 );

@@ -1,0 +1,84 @@
+import type { JsonObject } from "bursar";
+import type { Gateway, Served, UpstreamOptions } from "bursar/gateway";
+import { runFigures } from "../render/run-figures.js";
+import { clip, harmless, pad, type Style } from "../render/style.js";
+import type { Terminal } from "../terminal.js";
+
+const MODEL_COLUMNS = 24;
+const LABEL_COLUMNS = 16;
+
+/** What a gateway says: where it is, a line for each request, and what went wrong. */
+export class GatewayTelling {
+  private readonly terminal: Terminal;
+  private readonly style: Style;
+  private readonly how: { readonly json: boolean; readonly quiet: boolean };
+
+  constructor(terminal: Terminal, style: Style, how: { readonly json: boolean; readonly quiet: boolean }) {
+    this.terminal = terminal;
+    this.style = style;
+    this.how = how;
+  }
+
+  /** Says where it listens, and what clients need to find it. */
+  begin({ url }: Gateway, upstreams: readonly UpstreamOptions[], budget: string | null): void {
+    const { json, quiet } = this.how;
+    if (json) {
+      const shown = upstreams.map(({ name, url, key }) => ({ name, url, has_key: key !== undefined }));
+      this.terminal.write(`${JSON.stringify({ event: "listening", url, upstreams: shown, budget })}\n`);
+      return;
+    }
+    if (quiet) return;
+    const { bold, dim, warn } = this.style;
+    const lines = [`${bold("bursar gateway")}  ${url}`, ""];
+    for (const { name, url: to, key } of upstreams) {
+      lines.push(`  ${pad(harmless(name), 12)}${harmless(to)}${key === undefined ? warn("  no key") : ""}`);
+    }
+    if (budget !== null)
+      lines.push(`  ${pad("budget", 12)}${harmless(budget)}${dim("  for programs of this machine")}`);
+    const secret = budget === null ? "bursar_…" : "none";
+    const speaks = (home: "openai" | "anthropic") => upstreams.some(({ speaks = [home] }) => speaks.includes(home));
+    const exports: string[] = [];
+    if (speaks("openai")) exports.push(`OPENAI_BASE_URL=${url}/v1`, `OPENAI_API_KEY=${secret}`);
+    if (speaks("anthropic")) exports.push(`ANTHROPIC_BASE_URL=${url}`, `ANTHROPIC_API_KEY=${secret}`);
+    lines.push("", dim("  for clients:"), ...exports.map((line) => `  export ${line}`));
+    if (budget === null) lines.push(dim("  with a key of: bursar keys create --limits cost_usd=5"));
+    this.terminal.write(`${lines.join("\n")}\n\n`);
+  }
+
+  say(text: string): void {
+    if (!this.how.json && !this.how.quiet) process.stderr.write(`bursar: ${text}\n`);
+  }
+
+  served(served: Served): void {
+    if (this.how.json) this.terminal.write(`${JSON.stringify({ event: "served", ...served })}\n`);
+    else if (!this.how.quiet) this.terminal.write(`${this.line(served)}\n`);
+  }
+
+  failed(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`bursar: ${harmless(message)}\n`);
+  }
+
+  private line({ status, method, path, model, label, key_id, ...rest }: Served): string {
+    const { good, warn, bad, dim } = this.style;
+    const paint = status === 0 || status >= 500 ? bad : status >= 400 ? warn : good;
+    const what = model ?? `${method} ${path}`;
+    const whose = label || key_id || "";
+    const { cost_usd, llm_tokens } = rest.charged;
+    const charged: JsonObject = {
+      ...(cost_usd !== undefined && { cost_usd }),
+      ...(llm_tokens !== undefined && { llm_tokens }),
+    };
+    const figures = `${rest.estimated ? "at most " : ""}${runFigures(charged)}`;
+    const why = rest.refused ?? rest.failed;
+    const parts = [
+      paint(status === 0 ? "left" : ` ${status}`),
+      pad(clip(harmless(what), MODEL_COLUMNS), MODEL_COLUMNS),
+      pad(clip(harmless(whose), LABEL_COLUMNS), LABEL_COLUMNS),
+      why === null ? figures : [harmless(why), ...(Object.keys(charged).length > 0 ? [figures] : [])].join(", "),
+      dim(`${rest.duration_ms} ms`),
+    ];
+    const line = parts.join("  ");
+    return this.terminal.isTerminal ? clip(line, this.terminal.columns()) : line;
+  }
+}

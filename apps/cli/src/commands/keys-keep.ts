@@ -1,0 +1,155 @@
+import { type GatewayKey, Keys } from "bursar/gateway";
+import { CommandError, shown, UsageError } from "../args.js";
+import { readSpan, span } from "../render/quantities.js";
+import { clip, harmless, pad, type Style } from "../render/style.js";
+import type { Chore, Done, RunsCommand } from "../runs/command.js";
+import { COMMON_HELP, textOf } from "../runs/flags.js";
+import { openPlace } from "../runs/place.js";
+
+const CODES = "Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted";
+const LABEL_COLUMNS = 18;
+const ID_COLUMNS = 18;
+const STATUS_COLUMNS = 10;
+const MOST_NAMED = 5;
+
+export const LIST: RunsCommand = {
+  help: `Usage: bursar keys list [flags]
+
+All keys, also those that were revoked, oldest first.
+
+Flags:
+${COMMON_HELP}
+
+${CODES}
+
+Examples:
+  bursar keys
+  bursar keys list --json | jq -r '.keys[] | select(.status == "active") | .id'
+`,
+  run: list,
+};
+
+export const ROTATE: RunsCommand = {
+  help: `Usage: bursar keys rotate <key> [flags]
+
+Gives a key a new secret, which is shown once. The one before is taken for a
+while longer, so that clients can be changed one by one; the one before that is
+taken no more.
+
+Flags:
+  --grace <time>     how long the old secret is still taken, as 1h; 0s for not
+                     at all, a day unless said otherwise
+${COMMON_HELP}
+
+Ids may be given by any unambiguous beginning.
+
+${CODES}
+
+Examples:
+  bursar keys rotate 3f9c --grace 1h
+  bursar keys rotate 3f9c --grace 0s --json
+`,
+  word: "the key to rotate",
+  flags: { grace: { type: "string" } },
+  run: rotate,
+};
+
+export const REVOKE: RunsCommand = {
+  help: `Usage: bursar keys revoke <key> [flags]
+
+From now on nothing is asked with it, with none of its secrets; a gateway that
+runs hears of it within a second. What is under way comes to its end. Its budget
+stays as it is.
+
+Flags:
+${COMMON_HELP}
+
+Ids may be given by any unambiguous beginning.
+
+${CODES}
+
+Examples:
+  bursar keys revoke 3f9c
+`,
+  word: "the key to revoke",
+  run: revoke,
+};
+
+async function list({ flags, terminal, style }: Chore): Promise<Done> {
+  await using place = await openPlace(flags, terminal);
+  const keys = await new Keys(place.store).list();
+  const now = place.store.clock.now().instant;
+  const lines = keys.map((key) => line(key, now, terminal.isTerminal ? terminal.columns() : null, style));
+  const none = style.dim("no keys; `bursar keys create --limits cost_usd=5` makes one");
+  return { report: { keys }, text: `${lines.length === 0 ? none : lines.join("\n")}\n` };
+}
+
+function line(key: GatewayKey, now: number, columns: number | null, style: Style): string {
+  const { status, paint } = statusOf(key, now, style);
+  const parts = [
+    paint(pad(status, STATUS_COLUMNS)),
+    pad(key.id, ID_COLUMNS),
+    pad(clip(harmless(key.label), LABEL_COLUMNS - 2), LABEL_COLUMNS),
+    harmless(key.budget),
+    ...notes(key, now).map((note) => style.dim(`  ${note}`)),
+  ];
+  return columns === null ? parts.join("") : clip(parts.join(""), columns);
+}
+
+function statusOf({ status, expires }: GatewayKey, now: number, style: Style) {
+  if (status === "revoked") return { status, paint: style.bad };
+  if (expires !== null && expires <= now) return { status: "expired", paint: style.warn };
+  return { status, paint: style.good };
+}
+
+function notes({ status, expires, rotating_until }: GatewayKey, now: number): readonly string[] {
+  if (status === "revoked") return [];
+  return [
+    ...(expires !== null && expires > now ? [`expires in ${span(expires - now)}`] : []),
+    ...(rotating_until !== null && rotating_until > now ? [`old secret for ${span(rotating_until - now)}`] : []),
+  ];
+}
+
+async function rotate({ word, flags, terminal, style }: Chore): Promise<Done> {
+  const grace = textOf(flags, "grace") ?? "1d";
+  const grace_ms = readSpan(grace);
+  if (grace_ms === null) {
+    throw new UsageError(`--grace is ${grace.slice(0, 40)}; allowed: a time such as 1h, 2d or 0s`);
+  }
+  await using place = await openPlace(flags, terminal);
+  const keys = new Keys(place.store);
+  const { key, secret } = await keys.rotate(await idOf(keys, word), { grace_ms });
+  const old = grace_ms === 0 ? "The old one is taken no more" : `The old one is taken for ${span(grace_ms)} more`;
+  const text = [
+    `${style.good("✓ rotated")}  key ${key.id}${key.label === "" ? "" : `, ${harmless(key.label)}`}`,
+    ...["", `  ${style.bold(secret)}`, ""],
+    style.dim(`  It is shown this once. ${old}.`),
+  ];
+  return { report: { ok: true, key, secret }, text: `${text.join("\n")}\n` };
+}
+
+async function revoke({ word, flags, terminal, style }: Chore): Promise<Done> {
+  await using place = await openPlace(flags, terminal);
+  const keys = new Keys(place.store);
+  const key = await keys.revoke(await idOf(keys, word));
+  const label = key.label === "" ? "" : `, ${harmless(key.label)}`;
+  return { report: { ok: true, key }, text: `${style.good("✓ revoked")}  key ${key.id}${label}\n` };
+}
+
+/** The key with this id, or the only one whose id begins so. */
+async function idOf(keys: Keys, word: string): Promise<string> {
+  if (word.startsWith("bursar_")) {
+    throw new UsageError(
+      "that is the secret of a key, which should stand in no command line; give its id, see bursar keys",
+    );
+  }
+  const found = (await keys.list()).filter(({ id }) => id.startsWith(word));
+  const exact = found.find(({ id }) => id === word) ?? (found.length === 1 ? found[0] : undefined);
+  if (exact !== undefined) return exact.id;
+  if (found.length === 0)
+    throw new CommandError(`there is no key ${shown(word).slice(0, 100)}; \`bursar keys\` lists them`);
+  const named = found.slice(0, MOST_NAMED).map(({ id }) => id);
+  throw new CommandError(
+    `${shown(word)} is the beginning of ${found.length} keys: ${named.join(", ")}; give more of it`,
+  );
+}

@@ -1,0 +1,215 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Clock, Events, openStore, Sweeper } from "bursar";
+import { openScriptedModel, type Script } from "bursar/testing";
+import { afterAll, describe, expect, test } from "vitest";
+import { startGateway, until } from "./gateway-process.js";
+import { bursar } from "./run.js";
+
+const folder = mkdtempSync(join(tmpdir(), "bursar-gateway-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let stores = 0;
+
+const HELLO = { kind: "text", text: "Hello.", usage: { prompt_tokens: 100, completion_tokens: 20 } } as const;
+const ASK = { model: "gpt-4o", messages: [{ role: "user", content: "Hi" }], max_tokens: 5000 };
+const TLS = fileURLToPath(new URL("../../../packages/bursar/test/gateway/tls/", import.meta.url));
+
+/** A provider, a store of its own, and what the command has to know of both. */
+async function scene(script: Script) {
+  const model = await openScriptedModel({ script, models: ["gpt-4o"], apiKey: "key-of-the-provider" });
+  const env = {
+    BURSAR_STORE: `sqlite:${join(folder, `${stores++}.db`)}`,
+    ...{ BURSAR_CONFIG: "", BURSAR_UPSTREAM_OPENAI_KEY: "key-of-the-provider", OPENAI_BASE_URL: model.url },
+  };
+  return {
+    ...{ model, env },
+    key: (...args: readonly string[]) => {
+      const { stdout, stderr } = bursar(["keys", "create", "--label", "alice", "--json", ...args], env);
+      if (stdout === "") throw new Error(stderr);
+      return JSON.parse(stdout) as {
+        readonly secret: string;
+        readonly key: { readonly id: string; readonly budget: string };
+      };
+    },
+    [Symbol.asyncDispose]: () => model[Symbol.asyncDispose](),
+  };
+}
+
+function ask(url: string, secret: string, body: object = ASK): Promise<Response> {
+  const headers = { authorization: `Bearer ${secret}`, "content-type": "application/json" };
+  return fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+describe("bursar gateway", () => {
+  test("serves keys that were made before and while it runs, and tells each request", async () => {
+    await using at = await scene(() => HELLO);
+    const { secret, key } = at.key("--limits", "llm_tokens=6000", "--policies", "llm_tokens=hard_stop");
+    await using gateway = await startGateway(["--json"], at.env);
+    expect((await ask(gateway.url, secret)).status).toBe(200);
+    const second = at.key("--budget", key.budget);
+    expect(
+      (await ask(gateway.url, second.secret, { ...ASK, messages: [{ role: "user", content: "x".repeat(90_000) }] }))
+        .status,
+    ).toBe(402);
+    expect((await ask(gateway.url, "sk-wrong")).status).toBe(401);
+    await until("all are told", () => gateway.served().length === 3);
+    expect(gateway.served()).toMatchObject([
+      { event: "served", status: 200, key_id: key.id, label: "alice", model: "gpt-4o", charged: { llm_tokens: 120 } },
+      { status: 402, key_id: second.key.id, refused: "budget_exceeded" },
+      { status: 401, key_id: null },
+    ]);
+    const [first = ""] = gateway.stdout().split("\n");
+    expect(JSON.parse(first)).toEqual({
+      ...{ event: "listening", url: gateway.url, budget: null },
+      upstreams: [{ name: "openai", url: at.model.url, has_key: true }],
+    });
+    expect(await gateway.end("SIGINT")).toBe(0);
+    expect(gateway.stdout() + gateway.stderr()).not.toMatch(/key-of-the-provider|sk-wrong/);
+    expect(gateway.stdout()).not.toContain(secret);
+  });
+
+  test("says what clients need, and pays for those without a key where it is told to", async () => {
+    await using at = await scene(() => HELLO);
+    const args = ["--budget", "cost_usd=1", "--name", "house", "--upstream", `openai=${at.model.url}`];
+    await using gateway = await startGateway(args, at.env);
+    expect(gateway.stdout()).toContain(`export OPENAI_BASE_URL=${gateway.url}/v1\n`);
+    expect(gateway.stdout()).not.toContain("ANTHROPIC");
+    const answer = await ask(gateway.url, "none");
+    expect([answer.status, answer.headers.get("x-bursar-budget")]).toEqual([200, "house"]);
+    await until("it is told", () => /200 {2}gpt-4o .*120 tokens/.test(gateway.stdout()));
+    expect(await gateway.end("SIGTERM")).toBe(0);
+    await using again = await startGateway(args, at.env);
+    const second = await ask(again.url, "none");
+    expect(second.headers.get("x-bursar-remaining-cost-usd")).toBe("0.9991");
+  });
+
+  test("drains: a stream that is under way comes to its end, and nothing new is taken", async () => {
+    await using at = await scene(() => ({ kind: "text", text: "word ".repeat(100), piece_ms: 3, usage: HELLO.usage }));
+    const { secret } = at.key("--limits", "cost_usd=1");
+    await using gateway = await startGateway(["--json"], at.env);
+    const streamed = await ask(gateway.url, secret, { ...ASK, stream: true });
+    const ending = gateway.end("SIGINT");
+    expect(await streamed.text()).toMatch(/data: \[DONE\]\n\n$/);
+    expect(await ending).toBe(0);
+    expect(gateway.served()).toMatchObject([{ status: 200, stream: true, charged: { llm_tokens: 120 } }]);
+    await expect(ask(gateway.url, secret)).rejects.toThrow();
+  });
+
+  test("killed in the middle of a stream, it leaves a reservation that is charged when it has expired", async () => {
+    await using at = await scene(() => ({ kind: "half", text: "word ".repeat(100), ending: "hang" }));
+    const { secret, key } = at.key("--limits", "cost_usd=1");
+    {
+      await using gateway = await startGateway(["--json"], at.env);
+      const streamed = await ask(gateway.url, secret, { ...ASK, stream: true });
+      await streamed.body?.getReader().read();
+      expect(await gateway.end("SIGKILL")).toBe("SIGKILL");
+    }
+    const used = async (ahead_ms: number) => {
+      const clock: Clock = {
+        now: () => ({ instant: Date.now() + ahead_ms, monotonic: performance.now() + ahead_ms }),
+      };
+      await using store = await openStore(at.env.BURSAR_STORE, { clock });
+      const { expired } = await new Sweeper({ store }).sweep();
+      const budget = await store.budget(key.budget);
+      if (budget === null) throw new Error("there is no budget");
+      return {
+        expired,
+        reserved: budget.reserved.cost_usd ?? 0,
+        used: new Events(store.dimensions).consumed(budget, clock.now()),
+      };
+    };
+    const before = await used(0);
+    expect(before).toMatchObject({ expired: 0 });
+    expect(before.reserved).toBeGreaterThan(0);
+    {
+      // Another process goes on with what is left.
+      await using gateway = await startGateway(["--json", "--wait", "0s"], at.env);
+      const big = { ...ASK, max_tokens: 16_000, messages: [{ role: "user", content: "x ".repeat(180_000) }] };
+      const answer = await ask(gateway.url, secret, big);
+      expect([answer.status, answer.headers.get("x-bursar-refused")]).toEqual([402, "budget_busy"]);
+    }
+    const after = await used(16 * 60_000);
+    expect(after).toMatchObject({ expired: 1, reserved: 0, used: { steps: 1, llm_output_tokens: 5000 } });
+    expect(after.used.cost_usd).toBe(before.reserved / 1e9);
+  });
+
+  test("asks a person for more where the policy says so, and the same call passes when it was approved", async () => {
+    await using at = await scene(() => HELLO);
+    const { secret } = at.key("--limits", "steps=1", "--policies", "steps=approval_required");
+    await using gateway = await startGateway(["--json"], at.env);
+    expect((await ask(gateway.url, secret)).status).toBe(200);
+    const refused = await ask(gateway.url, secret);
+    expect([refused.status, refused.headers.get("x-bursar-refused")]).toEqual([402, "approval_required"]);
+    const { error } = (await refused.json()) as {
+      readonly error: { readonly bursar: { readonly approval_id: string } };
+    };
+    const { approval_id } = error.bursar;
+    expect(bursar(["approvals"], at.env).stdout).toContain(approval_id);
+    expect(bursar(["approve", approval_id, "--extend", "steps=+5"], at.env)).toMatchObject({ status: 0, stderr: "" });
+    expect((await ask(gateway.url, secret)).status).toBe(200);
+    expect(at.model.count).toBe(2);
+  });
+
+  test("speaks TLS", async () => {
+    await using at = await scene(() => HELLO);
+    const tls = ["--tls-cert", join(TLS, "cert.pem"), "--tls-key", join(TLS, "key.pem")];
+    await using gateway = await startGateway(["--budget", "cost_usd=1", "--host", "localhost", ...tls], at.env);
+    expect(gateway.url).toMatch(/^https:/);
+    await expect(fetch(gateway.url.replace("https", "http"))).rejects.toThrow();
+  });
+
+  test("says so when somebody else listens there", async () => {
+    await using at = await scene(() => HELLO);
+    const other = createServer();
+    const port = await new Promise<number>((resolve) => {
+      other.listen(0, "127.0.0.1", () => resolve((other.address() as { port: number }).port));
+    });
+    const { status, stderr } = bursar(["gateway", "--port", String(port), "--budget", "steps=1"], at.env);
+    other.close();
+    expect([status, stderr]).toEqual([
+      1,
+      `bursar: it cannot listen on 127.0.0.1:${port}: somebody else does; give another --port\n`,
+    ]);
+  });
+
+  const none = { OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "", BURSAR_UPSTREAM_OPENAI_KEY: "" };
+  test.each<[readonly string[], Readonly<Record<string, string>>, number, string]>([
+    [[], none, 2, "set OPENAI_API_KEY or ANTHROPIC_API_KEY"],
+    [["--prot", "1"], {}, 2, "did you mean --port?"],
+    [["--port", "70000"], {}, 2, "from 0 to 65535"],
+    [["--upstream", "https://api.openai.com/v1"], {}, 2, "has no name"],
+    [["--upstream", "openai=api.openai.com"], {}, 2, "is no address"],
+    [["--upstream", "openai=https://me:secret@api.openai.com/v1"], {}, 2, "holds a login"],
+    [["--upstream", "v1=https://api.openai.com/v1"], {}, 2, "which paths begin with"],
+    [["--upstream", "a=http://localhost:1", "--upstream", "a=http://localhost:2"], {}, 2, "twice"],
+    [["--budget", "cots_usd=5"], {}, 2, "did you mean cost_usd?"],
+    [["--policies", "cost_usd=hard_stop"], {}, 2, "nothing without --budget"],
+    [["--budget", "cost_usd=5", "--host", "0.0.0.0"], {}, 2, "give clients keys instead"],
+    [["--store", "memory:"], {}, 2, "no key can be in it"],
+    [["--tls-cert", "cert.pem"], {}, 2, "--tls-key is missing"],
+    [["--tls-cert", "none.pem", "--tls-key", "none.pem"], {}, 1, "none.pem cannot be read (ENOENT)"],
+    [["--tls-cert", `${TLS}key.pem`, "--tls-key", `${TLS}key.pem`], {}, 2, "no certificate"],
+    [["--price", "0.1,0.2"], {}, 2, "names no model"],
+    [["--assume", "cheap"], {}, 2, "as 0.15,0.60"],
+    [["--wait", "long"], {}, 2, "from 0s to 1h"],
+    [["--url", "nowhere"], {}, 2, "an address such as"],
+    [[], { OPENAI_BASE_URL: "http://127.0.0.1:8787/v1" }, 2, "would be this gateway itself"],
+    [[], { BURSAR_UPSTREAM_OPENAI_KEY: "bursar_0123" }, 2, "for clients"],
+  ])("%j %j: %d", async (args, more, code, message) => {
+    const env = { BURSAR_STORE: `sqlite:${join(folder, "usage.db")}`, BURSAR_CONFIG: "" };
+    const own = { ...env, BURSAR_UPSTREAM_OPENAI_KEY: "sk-1", ...more };
+    const { status, stderr, stdout } = bursar(["gateway", ...args], own);
+    expect(stderr).toContain(message);
+    expect([status, stdout]).toEqual([code, ""]);
+    expect(stderr).not.toContain("secret");
+  });
+
+  test("tells how, in 80 columns", () => {
+    const { status, stdout } = bursar(["gateway", "--help"]);
+    expect(status).toBe(0);
+    for (const line of stdout.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
+  });
+});

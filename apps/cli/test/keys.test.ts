@@ -1,0 +1,116 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStore } from "bursar";
+import { Keys } from "bursar/gateway";
+import { afterAll, describe, expect, test } from "vitest";
+import { bursar } from "./run.js";
+
+const folder = mkdtempSync(join(tmpdir(), "bursar-keys-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const file = join(folder, "keys.db");
+const env = { BURSAR_STORE: `sqlite:${file}`, BURSAR_CONFIG: "" };
+
+interface Made {
+  readonly key: { readonly id: string; readonly budget: string; readonly expires: number | null };
+  readonly secret: string;
+}
+
+function json<Said>(...args: readonly string[]): Said {
+  const { status, stdout, stderr } = bursar(["keys", ...args, "--json"], env);
+  expect([status, stderr]).toEqual([0, ""]);
+  return JSON.parse(stdout) as Said;
+}
+
+async function find(secret: string) {
+  await using store = await openStore(env.BURSAR_STORE);
+  return new Keys(store).find(secret);
+}
+
+describe("bursar keys", () => {
+  test("makes a key with a budget of its own, and shows its secret once", async () => {
+    const { status, stdout } = bursar(["keys", "create", "--label", "alice", "--limits", "cost_usd=10"], env);
+    expect(status).toBe(0);
+    const [secret = ""] = /bursar_[0-9a-f]{16}_[\w-]{43}/.exec(stdout) ?? [];
+    const key = await find(secret);
+    expect(key).toMatchObject({ label: "alice", status: "active", expires: null });
+    await using store = await openStore(env.BURSAR_STORE);
+    const budget = await store.budget(key?.budget ?? "");
+    expect(budget).toMatchObject({ scope: "shared", limits: { cost_usd: 10_000_000_000 } });
+    // Only what is named is limited.
+    expect(Object.keys(budget?.limits ?? {})).toEqual(["cost_usd"]);
+    const listed = bursar(["keys"], env).stdout;
+    expect(listed).toContain("alice");
+    expect(listed + bursar(["keys", "list", "--json"], env).stdout).not.toContain(secret.slice(-43));
+    expect(readFileSync(file).includes(secret.slice(-43))).toBe(false);
+  });
+
+  test("makes one for a budget or a session that is there, or for a part of it", async () => {
+    {
+      await using store = await openStore(env.BURSAR_STORE);
+      const grant = { kind: "limits", limits: {} } as const;
+      for (const id of ["nightly", "session:team-a"]) {
+        await store.apply([{ op: "open", parent: null, opening: { id, scope: "shared", grant } }]);
+      }
+    }
+    expect(json<Made>("create", "--budget", "nightly").key.budget).toBe("nightly");
+    expect(json<Made>("create", "--session", "team-a").key.budget).toBe("session:team-a");
+    const policies = ["--policies", "steps=approval_required"];
+    const { key } = json<Made>("create", "--session", "team-a", "--limits", "steps=5", ...policies);
+    await using store = await openStore(env.BURSAR_STORE);
+    expect(await store.budget(key.budget)).toMatchObject({
+      ...{ parent: "session:team-a", limits: { steps: 5 } },
+      policies: { steps: "approval_required" },
+    });
+  });
+
+  test("rotates, with the old secret taken for a while or not, and revokes", async () => {
+    const { key, secret: old } = json<Made>("create", "--limits", "steps=5", "--expires", "30d");
+    expect(key.expires).toBeGreaterThan(Date.now());
+    const beginning = key.id.slice(0, 12);
+    const { secret } = json<Made>("rotate", beginning, "--grace", "1h");
+    expect([await find(old), await find(secret)]).toMatchObject([{ id: key.id }, { id: key.id }]);
+    const { secret: newest } = json<Made>("rotate", key.id, "--grace", "0s");
+    expect([await find(old), await find(secret), await find(newest)]).toMatchObject([null, null, { id: key.id }]);
+    const revoked = bursar(["keys", "revoke", beginning], env);
+    expect([revoked.status, revoked.stdout]).toEqual([0, `✓ revoked  key ${key.id}\n`]);
+    expect(await find(newest)).toBeNull();
+    const again = bursar(["keys", "revoke", key.id], env);
+    expect([again.status, again.stderr]).toEqual([1, `bursar: key ${key.id} was revoked\n`]);
+    expect(bursar(["keys"], env).stdout).toMatch(new RegExp(`revoked +${key.id}`));
+  });
+
+  test.each([
+    [["creat"], 2, "did you mean create?"],
+    [["create"], 2, "who pays is missing"],
+    [["create", "--limits", "cots_usd=5"], 2, "did you mean cost_usd?"],
+    [["create", "--limits", "steps=5", "--polices", "steps=hard_stop"], 2, "did you mean --policies?"],
+    [["create", "--limits", "steps=5", "--policies", "steps=sometimes"], 2, "sometimes"],
+    [["create", "--limits", "steps=5", "--budget", "nightly"], 2, "leave --limits"],
+    [["create", "--budget", "nobody"], 1, "there is no budget nobody"],
+    [["create", "--session", "nobody", "--limits", "steps=1"], 1, "there is no session nobody"],
+    [["create", "--limits", "steps=5", "--expires", "soon"], 2, "30d"],
+    [["create", "--limits", "steps=5", "--store", "memory:"], 2, "memory:"],
+    [["create", "--policies", "steps=hard_stop", "--budget", "nightly"], 2, "--policies says nothing"],
+    [["rotate"], 2, "the key to rotate is missing"],
+    [["rotate", "zzzz"], 1, "there is no key zzzz"],
+    [["rotate", "zzzz", "--grace", "later"], 2, "1h"],
+    [["revoke", "bursar_0123456789abcdef_secret"], 2, "should stand in no command line"],
+    [["list", "--store", `sqlite:${join(folder, "misspelt.db")}`], 1, "there is no store"],
+  ])("%j: %d", (args, code, message) => {
+    const { status, stderr, stdout } = bursar(["keys", ...args], env);
+    expect([status, stdout]).toEqual([code, ""]);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain("_secret");
+  });
+
+  test.each([[["--help"]], [["help", "create"]], [["list", "--help"]], [["rotate", "-h"]], [["revoke", "--help"]]])(
+    "%j tells how, in 80 columns",
+    (args) => {
+      const { status, stdout } = bursar(["keys", ...args], env);
+      expect(status).toBe(0);
+      expect(stdout).toMatch(/^Usage: bursar keys [\s\S]*\nExamples:\n/);
+      for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    },
+  );
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import { openBudget } from "../../../src/ambient/open-budget.js";
+import { governedFetch } from "../../../src/models/fetch/governed-fetch.js";
+import { Meter } from "../../../src/models/meter/meter.js";
+import { callModel, type ModelCall } from "../../../src/models/meter/model-call.js";
+import { OPENAI_CHAT } from "../../../src/models/wire/openai-chat.js";
+import { ASK, HELLO, openScene, PRICES, toldWhile } from "../fetch/scene.js";
+
+const ANSWER = { kind: "text", text: "Hello.", usage: { prompt_tokens: 30, completion_tokens: 7 } } as const;
+const CALL: ModelCall = {
+  ...{ model: "gpt-4-scripted", protocol: OPENAI_CHAT, input: HELLO, output_tokens: 100, stream: false },
+};
+
+describe("a call of which the wire is not seen", () => {
+  test("is charged what it is said to have used, and the reservation where nothing is said", async () => {
+    await using budget = await openBudget({ cost_usd: 1 });
+    const meter = new Meter({ prices: PRICES });
+    const told = await callModel(meter, budget.purse, CALL, async () => ({
+      value: 1,
+      counts: { input: 30, output: 7 },
+    }));
+    expect(told).toMatchObject({ kind: "done", value: 1, settled: { estimated: false } });
+    const silent = await callModel(meter, budget.purse, CALL, async () => ({ value: 2, counts: null }));
+    expect(silent).toMatchObject({ kind: "done", value: 2, settled: { estimated: true } });
+    expect((await budget.state()).used).toMatchObject({ steps: 2, llm_output_tokens: 107 });
+  });
+
+  test.each([
+    [{ status: 429 }, 0],
+    [{ statusCode: 503 }, 0],
+    [{ cause: { code: "ECONNREFUSED" } }, 0],
+    [{ status: 500 }, 100],
+    [{}, 100],
+  ])("that fails with %j is charged %d tokens of output", async (about, output) => {
+    await using budget = await openBudget({ cost_usd: 1 });
+    const failed = await callModel(new Meter({ prices: PRICES }), budget.purse, CALL, () =>
+      Promise.reject(Object.assign(new Error("no"), about)),
+    );
+    expect(failed).toMatchObject({ kind: "failed" });
+    expect((await budget.state()).used.llm_output_tokens ?? 0).toBe(output);
+    expect((await budget.state()).used.steps).toBe(1);
+  });
+
+  test("is metered by the wire below, if there is one, whichever budget that was given", async () => {
+    await using at = await openScene(() => ANSWER);
+    await using budget = await openBudget({ cost_usd: 1 });
+    await using other = await openBudget({ cost_usd: 1 });
+    const meter = new Meter({ prices: PRICES });
+    const wires = [governedFetch({ prices: PRICES }), governedFetch({ prices: PRICES, budget })];
+    const url = `${at.model.url}/chat/completions`;
+    const body = JSON.stringify({ model: "gpt-4-scripted", messages: HELLO, max_tokens: 100 });
+    for (const wire of [...wires, governedFetch({ prices: PRICES, budget: other })]) {
+      await callModel(meter, budget.purse, CALL, async () => {
+        // An SDK that sends twice: each of them counts.
+        await wire(url, { method: "POST", body });
+        await wire(url, { method: "POST", body });
+        return { value: null, counts: { input: 30, output: 7 } };
+      });
+    }
+    expect(at.model.count).toBe(6);
+    expect((await budget.state()).used).toMatchObject({ steps: 4, llm_tokens: 4 * 37 });
+    expect((await other.state()).used).toMatchObject({ steps: 2, llm_tokens: 2 * 37 });
+    expect((await budget.state()).held).toEqual({});
+  });
+
+  test("costs nothing when it is refused further down", async () => {
+    await using at = await openScene(() => ANSWER);
+    await using budget = await openBudget({ cost_usd: 1 });
+    const told = await toldWhile(() =>
+      callModel(new Meter({ prices: PRICES }), budget.purse, CALL, async () => {
+        await ASK.chat(at, "nobody-knows-this-model");
+        return { value: null, counts: null };
+      }),
+    );
+    expect(told.map(({ outcome }) => outcome)).toEqual(["refused", "done"]);
+    expect((await budget.state()).used.steps ?? 0).toBe(0);
+    expect(at.model.count).toBe(0);
+  });
+});

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { Providers } from "../../../src/models/register/providers.js";
+import { isGoverned } from "../../../src/models/register/route.js";
+
+const providers = new Providers({ OPENAI_BASE_URL: "http://127.0.0.1:8080/v1", ANTHROPIC_BASE_URL: "no address" });
+
+test("hosts of providers are known however they are spelled, and no others", () => {
+  const hosts = [
+    ...["api.openai.com", "API.OpenAI.com", "api.openai.com.", "api.openai.com:443", "eu.api.openai.com", "openai.com"],
+    ...["acme.openai.azure.com", "bedrock-runtime.eu-west-1.amazonaws.com", "us-central1-aiplatform.googleapis.com"],
+    ...["127.0.0.1:8080", "api.x.ai"],
+  ];
+  expect(hosts.filter((host) => !providers.has(host))).toEqual([]);
+  const others = [
+    "notopenai.com",
+    "openai.com.evil.test",
+    "127.0.0.1:8081",
+    "box.ai",
+    "s3.eu-west-1.amazonaws.com",
+    "",
+  ];
+  expect(others.filter((host) => providers.has(host))).toEqual([]);
+});
+
+const asked = { method: "POST", body: JSON.stringify({ model: "m", messages: [] }) };
+const said = { method: "POST", body: JSON.stringify({ content: "a model citizen" }) };
+
+test.each([
+  ["https://api.openai.com/v1/images/generations", said, true],
+  ["https://api.openai.com/v1/models", {}, true],
+  ["https://api.openai.com/v1/traces/ingest", said, false],
+  ["http://elsewhere.test/v1/chat/completions", said, true],
+  ["http://elsewhere.test/v1//Chat%2fCompletions", said, true],
+  ["http://elsewhere.test/v1/messages", asked, true],
+  ["http://elsewhere.test/v1/messages", { ...asked, body: Buffer.from(asked.body) }, true],
+  ["http://elsewhere.test/channels/7/messages", said, false],
+  ["http://elsewhere.test/channels/7/messages", { method: "POST", body: '{"model"' }, false],
+  ["http://elsewhere.test/channels/7/messages", { method: "POST", body: new FormData() }, false],
+  ["http://elsewhere.test/v1/responses", { method: "GET" }, false],
+  ["http://elsewhere.test/anything", asked, false],
+  ["data:text/plain,chat/completions", said, false],
+  ["/relative", said, false],
+] as const)("%s %j is governed: %s", async (url, init, governed) => {
+  expect(await isGoverned(url, init, providers)).toBe(governed);
+});
+
+test("a request object is looked at without being taken", async () => {
+  const request = new Request("http://elsewhere.test/v1/messages", asked);
+  expect(await isGoverned(request, undefined, providers)).toBe(true);
+  expect(await request.json()).toEqual({ model: "m", messages: [] });
+});
