@@ -1,19 +1,25 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { Readable } from "node:stream";
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Amounts } from "../core/amount.js";
 import { covers, freeOf, type Path } from "../core/budget.js";
 import { type Dimension, writeAmount } from "../core/dimension.js";
 import type { Time } from "../core/time.js";
 import { isFree, isUnsent } from "../models/meter/answer-status.js";
-import { type Held, type Meter, type Metered, type MeteredRequest, NOTHING_USED } from "../models/meter/meter.js";
+import {
+  type Held,
+  type Meter,
+  type Metered,
+  type MeteredRequest,
+  NOTHING_SENT,
+  NOTHING_USED,
+} from "../models/meter/meter.js";
 import { StreamedAnswer } from "../models/meter/streamed-answer.js";
 import type { Effected } from "../runtime/gate.js";
 import type { Purse } from "../runtime/purse.js";
 import { SettlementError } from "../runtime/settlement-error.js";
 import { OutOfTime } from "../runtime/time-limit.js";
-import { bodyOf } from "./body.js";
-import { plain } from "./encoding.js";
+import { plain, type Readable } from "./encoding.js";
 import { returned } from "./headers.js";
+import { bodyOfAnswer, type Received } from "./received.js";
 import type { Sender, Sending } from "./sender.js";
 import { type Upstream, UpstreamDenied } from "./upstream.js";
 
@@ -81,52 +87,54 @@ export class Exchange {
   private async make(held: Held): Promise<Effected<Came>> {
     const { sender, sending, request } = this.options;
     this.reserved = held.granted;
-    let incoming: IncomingMessage;
+    let received: Received;
     try {
-      incoming = await sender.send({ ...sending, body: JSON.stringify(held.body), signal: held.signal });
+      received = await sender.send({ ...sending, body: held.text, signal: held.signal });
     } catch (error) {
-      if (isUnsent(error)) return { value: { kind: "hidden", error }, usage: NOTHING_USED };
+      if (isUnsent(error)) return { value: { kind: "hidden", error }, usage: NOTHING_SENT };
       throw error;
     }
-    const status = incoming.statusCode ?? 502;
-    const readable = plain(incoming);
+    const { status, headers } = received;
+    const readable = plain(received);
     if (readable === null) {
-      incoming.destroy();
+      received.drop();
       throw new UnreadableAnswer("it is compressed in an unknown way");
     }
-    const streamed = status < 300 && (incoming.headers["content-type"] ?? "").includes("text/event-stream");
-    if (streamed) return this.pipe(incoming, readable, held);
-    const body = await bodyOf(readable, MOST_ANSWER);
-    if (body === null) {
-      incoming.destroy();
-      throw new UnreadableAnswer(`it has more than ${MOST_ANSWER} bytes`);
-    }
+    const streamed = status < 300 && (headers["content-type"] ?? "").includes("text/event-stream");
+    if (streamed) return this.pipe(readable, held);
+    const body = await bodyOfAnswer(readable, MOST_ANSWER);
+    if (body === null) throw new UnreadableAnswer(`it has more than ${MOST_ANSWER} bytes`);
     const { upstream } = this.options;
     const value: Came = upstream.tellsOfKey(status, body)
       ? { kind: "hidden", error: new UpstreamDenied(upstream.name) }
-      : { kind: "whole", status, headers: returned(incoming.headers), body };
+      : { kind: "whole", status, headers: returned(headers), body };
     if (isFree(status)) return { value, usage: NOTHING_USED };
     const counts = status < 300 ? request.protocol.usage(objectIn(body)) : null;
     return counts === null ? { value } : { value, usage: held.usage(counts) };
   }
 
   /** Passes events on as fast as they are read. */
-  private async pipe(incoming: IncomingMessage, readable: Readable, held: Held): Promise<Effected<Came>> {
+  private async pipe(readable: Readable, held: Held): Promise<Effected<Came>> {
     const { request, response, silence_ms } = this.options;
     const { protocol, wire } = request;
     const answer = new StreamedAnswer(wire, protocol.stream(wire), held.output_tokens);
     this.answer = answer;
-    held.follow(() => answer.seen);
-    response.writeHead(incoming.statusCode ?? 200, { ...returned(incoming.headers), ...this.told() });
+    held.follow(() => answer.bound);
+    response.writeHead(readable.status, { ...returned(readable.headers), ...this.told() });
     response.flushHeaders();
-    for await (const piece of readable as AsyncIterable<Buffer>) {
-      for (const bytes of answer.push(piece)) {
-        // Once its time is over the client has been told so, and nothing may come after that.
-        held.signal.throwIfAborted();
-        if (!response.write(bytes)) await drained(response, held.signal, silence_ms);
-      }
-      if (answer.state === "capped") break;
-    }
+    const pass = (piece: Buffer): void | Promise<void> => {
+      // Once its time is over the client has been told so, and nothing may come after that.
+      if (held.signal.aborted || answer.state === "capped") return;
+      const passed = answer.push(piece);
+      // What came as one piece goes as one: each is a system call.
+      const bytes = passed.length === 1 ? (passed[0] as Uint8Array) : Buffer.concat(passed);
+      const full = bytes.length > 0 && !response.write(bytes);
+      if (isCapped(answer)) readable.drop();
+      else if (full) return drained(response, held.signal, silence_ms);
+    };
+    await readable.read(pass).catch((error: unknown) => {
+      if (!isCapped(answer)) throw error;
+    });
     held.signal.throwIfAborted();
     const rest = answer.state === "running" ? answer.rest() : null;
     if (rest !== null) response.write(rest);
@@ -222,6 +230,11 @@ function freeOn(path: Path, dimension: Dimension, time: Time): number {
     if (covers(budget, dimension.id)) break;
   }
   return free;
+}
+
+/** Its state has changed since it was last looked at, which the compiler cannot know. */
+function isCapped({ state }: StreamedAnswer): boolean {
+  return state === "capped";
 }
 
 function isCame(value: unknown): value is Came {

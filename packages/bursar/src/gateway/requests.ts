@@ -28,6 +28,7 @@ import { forwarded, isFromPage, isOurs, returned, secretIn } from "./headers.js"
 import type { KeyRing } from "./key-ring.js";
 import type { Settings } from "./options.js";
 import { tellOwn } from "./own-pages.js";
+import { bodyOfAnswer } from "./received.js";
 import { type Route, routeTo, type Target, targetOf } from "./route.js";
 import { type Sender, UpstreamTimeout } from "./sender.js";
 import { UpstreamDenied } from "./upstream.js";
@@ -227,11 +228,12 @@ export class Requests {
     const url = upstream.below(ending, search);
     try {
       const sent = method === "GET" ? null : body.toString("utf8");
-      const answer = await sender.send({ method, url, headers, body: sent, signal: left.signal });
-      const status = answer.statusCode ?? 502;
+      const verb = method === "GET" ? "GET" : "POST";
+      const answer = await sender.send({ method: verb, url, headers, body: sent, signal: left.signal });
+      const { status } = answer;
       const readable = plain(answer);
-      const bytes = readable === null ? null : await bodyOf(readable, MOST_FREE);
-      if (bytes === null) answer.destroy();
+      const bytes = readable === null ? null : await bodyOfAnswer(readable, MOST_FREE);
+      if (readable === null) answer.drop();
       if (bytes === null) throw new Error("the answer cannot be read");
       if (upstream.tellsOfKey(status, bytes)) throw new UpstreamDenied(upstream.name);
       response.writeHead(status, { ...returned(answer.headers), "content-length": bytes.length });

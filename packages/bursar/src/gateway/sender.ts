@@ -1,9 +1,9 @@
-import { Agent, type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
-import { request as requestHttps, Agent as SecureAgent } from "node:https";
+import { Agent, type Dispatcher } from "undici";
 import { BursarError } from "../core/errors.js";
+import { Received } from "./received.js";
 
 export interface Sending {
-  readonly method: string;
+  readonly method: "GET" | "POST";
   readonly url: URL;
   readonly headers: Record<string, string | string[]>;
   readonly body: string | null;
@@ -30,45 +30,77 @@ export class UpstreamTimeout extends BursarError {
  * A connection that nobody uses is closed before servers do so, most of which wait for 5 seconds: a request that meets a closing
  * connection is lost, and would have to be paid for, because nobody knows whether it was read.
  */
-const IDLE = { keepAlive: true, timeout: 4000 } as const;
+const IDLE_MS = 4000;
 
-/** Sends requests on connections that are used again. */
+/**
+ * Sends requests on connections that are used again. It is undici's dispatcher and not `node:http`, which takes half as long again
+ * for the same request: that is what leaves time for the books.
+ */
 export class Sender implements Disposable {
   private readonly options: SenderOptions;
-  private readonly plain = new Agent(IDLE);
-  private readonly secure = new SecureAgent(IDLE);
+  private readonly agent: Agent;
 
   constructor(options: SenderOptions) {
     this.options = options;
+    const { answer_ms: headersTimeout, silence_ms: bodyTimeout } = options;
+    const idle = { keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS };
+    this.agent = new Agent({ ...idle, headersTimeout, bodyTimeout, pipelining: 1, connections: null });
   }
 
   /** Sends a request, and gives the answer once its headers are there. */
-  send({ method, url, headers, body, signal }: Sending): Promise<IncomingMessage> {
-    const { answer_ms, silence_ms } = this.options;
+  send({ method, url, headers, body, signal }: Sending): Promise<Received> {
+    const { origin, pathname, search } = url;
     return new Promise((resolve, reject) => {
-      const options = { method, headers, signal };
-      const sent: ClientRequest =
-        url.protocol === "https:"
-          ? requestHttps(url, { ...options, agent: this.secure })
-          : requestHttp(url, { ...options, agent: this.plain });
-      let patience = answer_ms;
-      sent.on("timeout", () => {
-        sent.destroy(new UpstreamTimeout(`the provider has said nothing for ${patience} ms`));
-      });
-      sent.setTimeout(answer_ms);
-      // It may fail more than once, and what nobody listens to would end the process.
-      sent.on("error", reject);
-      sent.once("response", (answer) => {
-        patience = silence_ms;
-        sent.setTimeout(silence_ms);
-        resolve(answer);
-      });
-      sent.end(body ?? undefined);
+      const fail = (error: unknown) => reject(this.explained(error));
+      if (signal.aborted) return reject(signal.reason);
+      const received = new Received((error) => this.explained(error));
+      let control: Dispatcher.DispatchController | null = null;
+      const stop = () => {
+        const reason: unknown = signal.reason;
+        received.fail(reason);
+        reject(reason);
+        control?.abort(reason instanceof Error ? reason : new Error("the request was given up"));
+      };
+      const over = () => signal.removeEventListener("abort", stop);
+      signal.addEventListener("abort", stop, { once: true });
+      const handler: Dispatcher.DispatchHandler = {
+        onRequestStart: (given) => {
+          control = given;
+          if (signal.aborted) given.abort(new Error("the request was given up"));
+        },
+        onResponseStart: (given, status, answered) => {
+          // What comes before the answer itself is for nobody but us.
+          if (status < 200) return;
+          received.begin(status, answered, given);
+          resolve(received);
+        },
+        onResponseData: (_, piece) => received.push(piece),
+        onResponseEnd: () => {
+          over();
+          received.end();
+        },
+        onResponseError: (_, error) => {
+          over();
+          received.fail(error);
+          fail(error);
+        },
+      };
+      this.agent.dispatch({ origin, path: `${pathname}${search}`, method, headers, body }, handler);
     });
   }
 
   [Symbol.dispose](): void {
-    this.plain.destroy();
-    this.secure.destroy();
+    void this.agent.destroy().catch(() => {});
   }
+
+  private explained(error: unknown): unknown {
+    const { answer_ms, silence_ms } = this.options;
+    const code = (error as NodeJS.ErrnoException | null)?.code;
+    if (code === "UND_ERR_HEADERS_TIMEOUT") return new UpstreamTimeout(silent(answer_ms));
+    return code === "UND_ERR_BODY_TIMEOUT" ? new UpstreamTimeout(silent(silence_ms)) : error;
+  }
+}
+
+function silent(ms: number): string {
+  return `the provider has said nothing for ${ms} ms`;
 }
