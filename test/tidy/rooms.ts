@@ -28,7 +28,7 @@ export const ROOMS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
     ambient: { imports: ["stores", ...ADAPTER.imports], world: "node" },
     models: ADAPTER,
     // Both go through the meter, which belongs to the models.
-    gateway: { imports: ["models", ...ADAPTER.imports], world: "node" },
+    gateway: { imports: ["models", ...ADAPTER.imports], world: "packages" },
     config: ADAPTER,
     plans: ADAPTER,
     controller: ADAPTER,

@@ -26,7 +26,7 @@ import type {
 import { NoRoomError, RefusedError } from "./refused.js";
 import { repeatedReserve, repeatedSettlement, reused, same } from "./repeated.js";
 import { closed, type Deltas, difference, joined, reserve, settle, sums } from "./settlement.js";
-import { paused, resumed, type Time } from "./time.js";
+import { paused, resumed, type Time, timeAt } from "./time.js";
 import { type Charge, chargeFor, withTotal } from "./usage.js";
 
 /** So many dead reservations are settled at a time at most, so that no transaction grows without bound. */
@@ -300,7 +300,7 @@ export class Operations {
     return { op: "extend", result, links };
   }
 
-  private live(books: Books, { op, budget: id, cause }: LifeOperation, time: Time): OutcomeOf<LifeOperation> {
+  private live(books: Books, { op, budget: id, at, cause }: LifeOperation, time: Time): OutcomeOf<LifeOperation> {
     const account = openAccount(books, id);
     if (op === "end") {
       const path = endBudget(pathOf(books, id), time, this.dimensions);
@@ -310,7 +310,10 @@ export class Operations {
       return { op, budget, links: [books.append(account.chain, completed, cause ?? account.origin)] };
     }
     const { watch } = account.budget;
-    const budget: Budget = { ...account.budget, watch: op === "pause" ? paused(watch, time) : resumed(watch, time) };
+    const budget: Budget = {
+      ...account.budget,
+      watch: op === "pause" ? paused(watch, timeAt(time, at ?? time.instant)) : resumed(watch, time),
+    };
     books.putAccount({ ...account, budget });
     const action_type = op === "pause" ? "ClockPaused" : "ClockResumed";
     const link = books.append(account.chain, { action_type, data: { budget: id } }, cause ?? account.origin);

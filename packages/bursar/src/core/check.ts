@@ -68,6 +68,9 @@ export function checkOperation(operation: Operation, dimensions: Dimensions): vo
     case "charge":
       amounts(operation.used, "used", dimensions, false);
       break;
+    case "pause":
+      if (operation.at !== undefined) instant(operation.at, "at");
+      break;
     case "record":
       object(operation.action, "action");
       text(operation.action.action_type, "action.action_type");

@@ -105,6 +105,8 @@ export interface ExtendOperation extends Caused {
 export interface LifeOperation extends Caused {
   readonly op: "pause" | "resume" | "end";
   readonly budget: BudgetId;
+  /** A clock may be stopped as of an earlier instant: since then whoever kept it running is gone. */
+  readonly at?: number;
 }
 
 /** An action of the run's own in the chain of its budget. */

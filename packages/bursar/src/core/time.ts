@@ -23,6 +23,12 @@ export function elapsed(watch: Stopwatch, time: Time): number {
   return Math.floor(watch.elapsed + running);
 }
 
+/** The same clocks at an earlier instant; one that is yet to come is now. */
+export function timeAt(time: Time, instant: number): Time {
+  const ago = Math.max(0, time.instant - instant);
+  return { instant: time.instant - ago, monotonic: time.monotonic - ago };
+}
+
 export function paused(watch: Stopwatch, time: Time): Stopwatch {
   if (watch.since === null) return watch;
   return { elapsed: watch.elapsed + Math.max(0, time.monotonic - watch.since), since: null };

@@ -146,7 +146,8 @@ export class Bursar implements AsyncDisposable {
     const running: RunRecord = { ...run, status: "running" };
     try {
       const claimed = record(run, "RunClaimed", { worker: this.worker, epoch: next.epoch });
-      await this.store.apply([putClaim(next), putRun(running), claimed, ...(await startClocks(this.store, run))]);
+      const clocks = await startClocks(this.store, run, claim.worker === null ? null : claim.expires);
+      await this.store.apply([putClaim(next), putRun(running), claimed, ...clocks]);
     } catch (error) {
       if (error instanceof StaleError) return false;
       throw error;

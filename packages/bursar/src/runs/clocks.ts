@@ -9,16 +9,17 @@ export function stopClock({ budget, shares }: RunRecord): readonly Operation[] {
 
 /**
  * What is written when somebody begins to drive a run: its clock runs from now on, and those of the runs above it, because
- * no call is admitted below a clock that stands still. Who waits for an answer himself stays as he is.
+ * no call is admitted below a clock that stands still. Who waits for an answer himself stays as he is. When a worker has died,
+ * `gone` says how long the run was his: from then on nobody has driven it.
  */
-export async function startClocks(store: Store, run: RunRecord): Promise<readonly Operation[]> {
-  const operations: Operation[] = [...(await started(store, run))];
+export async function startClocks(store: Store, run: RunRecord, gone: number | null): Promise<readonly Operation[]> {
+  const operations: Operation[] = [...(await started(store, run, gone))];
   for (let id = run.parent; id !== null; ) {
     const document = await store.document("run", id);
     if (document === null) break;
     const above = readRun(document);
     if (above.status === "paused" || hasEnded(above)) break;
-    const starts = await started(store, above);
+    const starts = await started(store, above, null);
     // Held at what it is, or its clock would run on when it has just come to stand still.
     if (starts.length > 0) operations.push(...starts, putRun(above));
     id = above.parent;
@@ -26,7 +27,18 @@ export async function startClocks(store: Store, run: RunRecord): Promise<readonl
   return operations;
 }
 
-async function started(store: Store, { budget, shares }: RunRecord): Promise<readonly Operation[]> {
+async function started(
+  store: Store,
+  { budget, shares }: RunRecord,
+  gone: number | null,
+): Promise<readonly Operation[]> {
   const found = shares ? null : await store.budget(budget);
-  return found === null || found.watch.since !== null ? [] : [{ op: "resume", budget }];
+  if (found === null) return [];
+  if (found.watch.since === null) return [{ op: "resume", budget }];
+  return gone === null
+    ? []
+    : [
+        { op: "pause", budget, at: gone },
+        { op: "resume", budget },
+      ];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { defineAgent } from "../../src/runs/agent.js";
 import { defineTool } from "../../src/runs/tool.js";
-import { ANN, Latch, pausedOf, Theatre } from "./stage.js";
+import { ANN, Latch, mortal, pausedOf, Theatre } from "./stage.js";
 
 const HOUR = 60 * 60_000;
 const SHORT = { limits: { wall_clock_ms: 5000 } };
@@ -79,4 +79,17 @@ test("a child goes on while nobody drives its parent, whose clock then runs with
   theatre.clock.advance(HOUR);
   expect(await theatre.until(theatre.process().drive("r.0"))).toMatchObject({ status: "completed" });
   expect(await theatre.until(theatre.process().drive("r"))).toMatchObject({ status: "completed", result: "said" });
+});
+
+test("nor one whose worker has died, from the moment at which its claim has run out", async () => {
+  const { theatre, begun, hurry } = slow();
+  const { seen: store, kill } = mortal(theatre.store);
+  void theatre.process({ store, claim_ms: 2000 }).run("slow", null, { id: "r", ...SHORT });
+  await begun.opened;
+  kill();
+  theatre.clock.advance(HOUR);
+  hurry();
+  expect(await theatre.until(theatre.process().drive("r"))).toMatchObject({ status: "completed", result: "at last" });
+  expect(await clockOf(theatre, "r")).toBeGreaterThanOrEqual(2000);
+  expect(await clockOf(theatre, "r")).toBeLessThan(5000);
 });

@@ -1,9 +1,10 @@
-import type { Amounts } from "../../core/amount.js";
-import type { BudgetAmounts } from "../../core/input.js";
+import type { Amount, Amounts } from "../../core/amount.js";
+import type { Dimensions } from "../../core/dimensions.js";
+import { type BudgetAmounts, readAmounts } from "../../core/input.js";
 import type { Effected } from "../../runtime/gate.js";
 import type { Round } from "../../runtime/purse.js";
 import { type Held, NOTHING_AT_ALL, type Seen } from "./meter.js";
-import { amountsOf, boundOf, outputOf, type Quote, quoteOf, type Terms } from "./quote.js";
+import { amountsOf, boundOf, outputOf, type Quote, quoteOf, type Terms, usedOf } from "./quote.js";
 import type { ToldCall } from "./told-call.js";
 
 /** One attempt at a request, from its quote to what it is charged. */
@@ -18,6 +19,8 @@ export class HeldCall {
   private readonly round: Round | null;
   private ask: () => Seen | null = () => null;
   private written: string | null = null;
+  /** What was last counted, in both units. */
+  private counted: { readonly usage: BudgetAmounts; readonly used: Amounts } | null = null;
 
   constructor(id: string, terms: Terms, told: ToldCall | null, round: Round | null) {
     this.id = id;
@@ -26,9 +29,10 @@ export class HeldCall {
     this.round = round?.counted === false ? round : null;
   }
 
-  get quote(): Quote {
+  quote(dimensions: Dimensions): Quote {
     const { asked, least } = quoteOf(this.terms);
-    return { asked: { ...asked, ...this.round?.amounts }, least };
+    if (this.round === null) return { asked, least };
+    return { asked: { ...asked, ...readAmounts(this.round.amounts, dimensions) }, least };
   }
 
   /** What is charged where no usage is known, if anything was seen. */
@@ -47,6 +51,9 @@ export class HeldCall {
     if (this.round !== null) this.round.counted = true;
     const made = await effect(this.held(signal, granted));
     const { usage } = made;
+    // What was counted here is in the units of the ledger already.
+    if (usage !== undefined && usage === this.counted?.usage)
+      return { ...made, used: this.withEgress(this.counted.used) };
     // What was sent is known, whatever else is.
     return typeof usage === "object" && usage !== null ? { ...made, usage: { ...this.egress, ...usage } } : made;
   }
@@ -66,7 +73,9 @@ export class HeldCall {
       },
       usage: (counts) => {
         this.told?.count(counts);
-        return amountsOf(counts, price);
+        const usage = amountsOf(counts, price);
+        this.counted = { usage, used: usedOf(counts, price) };
+        return usage;
       },
       follow: (ask) => {
         this.ask = ask;
@@ -76,6 +85,11 @@ export class HeldCall {
         if (this.round !== null) this.round.counted = false;
       },
     };
+  }
+
+  private withEgress(used: Amounts): Amounts {
+    const { network_egress_bytes: sent } = this.egress;
+    return sent === undefined ? used : { ...used, network_egress_bytes: sent as Amount };
   }
 
   private get egress(): BudgetAmounts {

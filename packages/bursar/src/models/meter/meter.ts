@@ -2,7 +2,7 @@ import type { Amounts } from "../../core/amount.js";
 import type { JsonObject } from "../../core/chain/canonical.js";
 import { roomOf } from "../../core/cut.js";
 import type { Decision } from "../../core/decision.js";
-import { type BudgetAmounts, readAmounts } from "../../core/input.js";
+import type { BudgetAmounts } from "../../core/input.js";
 import type { CommitOperation, OutcomeOf } from "../../core/operation.js";
 import type { Store } from "../../ports/store.js";
 import type { Effected } from "../../runtime/gate.js";
@@ -155,7 +155,8 @@ export class Meter {
     try {
       const gated = await gate.call<Value>(
         {
-          ...{ budget, call_id, capability_id: `llm:${wire.model}`, kind: "model", ...call.quote },
+          ...{ budget, call_id, capability_id: `llm:${wire.model}`, kind: "model" },
+          ledger: call.quote(store.dimensions),
           ...(signal !== undefined && { signal }),
           ...(wait_ms !== undefined && { wait_ms }),
           seen: () => call.seen(),
@@ -214,7 +215,7 @@ export class Meter {
     const bytes = wire.beyond === null ? wire.input_tokens : Math.max(wire.input_tokens, window ?? 0);
     const needs = (input: number) => {
       const { asked, least } = quoteOf({ ...terms, input });
-      return readAmounts({ ...asked, ...least }, purse.store.dimensions);
+      return { ...asked, ...least };
     };
     const whole = needs(bytes);
     if (wire.beyond !== null || this.options.tokenizer === false || (await fits(purse, whole))) return bytes;

@@ -1,4 +1,4 @@
-import { type Amounts, MAX_AMOUNT } from "../../core/amount.js";
+import { type Amount, type Amounts, MAX_AMOUNT } from "../../core/amount.js";
 import { writeAmount } from "../../core/dimension.js";
 import { STANDARD } from "../../core/dimensions.js";
 import type { BudgetAmounts } from "../../core/input.js";
@@ -7,10 +7,10 @@ import type { WireRequest } from "../wire/protocol.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import type { Seen } from "./meter.js";
 
-/** A quote: the most a request may use, and how little it could do with. In edge units. */
+/** A quote: the most a request may use, and how little it could do with. In ledger units, because it is made with every call. */
 export interface Quote {
-  readonly asked: BudgetAmounts;
-  readonly least: BudgetAmounts;
+  readonly asked: Amounts;
+  readonly least: Amounts;
 }
 
 /** What a request is quoted and charged by. */
@@ -25,6 +25,7 @@ export interface Terms {
   readonly egress_bytes: number;
 }
 
+const ONE = 1 as Amount;
 const COST = STANDARD.get("cost_usd");
 /** A limit of output, the wish for usage and a tier may be written into a request that came without them. */
 const ADDED_BYTES = 256;
@@ -34,14 +35,15 @@ export function quoteOf({ wire, price, input, wanted, egress_bytes }: Terms): Qu
   const { caches, audio, answers, least_output } = wire;
   const output = wanted * answers;
   const needed = Math.min(output, Math.max(least_output, wanted === 0 ? 0 : 1) * answers);
-  const cost = (tokens: number) => edgeUsd(price.most({ input, output: tokens, caches, audio }));
-  return {
-    asked: {
-      ...{ llm_input_tokens: input, llm_output_tokens: output, cost_usd: cost(output) },
-      ...(egress_bytes > 0 && { network_egress_bytes: egress_bytes + ADDED_BYTES }),
-    },
-    least: { llm_output_tokens: needed, cost_usd: cost(needed) },
+  const cost = (tokens: number) => nanoUsd(price.most({ input, output: tokens, caches, audio }));
+  const asked: Record<string, Amount> = {
+    steps: ONE,
+    llm_input_tokens: counted(input),
+    llm_output_tokens: counted(output),
+    cost_usd: cost(output),
   };
+  if (egress_bytes > 0) asked.network_egress_bytes = counted(egress_bytes + ADDED_BYTES);
+  return { asked, least: { llm_output_tokens: counted(needed), cost_usd: cost(needed) } };
 }
 
 /** What was granted may be less than what was wanted, of tokens and of money apart. */
@@ -53,13 +55,21 @@ export function outputOf({ wire, price, input }: Terms, granted: Amounts): numbe
   return Math.max(Math.min(tokens, paid), wire.least_output * wire.answers);
 }
 
-/** What the provider has reported, with what it costs. */
-export function amountsOf(counts: TokenCounts, price: Price): BudgetAmounts {
+/** What the provider has reported, with what it costs, in ledger units. */
+export function usedOf(counts: TokenCounts, price: Price): Amounts {
   const { input, output } = counts;
   return {
-    ...{ llm_input_tokens: counted(input), llm_output_tokens: counted(output), llm_tokens: counted(input + output) },
-    cost_usd: edgeUsd(price.cost(counts)),
+    llm_input_tokens: counted(input),
+    llm_output_tokens: counted(output),
+    llm_tokens: counted(input + output),
+    cost_usd: nanoUsd(price.cost(counts)),
   };
+}
+
+/** The same in edge units. */
+export function amountsOf(counts: TokenCounts, price: Price): BudgetAmounts {
+  const used = usedOf(counts, price);
+  return { ...used, cost_usd: writeAmount(COST, used.cost_usd ?? 0) };
 }
 
 /** The most that a call can have used of which this was seen. */
@@ -78,10 +88,14 @@ export function boundOf({ reported, output }: Seen, { wire, price, input }: Term
 }
 
 /** More than can be counted counts as the most that can be: it fits into no budget. */
-function counted(tokens: number): number {
-  return Math.min(tokens, MAX_AMOUNT);
+function counted(tokens: number): Amount {
+  return Math.min(tokens, MAX_AMOUNT) as Amount;
+}
+
+function nanoUsd(nano: bigint): Amount {
+  return counted(Number(nano));
 }
 
 function edgeUsd(nano: bigint): number {
-  return writeAmount(COST, nano > BigInt(MAX_AMOUNT) ? MAX_AMOUNT : Number(nano));
+  return writeAmount(COST, nanoUsd(nano));
 }

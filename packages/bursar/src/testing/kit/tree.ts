@@ -125,6 +125,27 @@ export const TREE: readonly Case[] = [
     },
   },
   {
+    name: "a clock can be stopped as of an earlier instant, but not before it was started",
+    async run(scene) {
+      const pauseAt = (at: number) => scene.store.apply([{ op: "pause", budget: "run", at }]);
+      const elapsed = async () => (await scene.store.budget("run"))?.watch.elapsed;
+      await scene.open("run", scene.limits({ wall_clock_ms: 100_000 }));
+      scene.clock.advance(600);
+      const gone = scene.clock.now().instant;
+      scene.clock.advance(50_000);
+      await pauseAt(gone);
+      assert.equal(await elapsed(), 600);
+      await scene.store.apply([{ op: "resume", budget: "run" }]);
+      scene.clock.advance(100);
+      await pauseAt(gone);
+      assert.equal(await elapsed(), 600);
+      await scene.store.apply([{ op: "resume", budget: "run" }]);
+      scene.clock.advance(300);
+      await pauseAt(scene.clock.now().instant + 5000);
+      assert.equal(await elapsed(), 900);
+    },
+  },
+  {
     name: "a chain begins with the allocation, ends with the final consumption, and every link names an earlier cause",
     async run(scene) {
       await scene.open("run", scene.limits({ steps: 2 }));

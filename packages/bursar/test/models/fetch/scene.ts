@@ -19,7 +19,7 @@ import {
 export const PRICE = { input_usd_per_mtok: 1, output_usd_per_mtok: 10 } as const;
 
 /** The same with caches, which one of the models has. */
-export const CACHED_PRICE = {
+const CACHED_PRICE = {
   ...PRICE,
   cache_read_usd_per_mtok: 0.1,
   cache_write_usd_per_mtok: 1.25,
