@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../core/chain/canonical.js";
 import { InputError } from "../../core/errors.js";
 import type { Protocol } from "../wire/protocol.js";
-import { checkDepth } from "../wire/request-fields.js";
+import { checkTextDepth } from "../wire/request-fields.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 import type { MeteredRequest } from "./meter.js";
 import { type RefusalReport, unbounded } from "./refusal.js";
@@ -27,15 +27,16 @@ const EXPONENT = /\d[eE][+-]?\d/;
 export function readMetered({ protocol, url, body, bytes: came }: RawRequest): MeteredRequest | RefusalReport {
   let parsed: unknown;
   try {
+    checkTextDepth(body);
     parsed = JSON.parse(body);
-  } catch {
-    return invalid("the body is no JSON");
+  } catch (error) {
+    return invalid(error instanceof InputError ? error.message : "the body is no JSON");
   }
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return invalid("the body is no object");
   const compatible = HOMES.get(url.hostname) !== protocol.home;
   try {
     const bytes = EXPONENT.test(body) ? Math.max(came, anew(parsed as JsonObject)) : came;
-    const wire = protocol.read(parsed as JsonObject, { bytes, compatible });
+    const wire = protocol.read(parsed as JsonObject, { bytes, compatible, shallow: true });
     return { protocol, wire, url: url.href, egress_bytes: bytes };
   } catch (error) {
     if (error instanceof InputError) return invalid(error.message);
@@ -46,7 +47,6 @@ export function readMetered({ protocol, url, body, bytes: came }: RawRequest): M
 
 /** How many bytes a body has when it is written anew, as it is sent. */
 function anew(body: JsonObject): number {
-  checkDepth(body);
   return Buffer.byteLength(JSON.stringify(body));
 }
 

@@ -45,11 +45,12 @@ const SURCHARGED: Readonly<Record<string, string>> = {
   compaction: "makes the provider sum up the conversation, which its usage does not tell; leave it out",
 };
 
-function read(body: JsonObject, { bytes, compatible }: RequestFacts): WireRequest {
-  checkDepth(body);
+function read(body: JsonObject, facts: RequestFacts): WireRequest {
+  const { compatible } = facts;
+  checkDepth(body, facts);
   const model = modelIn(body);
   refuseCharges(body);
-  const intake = new Intake({ bytes, compatible });
+  const intake = new Intake(facts);
   noteCacheControl(body, intake);
   readContent(body.system, "system", intake);
   forEachObject(body.messages, "messages", ({ content }, at) => readContent(content, below(at, "content"), intake));

@@ -38,12 +38,13 @@ export const OPENAI_CHAT: Protocol = {
 /** The two spellings of the limit of output: the second one is deprecated, and the only one that older servers know. */
 const LIMITS = ["max_completion_tokens", "max_tokens"] as const;
 
-function read(body: JsonObject, { bytes, compatible }: RequestFacts): WireRequest {
-  checkDepth(body);
+function read(body: JsonObject, facts: RequestFacts): WireRequest {
+  const { compatible } = facts;
+  checkDepth(body, facts);
   const model = modelIn(body);
   const about = openaiModel(model);
   refuseOpenaiSurcharges(body, model, about);
-  const intake = new Intake({ bytes, compatible });
+  const intake = new Intake(facts);
   readMessages(body.messages, about, intake);
   readTools(body, intake);
   readModalities(body, intake);

@@ -19,7 +19,7 @@ export const OPENAI_EMBEDDINGS: Protocol = {
 };
 
 function read(body: JsonObject, facts: RequestFacts): WireRequest {
-  checkDepth(body);
+  checkDepth(body, facts);
   const model = modelIn(body);
   refuseSurcharges(body);
   const intake = new Intake(facts);

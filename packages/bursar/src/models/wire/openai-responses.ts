@@ -27,13 +27,14 @@ export const OPENAI_RESPONSES: Protocol = {
 /** The provider refuses a lower limit. */
 const LEAST_OUTPUT = 16;
 
-function read(body: JsonObject, { bytes, compatible }: RequestFacts): WireRequest {
-  checkDepth(body);
+function read(body: JsonObject, facts: RequestFacts): WireRequest {
+  const { compatible } = facts;
+  checkDepth(body, facts);
   refuseUnbounded(body);
   const model = modelIn(body);
   const about = openaiModel(model);
   refuseOpenaiSurcharges(body, model, about);
-  const intake = new Intake({ bytes, compatible });
+  const intake = new Intake(facts);
   if (isSaid(body.instructions)) intake.text(textAt(body.instructions, "instructions"));
   readInput(body.input, about, intake);
   readTools(body.tools, "tools", intake);

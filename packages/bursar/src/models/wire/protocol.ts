@@ -21,6 +21,8 @@ export interface RequestFacts {
   readonly bytes: number;
   /** Whether the provider is the protocol's own, or a server that only speaks like it. */
   readonly compatible: boolean;
+  /** Whether somebody has looked already that the body is not nested too deeply. */
+  readonly shallow?: boolean;
 }
 
 /** A request, with the most it can take in and give back. */

@@ -3,6 +3,8 @@ import { isCount } from "../../core/chain/rules.js";
 import { MAX_DEPTH } from "../../core/chain/scan.js";
 import { InputError, show } from "../../core/errors.js";
 import { isObject } from "./json-object.js";
+import type { RequestFacts } from "./protocol.js";
+import { isDeeper } from "./text-depth.js";
 
 /** No model has a longer name; a longer one is not looked at any closer. */
 const LONGEST_NAME = 512;
@@ -98,9 +100,17 @@ export function checkHeld(output_tokens: number): number {
 }
 
 /** Refuses bodies so deep that whoever writes them out again runs out of stack. */
-export function checkDepth(body: JsonObject): void {
-  if (isWithin(body, MAX_DEPTH)) return;
-  throw new InputError("body", `is nested more than ${MAX_DEPTH} levels deep; make it flatter`);
+export function checkDepth(body: JsonObject, { shallow = false }: Pick<RequestFacts, "shallow"> = {}): void {
+  if (!shallow && !isWithin(body, MAX_DEPTH)) throw tooDeep();
+}
+
+/** The same for a body that is still a text. */
+export function checkTextDepth(text: string): void {
+  if (isDeeper(text, MAX_DEPTH + 1)) throw tooDeep();
+}
+
+function tooDeep(): InputError {
+  return new InputError("body", `is nested more than ${MAX_DEPTH} levels deep; make it flatter`);
 }
 
 /** Every request is walked through once, so this looks at nothing but containers and makes no lists. */
