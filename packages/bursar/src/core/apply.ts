@@ -213,6 +213,10 @@ export class Operations {
   private release(books: Books, operation: ReleaseOperation, time: Time): OutcomeOf<ReleaseOperation> {
     const call = reservedOf(books, operation.call);
     if (call.status !== "reserved") return repeatedSettlement("release");
+    if (operation.dead === true && CHARGED_WHEN_DEAD.has(call.kind)) {
+      const { notices, links } = this.commit(books, { op: "commit", call: call.id, used: {} }, time);
+      return { op: "release", repeated: false, notices, links };
+    }
     return { op: "release", repeated: false, ...this.giveBack(books, call, "released", time, operation.cause) };
   }
 

@@ -73,6 +73,8 @@ export interface CommitOperation extends Caused {
 export interface ReleaseOperation extends Caused {
   readonly op: "release";
   readonly call: CallId;
+  /** Its holder has died: then it is settled by its kind, as if it had expired. */
+  readonly dead?: true;
 }
 
 /** Settles reservations whose instant has come, the oldest first and `EXPIRING` at most at a time. */

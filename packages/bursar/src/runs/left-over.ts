@@ -1,4 +1,5 @@
 import { LedgerError } from "../core/errors.js";
+import type { CommitOperation, ReleaseOperation } from "../core/operation.js";
 import { callId } from "./call-id.js";
 import type { Desk } from "./desk.js";
 import { innerCallsOf } from "./inner-calls.js";
@@ -27,16 +28,25 @@ export class LeftOver {
     for (const epoch of epochs.filter((each) => each !== this.desk.epoch)) {
       if (!(await this.settleCall(callId(run, number, epoch), happened))) continue;
       found = true;
-      for (const inner of await innerCallsOf(this.desk, { run, number, epoch })) await this.settleCall(inner, false);
+      for (const inner of await innerCallsOf(this.desk, { run, number, epoch })) await this.settleInner(inner);
     }
     this.settled.add(number);
     return found;
   }
 
+  /** What a tool has asked a model may have been answered; what else it did inside of itself is made again. */
+  private settleInner(call: string): Promise<boolean> {
+    return this.carryOut({ op: "release", call, dead: true });
+  }
+
+  private settleCall(call: string, happened: boolean): Promise<boolean> {
+    return this.carryOut(happened ? { op: "commit", call, used: {} } : { op: "release", call });
+  }
+
   /** Tells whether there was such a call; settled before, it stays as it is. */
-  private async settleCall(call: string, happened: boolean): Promise<boolean> {
+  private async carryOut(operation: CommitOperation | ReleaseOperation): Promise<boolean> {
     try {
-      await this.desk.apply([happened ? { op: "commit", call, used: {} } : { op: "release", call }]);
+      await this.desk.apply([operation]);
       return true;
     } catch (error) {
       // It had not been admitted.

@@ -6,6 +6,7 @@ import type { Operation } from "../core/operation.js";
 import type { OwnEffect } from "../ports/program.js";
 import type { Timer } from "../ports/timer.js";
 import type { Effected, Gate, Gated, GatedCall } from "../runtime/gate.js";
+import { type Purse, withPurse } from "../runtime/purse.js";
 import { OutOfTime } from "../runtime/time-limit.js";
 import { callId } from "./call-id.js";
 import type { Asking, CallDeed, ChildRequest, Deed, Doing, Handlers } from "./deed.js";
@@ -270,12 +271,20 @@ export class Performer {
     this.waiting.delete(ask.number);
     let answered: Answered;
     let usage: unknown;
+    const refusals: RefusedInside[] = [];
+    const refused = (decision: Decision, message: string) => void refusals.push(new RefusedInside(decision, message));
     try {
-      const made = await deed.make(doing);
+      const made = await withPurse(this.purseFor(deed, doing, refused), () => deed.make(doing));
+      // Who swallows that the run is over does not go on with it.
+      const over = refusals.find(({ decision }) => decision.kind === "stopped");
+      if (over !== undefined) throw over;
       usage = made.usage;
       answered = { value: toJson(made.value) };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
+      // Whatever an SDK has made of it, it did not fit: that is for the run to answer.
+      const [refusal] = refusals;
+      if (refusal !== undefined) throw refusal;
       if (error instanceof RefusedInside || isFault(error)) throw error;
       usage = error;
       answered = { error: writeError(error) };
@@ -287,6 +296,13 @@ export class Performer {
       return !signal.aborted;
     });
     return { value: answered, usage, alongside: told.entry === null ? [] : [told.entry] };
+  }
+
+  /** What a tool asks models inside of itself is paid for by the run; a model call of the run's own is paid for already. */
+  private purseFor(deed: CallDeed, { gate, run, inner }: Doing, refused: NonNullable<Purse["refused"]>): Purse {
+    const { desk: store } = this;
+    const purse: Purse = { gate, store, budget: run.budget, chain: run.id, name: inner, refused };
+    return deed.call === "model" ? { ...purse, metered: true } : purse;
   }
 
   private refused(ask: AskEntry, decision: Decision, message: string): void | Promise<void> {

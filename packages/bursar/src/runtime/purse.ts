@@ -1,5 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { BudgetId } from "../core/budget.js";
+import type { CallId } from "../core/call.js";
+import type { Decision } from "../core/decision.js";
 import type { BudgetAmounts } from "../core/input.js";
 import type { Store } from "../ports/store.js";
 import type { Gate } from "./gate.js";
@@ -21,6 +23,10 @@ export interface Purse {
   readonly round?: Round;
   /** Whose holds, left behind because they could not be handed down, the next request takes; anybody's, unless it is said. */
   readonly leaver?: string;
+  /** Names the calls that are made from it, where whoever holds it has to find them again; they name themselves otherwise. */
+  readonly name?: () => CallId;
+  /** Told when a call does not fit, because frameworks swallow the error that says so. */
+  readonly refused?: (decision: Decision, message: string) => void;
   /** Whether somebody further out meters the call that is being made, so that nobody does so again. */
   readonly metered?: true;
 }

@@ -149,7 +149,7 @@ export class Meter {
   ): Promise<Metered<Value>> {
     const { gate, store, budget } = purse;
     const { wire, signal, wait_ms = purse.wait_ms } = request;
-    const call_id = newName(store.clock.now().instant);
+    const call_id = purse.name?.() ?? newName(store.clock.now().instant);
     const told = this.tell(purse, request, call_id);
     const call = new HeldCall(call_id, terms, told, purse.round ?? null);
     try {
@@ -168,6 +168,7 @@ export class Meter {
         return gated;
       }
       const report = reportDecision(gated.decision, gated.message, store.dimensions);
+      purse.refused?.(gated.decision, gated.message);
       await told?.refuse(report);
       return refused(report, gated.decision);
     } catch (error) {

@@ -257,8 +257,10 @@ export class LeasingStore extends StoreOver {
     const { holder, slice, call } = found;
     if (operation.op === "release") {
       if (call.charged !== null) return repeatedly(operation, call);
-      slice.settle(call, {});
-      call.asked = {};
+      // A model may have answered a holder that died meanwhile.
+      const paid = operation.dead === true && call.kind === "model";
+      slice.settle(call, paid ? call.asked : {});
+      if (!paid) call.asked = {};
       await this.settled(holder, slice, call);
       return { op: "release", repeated: false, notices: [], links: [] };
     }

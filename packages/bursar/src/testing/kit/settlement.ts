@@ -102,6 +102,21 @@ export const SETTLEMENT: readonly Case[] = [
     },
   },
   {
+    name: "what is given back for a dead holder is settled by the kind of its call too",
+    async run(scene) {
+      await scene.open("run", scene.limits({ cost_usd: 10 }));
+      await scene.reserve("run", "model", { cost_usd: 1 }, { kind: "model" });
+      await scene.reserve("run", "tool", { cost_usd: 2 }, { kind: "tool" });
+      const dead = (call: string) => scene.store.apply([{ op: "release", call, dead: true }]);
+      for (const repeated of [false, true]) {
+        for (const call of ["model", "tool"]) assert.equal((await dead(call))[0].repeated, repeated);
+      }
+      await scene.expectUsed("run", { cost_usd: 1 });
+      await scene.commit("model", { cost_usd: 0.25 });
+      await scene.expectUsed("run", { cost_usd: 0.25 });
+    },
+  },
+  {
     name: "a list of operations happens as a whole or not at all",
     async run(scene) {
       await scene.open("run", scene.limits({ cost_usd: 1 }));
