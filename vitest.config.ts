@@ -12,5 +12,6 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     // Property tests explore many histories; a slow machine must not fail them.
     testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

@@ -109,8 +109,12 @@ function compiled(): { readonly folder: string; readonly file: string } {
 test("an agent in TypeScript asks a model, and hands over what it has when its tokens end", async () => {
   const { folder, file } = compiled();
   try {
-    await using model = await openScriptedModel({ script: () => "More about water, please.", apiKey: "k-1" });
-    const served = ["--model-url", model.url, "--model", "scripted", "--price", "1,2"];
+    await using model = await openScriptedModel({
+      ...{ script: () => "More about water, please.", apiKey: "k-1" },
+      models: ["gpt-4o"],
+    });
+    // Its price stands in the table.
+    const served = ["--model-url", model.url, "--model", "gpt-4o"];
     const budget = [
       "--budget",
       "llm_tokens=1200",
@@ -125,6 +129,7 @@ test("an agent in TypeScript asks a model, and hands over what it has when its t
     expect(said).toMatchObject({ status: "failed", failure: { dimension: "llm_tokens" }, result: { complete: false } });
     expect(status).toBe(5);
     expect(said.usage.llm_tokens).toBeGreaterThan(0);
+    expect(said.usage.cost_usd).toBeGreaterThan(0);
     expect(said.usage.llm_tokens).toBeLessThanOrEqual(1200);
     expect(said.result.draft).toBe("More about water, please.");
     const free = await spawned(["run", file, "--agent", "--input", '{"subject":"tea"}'], stage.env);

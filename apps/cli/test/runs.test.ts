@@ -193,7 +193,7 @@ const REFUSED: readonly (readonly [readonly string[], number, string])[] = [
   [["run", "MODULE", "--agent", "--deadline", "soon"], 2, "--deadline is soon"],
   [["run", "MODULE", "--agent", "--detach", "--store", "memory:"], 2, "nothing can be left to a worker"],
   [["run", "MODULE", "--agent", "--model-url", "http://ada:secret@h/v1"], 2, "BURSAR_MODEL_KEY"],
-  [["run", "MODULE", "--agent", "--model-url", "http://h/v1", "--model", "m"], 2, "--price is missing"],
+  [["run", "MODULE", "--agent", "--model-url", "http://h/v1"], 2, "--model is missing"],
   [["run", "MODULE", "--agent", "--module", "/no/such.mjs"], 1, "is not there"],
   [["runs", "--status", "pausd"], 2, "did you mean paused?"],
   [["show"], 2, "the run to show is missing"],

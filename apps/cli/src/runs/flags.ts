@@ -39,7 +39,8 @@ export const EQUIPMENT_HELP = `  --module <file>    TypeScript or JavaScript wit
                      else BURSAR_MODEL_URL. Its key stands in BURSAR_MODEL_KEY
   --model <name>     the model of requests that name none; else BURSAR_MODEL
   --price <in,out>   what a million tokens cost in USD, in and out, such as
-                     0.15,0.60; else BURSAR_MODEL_PRICE
+                     0.15,0.60; else BURSAR_MODEL_PRICE, else as the table of
+                     prices says: models that are not in it are not called
   --max-tokens <n>   the longest answer, where a request does not say
   --module and --program may be given again.`;
 

@@ -20,13 +20,12 @@ export function modelOf(flags: Given, env: Readonly<Record<string, string | unde
     throw new UsageError("--model-url holds a login; put the key into BURSAR_MODEL_KEY, and leave it out here");
   }
   if (model === undefined) throw new UsageError("--model is missing: name the model that requests go to");
-  if (price === undefined) {
-    throw new UsageError(`--price is missing: state what a million tokens of ${model} cost, as --price 0.15,0.60`);
-  }
   const apiKey = env.BURSAR_MODEL_KEY;
   try {
     return chatModel({
-      ...{ url, model, prices: { [model]: readPrice(price) } },
+      ...{ url, model },
+      // What nobody states is looked up; a model that is not in the table is refused when it is asked.
+      ...(price !== undefined && { prices: { [model]: readPrice(price) } }),
       ...(max_tokens !== undefined && { max_tokens }),
       ...(apiKey !== undefined && apiKey !== "" && { apiKey }),
     });

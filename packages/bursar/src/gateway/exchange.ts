@@ -190,7 +190,7 @@ export class Exchange {
     for (const id of SHOWN) {
       const amount = amounts[id];
       if (amount === undefined || !dimensions.has(id)) continue;
-      headers[`x-bursar-${word}-${id.replaceAll("_", "-")}`] = String(writeAmount(dimensions.get(id), amount));
+      headers[`x-bursar-${word}-${SPELT[id]}`] = String(writeAmount(dimensions.get(id), amount));
     }
     return headers;
   }
@@ -198,6 +198,8 @@ export class Exchange {
 
 /** The dimensions of which headers tell: those a client can do something about. */
 const SHOWN = ["cost_usd", "llm_tokens", "steps"];
+/** As headers are written. */
+const SPELT: Readonly<Record<string, string>> = Object.fromEntries(SHOWN.map((id) => [id, id.replaceAll("_", "-")]));
 
 /** Whoever asked has hung up. */
 class ClientGone extends Error {

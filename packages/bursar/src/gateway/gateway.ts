@@ -41,15 +41,14 @@ export class Gateway implements AsyncDisposable {
   private readonly requests: Requests;
   private readonly connections: Connections;
 
-  constructor(options: GatewayOptions) {
-    const settings = readSettings(options);
-    const { store, answer_ms, silence_ms, wait_ms, timer } = settings;
+  constructor(settings: Settings, sender: Sender) {
+    const { store, wait_ms, timer } = settings;
     this.settings = settings;
     this.keys = new Keys(store);
     this.gate = new Gate({ store, ...(wait_ms !== null && { wait_ms }), ...(timer !== null && { timer }) });
-    this.sender = new Sender({ answer_ms, silence_ms });
+    this.sender = sender;
     this.requests = new Requests({
-      ...{ settings, gate: this.gate, sender: this.sender, meter: new Meter(settings.meter) },
+      ...{ settings, gate: this.gate, sender, meter: new Meter(settings.meter) },
       ring: new KeyRing(this.keys, store.clock),
       base: () => this.url,
     });
@@ -132,7 +131,9 @@ const KEEP_ALIVE_MS = 65_000;
 
 /** Opens a gateway, which listens when this returns. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const gateway = new Gateway(options);
+  const settings = readSettings(options);
+  const { answer_ms, silence_ms } = settings;
+  const gateway = new Gateway(settings, await Sender.open({ answer_ms, silence_ms }));
   await gateway.listen();
   return gateway;
 }

@@ -29,7 +29,7 @@ import type { KeyRing } from "./key-ring.js";
 import type { Settings } from "./options.js";
 import { tellOwn } from "./own-pages.js";
 import { bodyOfAnswer } from "./received.js";
-import { type Route, routeTo, type Target, targetOf } from "./route.js";
+import { type Route, Routes, type Target } from "./route.js";
 import { type Sender, UpstreamTimeout } from "./sender.js";
 import { UpstreamDenied } from "./upstream.js";
 import { Visit } from "./visit.js";
@@ -53,11 +53,13 @@ export class Requests {
   closing = false;
   private readonly options: RequestsOptions;
   private readonly events: Events;
+  private readonly routes: Routes;
   private readonly underWay = new Set<Promise<void>>();
 
   constructor(options: RequestsOptions) {
     this.options = options;
     this.events = new Events(options.settings.store.dimensions);
+    this.routes = new Routes(options.settings.upstreams);
   }
 
   serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -80,8 +82,10 @@ export class Requests {
   private async handle(visit: Visit): Promise<void> {
     const { incoming, response, method } = visit;
     if (this.closing) return sayError(response, CLOSING, { connection: "close", "retry-after": "1" });
-    const target = targetOf(incoming.url ?? "/");
-    if (target === null) return sayError(response, NO_TARGET);
+    const home = incoming.headers["anthropic-version"] === undefined ? "openai" : "anthropic";
+    const found = this.routes.find(method, incoming.url ?? "/", home);
+    if (found === null) return sayError(response, NO_TARGET);
+    const { target, route } = found;
     const { pathname } = target;
     visit.path = pathname;
     if (pathname === "/health") return say(response, 200, { status: "ok" });
@@ -89,8 +93,6 @@ export class Requests {
     if ("status" in purse) return sayError(response, purse);
     visit.purse = purse;
     if (method === "GET" && pathname.startsWith("/bursar/")) return tellOwn(pathname, purse, this.events, response);
-    const home = incoming.headers["anthropic-version"] === undefined ? "openai" : "anthropic";
-    const route = routeTo(this.options.settings.upstreams, method, pathname, home);
     if (route === null) return sayError(response, unknownPath(method, pathname));
     visit.upstream = route.upstream.name;
     const body = await this.bodyOf(incoming);

@@ -25,7 +25,7 @@ export interface Target {
 }
 
 /** The path of a request, with dots resolved as servers do; null when it has none. */
-export function targetOf(url: string): Target | null {
+function targetOf(url: string): Target | null {
   // Two slashes would begin the name of a host.
   const path = url.startsWith("/") ? `http://gateway/${url.replace(/^[/\\]+/, "")}` : url;
   if (!/^https?:\/\//i.test(path) || !URL.canParse(path)) return null;
@@ -33,8 +33,40 @@ export function targetOf(url: string): Target | null {
   return { pathname, search };
 }
 
+/** Clients ask for few paths and for those again and again; a client that asks for many fills nothing. */
+const MOST_KEPT = 100;
+
+/** Finds where requests go, and remembers it. */
+export class Routes {
+  private readonly upstreams: readonly Upstream[];
+  private readonly kept = new Map<string, Found>();
+
+  constructor(upstreams: readonly Upstream[]) {
+    this.upstreams = upstreams;
+  }
+
+  /** Null when there is no path at all. */
+  find(method: string, url: string, home: Home): Found | null {
+    const key = `${method} ${home} ${url}`;
+    const known = this.kept.get(key);
+    if (known !== undefined) return known;
+    const target = targetOf(url);
+    if (target === null) return null;
+    const route = routeTo(this.upstreams, method, target.pathname, home);
+    const found = { target, route };
+    if (route !== null && this.kept.size < MOST_KEPT) this.kept.set(key, found);
+    return found;
+  }
+}
+
+/** A path, and where it leads; nowhere if it is not passed on. */
+export interface Found {
+  readonly target: Target;
+  readonly route: Route | null;
+}
+
 /** Null for all that is not passed on. `home` says whose protocols the client speaks where the path does not. */
-export function routeTo(upstreams: readonly Upstream[], method: string, pathname: string, home: Home): Route | null {
+function routeTo(upstreams: readonly Upstream[], method: string, pathname: string, home: Home): Route | null {
   const segments = pathname.split("/").filter((segment) => segment !== "");
   const named = upstreams.find(({ name }) => name === segments[0]);
   const ending = segments

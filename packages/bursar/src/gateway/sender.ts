@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import { BursarError } from "../core/errors.js";
 import { Received } from "./received.js";
 
@@ -40,11 +40,18 @@ export class Sender implements Disposable {
   private readonly options: SenderOptions;
   private readonly agent: Agent;
 
-  constructor(options: SenderOptions) {
+  private constructor(options: SenderOptions, agent: Agent) {
     this.options = options;
+    this.agent = agent;
+  }
+
+  /** Whoever only looks at keys does not wait until it is loaded, which takes longer than all the rest. */
+  static async open(options: SenderOptions): Promise<Sender> {
+    const { Agent } = await import("undici");
     const { answer_ms: headersTimeout, silence_ms: bodyTimeout } = options;
     const idle = { keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS };
-    this.agent = new Agent({ ...idle, headersTimeout, bodyTimeout, pipelining: 1, connections: null });
+    const agent = new Agent({ ...idle, headersTimeout, bodyTimeout, pipelining: 1, connections: null });
+    return new Sender(options, agent);
   }
 
   /** Sends a request, and gives the answer once its headers are there. */

@@ -51,6 +51,8 @@ export class Upstream {
   readonly speaks: readonly Home[];
   private readonly key: string | null;
 
+  private readonly addresses = new Map<ProtocolName, URL>();
+
   constructor(options: UpstreamOptions) {
     checkKeys(options, "upstream", KEYS);
     const { name, url, key = null, speaks = HOMES } = options;
@@ -77,7 +79,10 @@ export class Upstream {
 
   /** Where a request of a protocol goes. */
   addressOf({ name }: Protocol, search: string): URL {
-    return this.below(ENDINGS[name], search);
+    if (search !== "") return this.below(ENDINGS[name], search);
+    const known = this.addresses.get(name) ?? this.below(ENDINGS[name], "");
+    this.addresses.set(name, known);
+    return known;
   }
 
   below(ending: string, search: string): URL {

@@ -299,7 +299,7 @@ export class Gate implements Disposable {
       throw limit.signal.reason;
     }
     try {
-      const result: unknown = await untilAborted(effect, limit.signal);
+      const result: unknown = await (limit.mayFire ? untilAborted(effect, limit.signal) : effect(limit.signal));
       if (typeof result !== "object" || result === null || !("value" in result)) {
         throw new InputError(
           "effect",

@@ -27,6 +27,8 @@ interface Surroundings {
 /** A signal that fires when a clock or a deadline on the path runs out, or when the caller's own does. */
 export class TimeLimit implements Disposable {
   readonly signal: AbortSignal;
+  /** Whether it can fire at all. A path without clocks and deadlines never gets any: limits are fixed when a budget is opened. */
+  readonly mayFire: boolean;
   private readonly controller = new AbortController();
   private readonly around: Surroundings;
   private readonly outer: AbortSignal | undefined;
@@ -38,9 +40,12 @@ export class TimeLimit implements Disposable {
     this.around = around;
     this.outer = outer;
     this.signal = this.controller.signal;
+    const left = timeLeft(path, around.dimensions, around.clock);
+    this.mayFire = outer !== undefined || left !== Number.POSITIVE_INFINITY;
+    if (!this.mayFire) return;
     if (outer?.aborted) this.controller.abort(outer.reason);
     outer?.addEventListener("abort", this.follow);
-    this.arm(path);
+    this.arm(left);
   }
 
   [Symbol.dispose](): void {
@@ -51,8 +56,7 @@ export class TimeLimit implements Disposable {
 
   private readonly follow = () => this.controller.abort(this.outer?.reason);
 
-  private arm(path: Path): void {
-    const left = timeLeft(path, this.around.dimensions, this.around.clock);
+  private arm(left: number): void {
     if (left === Number.POSITIVE_INFINITY || this.over) return;
     if (left <= 0) this.controller.abort(new OutOfTime());
     else this.alarm = this.around.timer.after(left, () => void this.ring());
@@ -60,7 +64,8 @@ export class TimeLimit implements Disposable {
 
   private async ring(): Promise<void> {
     try {
-      this.arm(await this.around.path());
+      const { dimensions, clock } = this.around;
+      this.arm(timeLeft(await this.around.path(), dimensions, clock));
     } catch {
       // A store that is away for a moment says nothing about the time; one that stays away is asked a few times, and who
       // cannot ask how much time is left then has none.

@@ -20,7 +20,8 @@ export function openInode(base: Base, path: string, request: OpenRequest): Inode
     throw new FsError(request.exclusive && isDots(name) ? "EEXIST" : "EISDIR");
   }
   // A name that has to be new is the name itself, even where a link stands.
-  const last = request.follow && !(request.create && request.exclusive) ? "follow" : "keep";
+  const following = request.create ? "create" : "follow";
+  const last = request.follow && !(request.create && request.exclusive) ? following : "keep";
   const found = resolve(base, path, last);
   if (found.inode === undefined) return createFile(found, request);
   if (request.create && request.exclusive) throw new FsError("EEXIST");

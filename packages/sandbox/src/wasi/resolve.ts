@@ -10,10 +10,11 @@ export interface Base {
 }
 
 /**
- * What to do with a symbolic link in the last place: follow it; take the link itself, unless a slash behind it asks for
- * the directory it leads to; or take the name, whatever stands there and whether or not a slash follows.
+ * What to do with a symbolic link in the last place: follow it; follow it to a file that may have to be made, which no name with a
+ * slash behind it can be; take the link itself, unless a slash behind it asks for the directory it leads to; or take the name,
+ * whatever stands there and whether or not a slash follows.
  */
-export type LastLink = "follow" | "keep" | "name";
+export type LastLink = "follow" | "create" | "keep" | "name";
 
 export interface Resolved {
   /** The directory that holds the name. */
@@ -75,8 +76,10 @@ class Walk {
       return null;
     }
     const directory = this.here();
-    const inode = directory.lookup(name);
     const isLast = this.pending.length === 0;
+    // Before it is looked up, so that a link which leads to itself is none that is followed for ever.
+    if (isLast && this.slash && this.last === "create") throw new FsError("EISDIR");
+    const inode = directory.lookup(name);
     if (inode?.kind === "symlink" && this.follows(isLast)) {
       this.hop(inode.target, isLast);
       return null;
@@ -92,7 +95,7 @@ class Walk {
   }
 
   private follows(isLast: boolean): boolean {
-    return !isLast || this.last === "follow" || (this.last === "keep" && this.slash);
+    return !isLast || this.last === "follow" || this.last === "create" || (this.last === "keep" && this.slash);
   }
 
   private hop(target: string, isLast: boolean): void {
