@@ -7,7 +7,7 @@ import { type Clock, Events, openStore, Sweeper } from "bursar";
 import { openScriptedModel, type Script } from "bursar/testing";
 import { afterAll, describe, expect, test } from "vitest";
 import { startGateway, until } from "./gateway-process.js";
-import { bursar } from "./run.js";
+import { bursar, inOne } from "./run.js";
 
 const folder = mkdtempSync(join(tmpdir(), "bursar-gateway-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -42,6 +42,40 @@ function ask(url: string, secret: string, body: object = ASK): Promise<Response>
   const headers = { authorization: `Bearer ${secret}`, "content-type": "application/json" };
   return fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body: JSON.stringify(body) });
 }
+
+const NONE = { OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "", BURSAR_UPSTREAM_OPENAI_KEY: "" };
+const MISTAKEN: readonly (readonly [readonly string[], Readonly<Record<string, string>>, number, string])[] = [
+  [[], NONE, 2, "set OPENAI_API_KEY or ANTHROPIC_API_KEY"],
+  [["--prot", "1"], {}, 2, "did you mean --port?"],
+  [["--port", "70000"], {}, 2, "from 0 to 65535"],
+  [["--upstream", "https://api.openai.com/v1"], {}, 2, "has no name"],
+  [["--upstream", "openai=api.openai.com"], {}, 2, "is no address"],
+  [["--upstream", "openai=https://me:secret@api.openai.com/v1"], {}, 2, "holds a login"],
+  [["--upstream", "v1=https://api.openai.com/v1"], {}, 2, "which paths begin with"],
+  [["--upstream", "a=http://localhost:1", "--upstream", "a=http://localhost:2"], {}, 2, "twice"],
+  [["--budget", "cots_usd=5"], {}, 2, "did you mean cost_usd?"],
+  [["--policies", "cost_usd=hard_stop"], {}, 2, "nothing without --budget"],
+  [["--budget", "cost_usd=5", "--host", "0.0.0.0"], {}, 2, "give clients keys instead"],
+  [["--store", "memory:"], {}, 2, "no key can be in it"],
+  [["--tls-cert", "cert.pem"], {}, 2, "--tls-key is missing"],
+  [["--tls-cert", "none.pem", "--tls-key", "none.pem"], {}, 1, "none.pem cannot be read (ENOENT)"],
+  [["--tls-cert", `${TLS}key.pem`, "--tls-key", `${TLS}key.pem`], {}, 2, "no certificate"],
+  [["--price", "0.1,0.2"], {}, 2, "names no model"],
+  [["--assume", "cheap"], {}, 2, "as 0.15,0.60"],
+  [["--wait", "long"], {}, 2, "from 0s to 1h"],
+  [["--url", "nowhere"], {}, 2, "an address such as"],
+  [[], { OPENAI_BASE_URL: "http://127.0.0.1:8787/v1" }, 2, "would be this gateway itself"],
+  [[], { BURSAR_UPSTREAM_OPENAI_KEY: "bursar_0123" }, 2, "for clients"],
+];
+const USUAL = {
+  BURSAR_STORE: `sqlite:${join(folder, "usage.db")}`,
+  BURSAR_CONFIG: "",
+  BURSAR_UPSTREAM_OPENAI_KEY: "sk-1",
+};
+const mistaken = inOne(
+  MISTAKEN.filter(([, more]) => Object.keys(more).length === 0).map(([args]) => ["gateway", ...args]),
+  USUAL,
+);
 
 describe("bursar gateway", () => {
   test("serves keys that were made before and while it runs, and tells each request", async () => {
@@ -175,33 +209,10 @@ describe("bursar gateway", () => {
     ]);
   });
 
-  const none = { OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "", BURSAR_UPSTREAM_OPENAI_KEY: "" };
-  test.each<[readonly string[], Readonly<Record<string, string>>, number, string]>([
-    [[], none, 2, "set OPENAI_API_KEY or ANTHROPIC_API_KEY"],
-    [["--prot", "1"], {}, 2, "did you mean --port?"],
-    [["--port", "70000"], {}, 2, "from 0 to 65535"],
-    [["--upstream", "https://api.openai.com/v1"], {}, 2, "has no name"],
-    [["--upstream", "openai=api.openai.com"], {}, 2, "is no address"],
-    [["--upstream", "openai=https://me:secret@api.openai.com/v1"], {}, 2, "holds a login"],
-    [["--upstream", "v1=https://api.openai.com/v1"], {}, 2, "which paths begin with"],
-    [["--upstream", "a=http://localhost:1", "--upstream", "a=http://localhost:2"], {}, 2, "twice"],
-    [["--budget", "cots_usd=5"], {}, 2, "did you mean cost_usd?"],
-    [["--policies", "cost_usd=hard_stop"], {}, 2, "nothing without --budget"],
-    [["--budget", "cost_usd=5", "--host", "0.0.0.0"], {}, 2, "give clients keys instead"],
-    [["--store", "memory:"], {}, 2, "no key can be in it"],
-    [["--tls-cert", "cert.pem"], {}, 2, "--tls-key is missing"],
-    [["--tls-cert", "none.pem", "--tls-key", "none.pem"], {}, 1, "none.pem cannot be read (ENOENT)"],
-    [["--tls-cert", `${TLS}key.pem`, "--tls-key", `${TLS}key.pem`], {}, 2, "no certificate"],
-    [["--price", "0.1,0.2"], {}, 2, "names no model"],
-    [["--assume", "cheap"], {}, 2, "as 0.15,0.60"],
-    [["--wait", "long"], {}, 2, "from 0s to 1h"],
-    [["--url", "nowhere"], {}, 2, "an address such as"],
-    [[], { OPENAI_BASE_URL: "http://127.0.0.1:8787/v1" }, 2, "would be this gateway itself"],
-    [[], { BURSAR_UPSTREAM_OPENAI_KEY: "bursar_0123" }, 2, "for clients"],
-  ])("%j %j: %d", async (args, more, code, message) => {
-    const env = { BURSAR_STORE: `sqlite:${join(folder, "usage.db")}`, BURSAR_CONFIG: "" };
-    const own = { ...env, BURSAR_UPSTREAM_OPENAI_KEY: "sk-1", ...more };
-    const { status, stderr, stdout } = bursar(["gateway", ...args], own);
+  test.each(MISTAKEN)("%j %j: %d", async (args, more, code, message) => {
+    const line = ["gateway", ...args];
+    const plain = Object.keys(more).length === 0;
+    const { status, stderr, stdout } = plain ? mistaken(line) : bursar(line, { ...USUAL, ...more });
     expect(stderr).toContain(message);
     expect([status, stdout]).toEqual([code, ""]);
     expect(stderr).not.toContain("secret");

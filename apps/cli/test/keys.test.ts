@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openStore } from "bursar";
 import { Keys } from "bursar/gateway";
 import { afterAll, describe, expect, test } from "vitest";
-import { bursar } from "./run.js";
+import { bursar, inOne, severally } from "./run.js";
 
 const folder = mkdtempSync(join(tmpdir(), "bursar-keys-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -26,6 +26,29 @@ async function find(secret: string) {
   await using store = await openStore(env.BURSAR_STORE);
   return new Keys(store).find(secret);
 }
+
+const MISTAKEN: readonly (readonly [readonly string[], number, string])[] = [
+  [["creat"], 2, "did you mean create?"],
+  [["create"], 2, "who pays is missing"],
+  [["create", "--limits", "cots_usd=5"], 2, "did you mean cost_usd?"],
+  [["create", "--limits", "steps=5", "--polices", "steps=hard_stop"], 2, "did you mean --policies?"],
+  [["create", "--limits", "steps=5", "--policies", "steps=sometimes"], 2, "sometimes"],
+  [["create", "--limits", "steps=5", "--budget", "nightly"], 2, "leave --limits"],
+  [["create", "--budget", "nobody"], 1, "there is no budget nobody"],
+  [["create", "--session", "nobody", "--limits", "steps=1"], 1, "there is no session nobody"],
+  [["create", "--limits", "steps=5", "--expires", "soon"], 2, "30d"],
+  [["create", "--limits", "steps=5", "--store", "memory:"], 2, "memory:"],
+  [["create", "--policies", "steps=hard_stop", "--budget", "nightly"], 2, "--policies says nothing"],
+  [["rotate"], 2, "the key to rotate is missing"],
+  [["rotate", "zzzz"], 1, "there is no key zzzz"],
+  [["rotate", "zzzz", "--grace", "later"], 2, "1h"],
+  [["revoke", "bursar_0123456789abcdef_secret"], 2, "should stand in no command line"],
+  [["list", "--store", `sqlite:${join(folder, "misspelt.db")}`], 1, "there is no store"],
+];
+const mistaken = inOne(
+  MISTAKEN.map(([args]) => ["keys", ...args]),
+  env,
+);
 
 describe("bursar keys", () => {
   test("makes a key with a budget of its own, and shows its secret once", async () => {
@@ -80,37 +103,22 @@ describe("bursar keys", () => {
     expect(bursar(["keys"], env).stdout).toMatch(new RegExp(`revoked +${key.id}`));
   });
 
-  test.each([
-    [["creat"], 2, "did you mean create?"],
-    [["create"], 2, "who pays is missing"],
-    [["create", "--limits", "cots_usd=5"], 2, "did you mean cost_usd?"],
-    [["create", "--limits", "steps=5", "--polices", "steps=hard_stop"], 2, "did you mean --policies?"],
-    [["create", "--limits", "steps=5", "--policies", "steps=sometimes"], 2, "sometimes"],
-    [["create", "--limits", "steps=5", "--budget", "nightly"], 2, "leave --limits"],
-    [["create", "--budget", "nobody"], 1, "there is no budget nobody"],
-    [["create", "--session", "nobody", "--limits", "steps=1"], 1, "there is no session nobody"],
-    [["create", "--limits", "steps=5", "--expires", "soon"], 2, "30d"],
-    [["create", "--limits", "steps=5", "--store", "memory:"], 2, "memory:"],
-    [["create", "--policies", "steps=hard_stop", "--budget", "nightly"], 2, "--policies says nothing"],
-    [["rotate"], 2, "the key to rotate is missing"],
-    [["rotate", "zzzz"], 1, "there is no key zzzz"],
-    [["rotate", "zzzz", "--grace", "later"], 2, "1h"],
-    [["revoke", "bursar_0123456789abcdef_secret"], 2, "should stand in no command line"],
-    [["list", "--store", `sqlite:${join(folder, "misspelt.db")}`], 1, "there is no store"],
-  ])("%j: %d", (args, code, message) => {
-    const { status, stderr, stdout } = bursar(["keys", ...args], env);
+  test.each(MISTAKEN)("%j: %d", (args, code, message) => {
+    const { status, stderr, stdout } = mistaken(["keys", ...args]);
     expect([status, stdout]).toEqual([code, ""]);
     expect(stderr).toContain(message);
     expect(stderr).not.toContain("_secret");
   });
 
-  test.each([[["--help"]], [["help", "create"]], [["list", "--help"]], [["rotate", "-h"]], [["revoke", "--help"]]])(
-    "%j tells how, in 80 columns",
-    (args) => {
-      const { status, stdout } = bursar(["keys", ...args], env);
+  test("each tells how, in 80 columns", () => {
+    const asked = [["--help"], ["help", "create"], ["list", "--help"], ["rotate", "-h"], ["revoke", "--help"]];
+    for (const { status, stdout } of severally(
+      asked.map((args) => ["keys", ...args]),
+      env,
+    )) {
       expect(status).toBe(0);
       expect(stdout).toMatch(/^Usage: bursar keys [\s\S]*\nExamples:\n/);
       for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
-    },
-  );
+    }
+  });
 });

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { devNull } from "node:os";
 import { describe, expect, test } from "vitest";
-import { bursar, MAIN } from "./run.js";
+import { bursar, inOne, MAIN } from "./run.js";
 
 describe("bursar demo --sandbox", () => {
   test("shows a program that is stopped, what its author is told, and a session that lives on", () => {
@@ -75,33 +75,37 @@ describe("bursar demo --budgets without a terminal", () => {
   });
 });
 
+const MISTAKEN: readonly (readonly [readonly string[], string])[] = [
+  [["demo", "--fats"], "the flag --fats is not known; did you mean --fast?"],
+  [["dmeo"], "the command dmeo is not known; did you mean demo?"],
+  [["demo", "extra"], '"extra" is not expected here'],
+  [["demo", "--seed", "-1"], "--seed"],
+  [["demo", "--seed", "many"], '--seed is "many"; allowed: a whole number'],
+  [["demo", "--yes", "--deny"], "--yes and --deny exclude each other"],
+  [["demo", "--seed", "2"], "--seed says nothing without --budgets"],
+  [["demo", "--sandbox", "--store", "sqlite:x.db"], "--store says nothing without --run"],
+  [["--verison"], "did you mean --version?"],
+];
+const HELPED: readonly (readonly [readonly string[], string])[] = [
+  [["dmeo"], "See bursar --help."],
+  [["demo", "--fats"], "See bursar demo --help."],
+  [["verify"], "See bursar verify --help."],
+  [["store", "chekc"], "See bursar store --help."],
+  [["store", "archive"], "See bursar store archive --help."],
+  [["store", "--jsno"], "See bursar store --help."],
+];
+const mistaken = inOne([...MISTAKEN, ...HELPED].map(([args]) => args));
+
 describe("the command line", () => {
-  test.each([
-    [["demo", "--fats"], "the flag --fats is not known; did you mean --fast?"],
-    [["dmeo"], "the command dmeo is not known; did you mean demo?"],
-    [["demo", "extra"], '"extra" is not expected here'],
-    [["demo", "--seed", "-1"], "--seed"],
-    [["demo", "--seed", "many"], '--seed is "many"; allowed: a whole number'],
-    [["demo", "--yes", "--deny"], "--yes and --deny exclude each other"],
-    [["demo", "--seed", "2"], "--seed says nothing without --budgets"],
-    [["demo", "--sandbox", "--store", "sqlite:x.db"], "--store says nothing without --run"],
-    [["--verison"], "did you mean --version?"],
-  ])("%j is not understood and says why", (args, message) => {
-    const { status, stdout, stderr } = bursar(args);
+  test.each(MISTAKEN)("%j is not understood and says why", (args, message) => {
+    const { status, stdout, stderr } = mistaken(args);
     expect(status).toBe(2);
     expect(stdout).toBe("");
     expect(stderr).toContain(message);
   });
 
-  test.each([
-    [["dmeo"], "See bursar --help."],
-    [["demo", "--fats"], "See bursar demo --help."],
-    [["verify"], "See bursar verify --help."],
-    [["store", "chekc"], "See bursar store --help."],
-    [["store", "archive"], "See bursar store archive --help."],
-    [["store", "--jsno"], "See bursar store --help."],
-  ])("%j names the help that helps", (args, message) => {
-    expect(bursar(args)).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
+  test.each(HELPED)("%j names the help that helps", (args, message) => {
+    expect(mistaken(args)).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
   });
 
   test("help is a command too", () => {

@@ -26,6 +26,21 @@ export function severally(
   return JSON.parse(stdout) as readonly Ran[];
 }
 
+/** The same for the cases of a table: the first that is asked for has all of them run. */
+export function inOne(
+  lines: readonly (readonly string[])[],
+  env: Readonly<Record<string, string>> = {},
+): (args: readonly string[]) => Ran {
+  let all: readonly Ran[] | null = null;
+  return (args) => {
+    all ??= severally(lines, env);
+    const at = lines.findIndex((line) => JSON.stringify(line) === JSON.stringify(args));
+    const found = all[at];
+    if (found === undefined) throw new Error(`${args.join(" ")} is none of the command lines`);
+    return found;
+  };
+}
+
 function ran(args: readonly string[], env: Readonly<Record<string, string>>, input: string): Ran {
   const { FORCE_COLOR: _, BURSAR_STORE: __, ...inherited } = process.env;
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, readAmounts } from "bursar";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bursar, MAIN } from "./run.js";
+import { bursar, inOne, MAIN } from "./run.js";
 
 const folder = await mkdtemp(join(tmpdir(), "bursar-cli-"));
 const at = (name: string) => join(folder, name);
@@ -30,6 +30,40 @@ beforeAll(async () => {
   ]);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const MISTAKEN: readonly (readonly [readonly string[], number, string])[] = [
+  [["store", "chekc"], 2, "the command store chekc is not known; did you mean check?"],
+  [["store", "check", "--achive", "x"], 2, "did you mean --archive?"],
+  [["store", "export"], 2, "the file to write (or -) is missing"],
+  [["store", "export", "-", "--json"], 2, "--json and - exclude each other"],
+  [["store", "archive", "x", "--older", "soon"], 2, "allowed: a number and s, m, h, d or w"],
+  [["store", "archive", "x"], 2, "--older is missing"],
+  [["store", "import", "/no/such/file"], 1, "/no/such/file is not there"],
+  [["store", "import", "/"], 1, "is a folder"],
+  [["store", "--store", "./x.db"], 2, "did you mean sqlite:./x.db?"],
+  [["store", "--store", "memory:"], 2, "lives in the process that made it"],
+  [["store", "--store", "sqlite:/no/such/x.db"], 1, "there is no store at /no/such/x.db"],
+  [["store", "--store", "postgres://ada:secret@127.0.0.1:1/x"], 1, "cannot be reached"],
+  [["store", "--store", "postgres:ada:secret@localhost/x"], 2, "percent-encode"],
+  [["store", "--store", "postgres://ada:secret@localhost:99999/x"], 2, "percent-encode"],
+  [["store", "--store", "postgres://ada:sec#secret@localhost/x"], 2, "percent-encode"],
+  [["postgres://ada:secret@h/x"], 2, "did you forget --store?"],
+  [["store", "postgres://ada:secret@h/x"], 2, "did you forget --store?"],
+  [["store", "info", "postgres://ada:secret@h/x"], 2, "did you forget --store?"],
+  [["store", "info", "postgres:ada:secret@h/x"], 2, "did you forget --store?"],
+  [["store", "import", "postgres://ada:secret@h/x"], 2, "did you forget --store?"],
+  [["store", "export", "x", "sqlite:x.db"], 2, "did you forget --store?"],
+  [["verify", "postgres://ada:secret@h/x"], 2, "is not expected here"],
+  [["store", "info", "ada:secret@h"], 2, "is not expected here"],
+  [["store", "import", "ada:secret@h"], 1, "is not there"],
+  [["store", "check", "--archive", "postgres://ada:secret@h/x"], 2, "did you mean --store?"],
+  [["store", "archive", "x", "--older", "ada:secret@h"], 2, "--older is"],
+  [["store", "--store", `sqlite:/${"x".repeat(300)}`], 1, "cannot be looked at"],
+];
+const mistaken = inOne(
+  MISTAKEN.map(([args]) => args),
+  env,
+);
 
 describe("bursar store", () => {
   test("tells what there is, to people and to programs", () => {
@@ -122,36 +156,8 @@ describe("bursar store", () => {
     expect(bursar(["store", "migrate", "--check", "--store", url]).stdout).toContain("up to date");
   });
 
-  test.each([
-    [["store", "chekc"], 2, "the command store chekc is not known; did you mean check?"],
-    [["store", "check", "--achive", "x"], 2, "did you mean --archive?"],
-    [["store", "export"], 2, "the file to write (or -) is missing"],
-    [["store", "export", "-", "--json"], 2, "--json and - exclude each other"],
-    [["store", "archive", "x", "--older", "soon"], 2, "allowed: a number and s, m, h, d or w"],
-    [["store", "archive", "x"], 2, "--older is missing"],
-    [["store", "import", "/no/such/file"], 1, "/no/such/file is not there"],
-    [["store", "import", "/"], 1, "is a folder"],
-    [["store", "--store", "./x.db"], 2, "did you mean sqlite:./x.db?"],
-    [["store", "--store", "memory:"], 2, "lives in the process that made it"],
-    [["store", "--store", "sqlite:/no/such/x.db"], 1, "there is no store at /no/such/x.db"],
-    [["store", "--store", "postgres://ada:secret@127.0.0.1:1/x"], 1, "cannot be reached"],
-    [["store", "--store", "postgres:ada:secret@localhost/x"], 2, "percent-encode"],
-    [["store", "--store", "postgres://ada:secret@localhost:99999/x"], 2, "percent-encode"],
-    [["store", "--store", "postgres://ada:sec#secret@localhost/x"], 2, "percent-encode"],
-    [["postgres://ada:secret@h/x"], 2, "did you forget --store?"],
-    [["store", "postgres://ada:secret@h/x"], 2, "did you forget --store?"],
-    [["store", "info", "postgres://ada:secret@h/x"], 2, "did you forget --store?"],
-    [["store", "info", "postgres:ada:secret@h/x"], 2, "did you forget --store?"],
-    [["store", "import", "postgres://ada:secret@h/x"], 2, "did you forget --store?"],
-    [["store", "export", "x", "sqlite:x.db"], 2, "did you forget --store?"],
-    [["verify", "postgres://ada:secret@h/x"], 2, "is not expected here"],
-    [["store", "info", "ada:secret@h"], 2, "is not expected here"],
-    [["store", "import", "ada:secret@h"], 1, "is not there"],
-    [["store", "check", "--archive", "postgres://ada:secret@h/x"], 2, "did you mean --store?"],
-    [["store", "archive", "x", "--older", "ada:secret@h"], 2, "--older is"],
-    [["store", "--store", `sqlite:/${"x".repeat(300)}`], 1, "cannot be looked at"],
-  ])("%j fails with %i and says why", (args, code, message) => {
-    const { status, stdout, stderr } = bursar(args, env);
+  test.each(MISTAKEN)("%j fails with %i and says why", (args, code, message) => {
+    const { status, stdout, stderr } = mistaken(args);
     expect([status, stdout]).toEqual([code, ""]);
     expect(stderr).toContain(message);
     expect(stderr).not.toContain("secret");
