@@ -33,8 +33,6 @@ export const ROOMS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
     plans: ADAPTER,
     controller: ADAPTER,
     prompt: { imports: ["models", ...ADAPTER.imports], world: "packages" },
-    // What is put together without a line of code of the user's own.
-    register: { imports: ["ambient", "models", "config", "stores", ...ADAPTER.imports], world: "node" },
     testing: ADAPTER,
   },
   "packages/sandbox": {
