@@ -33,8 +33,8 @@ export class UpstreamTimeout extends BursarError {
 const IDLE_MS = 4000;
 
 /**
- * Sends requests on connections that are used again. It is undici's dispatcher and not `node:http`, which takes half as long again
- * for the same request: that is what leaves time for the books.
+ * Sends requests on connections that are used again. It is undici's dispatcher and not `node:http`, which seemed to take longer for
+ * most requests (decision 35).
  */
 export class Sender implements Disposable {
   private readonly options: SenderOptions;
