@@ -8,7 +8,7 @@ import {
   type BudgetAmounts,
   type BudgetLimits,
   type BudgetPolicies,
-  readAmounts,
+  readExtension,
   readLimits,
   readPolicies,
 } from "../core/input.js";
@@ -199,7 +199,7 @@ export class OpenBudget implements AsyncDisposable {
     by: { readonly approved_by?: string; readonly reason?: string } = {},
   ): Promise<void> {
     const { store } = this.purse;
-    const amounts = readAmounts(additional, store.dimensions, { field: "extension", rounding: "down", clocks: true });
+    const amounts = readExtension(additional, store.dimensions);
     const { approved_by = "operator", reason = null } = by;
     const [{ result }] = await store.apply([
       { op: "extend", budget: this.id, additional: amounts, approved_by, reason },

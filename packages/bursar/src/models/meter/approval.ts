@@ -1,6 +1,6 @@
 import type { Decision } from "../../core/decision.js";
 import { writeAmount } from "../../core/dimension.js";
-import { readAmounts } from "../../core/input.js";
+import { readExtension } from "../../core/input.js";
 import { suggestExtension } from "../../core/suggestion.js";
 import type { Store } from "../../ports/store.js";
 import type { Purse } from "../../runtime/purse.js";
@@ -53,7 +53,7 @@ async function ask(
   try {
     const extension = await approve({ budget: id, dimension, asked, used, limit, suggested_extension, message });
     if (extension === null) return false;
-    const additional = readAmounts(extension, store.dimensions, { field: "extension", rounding: "down", clocks: true });
+    const additional = readExtension(extension, store.dimensions);
     await store.apply([{ op: "extend", budget: id, additional, approved_by: "approve", reason: null, must: true }]);
     return true;
   } catch (cause) {
