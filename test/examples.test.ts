@@ -9,8 +9,11 @@ const FENCE = /^```ts\n([\s\S]*?)^```$/gm;
 
 /** The TypeScript examples a reader may copy, by the place they stand in. */
 function examples(): { place: string; code: string }[] {
-  const docs = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md"));
-  const pages = ["README.md", ...docs.map((name) => `docs/${name}`)];
+  // The reference is made from code that was compiled already, and is full of signatures.
+  const docs = ["docs", "docs/guides"].flatMap((folder) =>
+    readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
+  );
+  const pages = ["README.md", ...docs.filter((name) => name.endsWith(".md"))];
   return pages.flatMap((page) => {
     const text = readFileSync(join(ROOT, page), "utf8");
     return [...text.matchAll(FENCE)].map(({ 1: code = "", index }) => ({

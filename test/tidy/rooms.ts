@@ -34,6 +34,10 @@ export const ROOMS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
     controller: ADAPTER,
     prompt: { imports: ["models", ...ADAPTER.imports], world: "packages" },
     testing: ADAPTER,
+    // What faces show; they import it, and it imports none of them.
+    views: { imports: ["runs", "runtime", "ports", "core"], world: "node" },
+    // Of the models it needs how deep a JSON text is nested, as the gateway does.
+    server: { imports: ["views", "gateway", "models", "runs", "runtime", "ports", "core"], world: "node" },
   },
   "packages/sandbox": {
     analysis: { imports: [], world: "nothing" },

@@ -13,21 +13,26 @@ Commands:
   approve       say yes to a request, and let its run go on
   cancel        end a run
   chain         the chain of a run
+  completion    a script that completes commands in bash, zsh or fish
   config        what agents may use: show, check, init
   demo          watch a simulated run meet a real budget
   deny          say no to a request
   exec          run Python or JavaScript in the sandbox
   gateway       hard budgets for clients of any language, by a base address
   keys          the keys of the gateway: list, create, rotate, revoke
+  mcp           the Model Context Protocol for a client that starts it
   packages      look after what Python can import there: list, add, remove,
                 licences
   python        the CPython in there: show which one it is, build a faster one
   resume        let a run go on where it was
   run           run a program inside a budget
   runs          the runs in a store
+  serve         the server: page, HTTP API, gateway and MCP in one process
   show          all there is to see of a run
   store         look after a store: info, check, migrate, export, import,
                 vacuum, backup, archive
+  tokens        who may use the server, and as what: list, create, revoke
+  tui           approvals and runs on the whole screen, as they change
   verify        verify the chain of a run, or the file of one
   worker        drive runs that wait, and those whose worker is gone
   help          this text; \`bursar help store check\`: that of a command
@@ -62,22 +67,32 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["approve", async () => (await import("./commands/approve.js")).approve],
   ["cancel", async () => (await import("./commands/cancel.js")).cancel],
   ["chain", async () => (await import("./commands/chain.js")).chain],
+  ["completion", async () => completing((await import("./commands/completion.js")).completion)],
   ["config", async () => (await import("./commands/config.js")).config],
   ["demo", async () => (await import("./commands/demo.js")).demo],
   ["deny", async () => (await import("./commands/deny.js")).deny],
   ["exec", async () => (await import("./commands/exec.js")).exec],
   ["gateway", async () => (await import("./commands/gateway.js")).gateway],
   ["keys", async () => (await import("./commands/keys.js")).keys],
+  ["mcp", async () => (await import("./commands/mcp.js")).mcp],
   ["packages", async () => (await import("./commands/packages.js")).packages],
   ["python", async () => (await import("./commands/python.js")).python],
   ["resume", async () => (await import("./commands/resume.js")).resume],
   ["run", async () => (await import("./commands/run.js")).run],
   ["runs", async () => (await import("./commands/runs.js")).runs],
+  ["serve", async () => (await import("./commands/serve.js")).serve],
   ["show", async () => (await import("./commands/show.js")).show],
   ["store", async () => (await import("./commands/store.js")).store],
+  ["tokens", async () => (await import("./commands/tokens.js")).tokens],
+  ["tui", async () => (await import("./commands/tui.js")).tui],
   ["verify", async () => (await import("./commands/verify.js")).verify],
   ["worker", async () => (await import("./commands/worker.js")).worker],
 ]);
+
+/** What is completed is what all the commands say they understand. */
+function completing(completion: typeof import("./commands/completion.js").completion): Command {
+  return (args, terminal) => completion(args, terminal, { help: HELP, load: COMMANDS });
+}
 
 async function main(args: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = args;

@@ -1,6 +1,6 @@
 import { STANDARD } from "bursar";
+import type { Position } from "bursar/views";
 import { describe, expect, test } from "vitest";
-import type { Position } from "../src/demo/position.js";
 import { bar, renderBars } from "../src/render/bars.js";
 import { styleFor, widthOf } from "../src/render/style.js";
 

@@ -1,7 +1,7 @@
 import { STANDARD } from "bursar";
+import type { Position } from "bursar/views";
 import { describe, expect, test } from "vitest";
 import type { Moment } from "../src/demo/moment.js";
-import type { Position } from "../src/demo/position.js";
 import { renderFrame } from "../src/render/frame.js";
 import { LiveView } from "../src/render/live.js";
 import { styleFor, widthOf } from "../src/render/style.js";

@@ -1,10 +1,10 @@
 import { MemoryStore, sha256Hex, verifyChain } from "bursar";
 import { FakeClock } from "bursar/testing";
+import { leftOf, positionsOf } from "bursar/views";
 import { describe, expect, test } from "vitest";
 import type { Answer } from "../src/demo/approval.js";
 import type { Moment, Summary } from "../src/demo/moment.js";
 import { fastPace } from "../src/demo/pace.js";
-import { leftOf, positionsOf } from "../src/demo/position.js";
 import { CHAIN, playScenario } from "../src/demo/scenario.js";
 import { RUN } from "../src/demo/script.js";
 import { Narrator } from "../src/render/plain.js";

@@ -16,7 +16,8 @@ program from standard input, or starts a dialogue when that is a keyboard.
 
 Flags:
   -c <code>          the program itself
-  --language <name>  python or javascript; else by the script's name, else python
+  --language <name>  python or javascript; else by the script's name, else the
+                     first
   --fuel <amount>    what it may burn: 10B unless said otherwise; 500M, 2B, …
   --timeout <time>   how long it may take: 60s unless said otherwise
   --memory <MiB>     how large its memory may grow: 256 unless said otherwise

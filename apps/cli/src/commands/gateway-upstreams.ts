@@ -33,6 +33,12 @@ export function readUpstreams(flags: Given, env: Environment): readonly Upstream
   );
 }
 
+/** Whether anything says where requests go. */
+export function hasUpstreams(flags: Given, env: Environment): boolean {
+  const named = KNOWN.some(({ name, variable }) => keyFor(name, env) ?? (env[`${variable}_API_KEY`] || undefined));
+  return named || listOf(flags, "upstream").length > 0;
+}
+
 const LOCAL: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]", "0.0.0.0"]);
 
 /** Refuses a gateway that would be its own provider, as when its clients' variables are set where it is started. */

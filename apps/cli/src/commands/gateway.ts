@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
-import { InputError, type OpenBudget, openBudget, Sweeper } from "bursar";
+import { type OpenBudget, openBudget, Sweeper } from "bursar";
 import { type Gateway, openGateway, type UpstreamOptions } from "bursar/gateway";
-import { CommandError, UsageError } from "../args.js";
+import { UsageError } from "../args.js";
 import { readSpan } from "../render/quantities.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { COMMON_HELP, type Given, limitsOf, pairsOf, textOf } from "../runs/flags.js";
@@ -10,8 +9,8 @@ import type { Terminal } from "../terminal.js";
 import { readPrices } from "./gateway-prices.js";
 import { GatewayTelling } from "./gateway-telling.js";
 import { readUpstreams, refuseItself, UPSTREAMS_HELP } from "./gateway-upstreams.js";
+import { asUsage, notListening, PORT, readPort, tlsOf, untilStopped } from "./listening.js";
 
-const PORT = 8787;
 const DRAIN_MS = 10_000;
 const LONGEST_WAIT_MS = 3_600_000;
 
@@ -147,25 +146,9 @@ async function begin(flags: Given, { store }: Place, { budget, upstreams, tellin
       onError: (error) => telling.failed(error),
     }),
   );
-  return opening.catch((error: NodeJS.ErrnoException) => {
-    const reason = LISTENING[error.code ?? ""];
-    throw reason === undefined
-      ? error
-      : new CommandError(`it cannot listen on ${host ?? "127.0.0.1"}:${port}: ${reason}`);
+  return opening.catch((error: unknown) => {
+    throw notListening(error, host, port);
   });
-}
-
-const LISTENING: Readonly<Record<string, string>> = {
-  EADDRINUSE: "somebody else does; give another --port",
-  EACCES: "this user may not; give a --port above 1023",
-  EADDRNOTAVAIL: "this machine has no such address; give another --host",
-  ENOTFOUND: "this machine has no such address; give another --host",
-};
-
-function readPort(text: string | undefined): number {
-  if (text === undefined) return PORT;
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new UsageError(`--port is ${text.slice(0, 40)}; allowed: a whole number from 0 to 65535`);
 }
 
 function readWait(text: string | undefined): number | null {
@@ -173,40 +156,4 @@ function readWait(text: string | undefined): number | null {
   const ms = readSpan(text);
   if (ms !== null && ms <= LONGEST_WAIT_MS) return ms;
   throw new UsageError(`--wait is ${text.slice(0, 40)}; allowed: a time from 0s to 1h`);
-}
-
-function tlsOf(flags: Given): { readonly cert: string; readonly key: string } | null {
-  const cert = textOf(flags, "tls-cert");
-  const key = textOf(flags, "tls-key");
-  if (cert === undefined && key === undefined) return null;
-  if (cert === undefined || key === undefined) {
-    throw new UsageError(`--tls-${cert === undefined ? "cert" : "key"} is missing: a certificate needs its key`);
-  }
-  return { cert: fileOf(cert, "--tls-cert"), key: fileOf(key, "--tls-key") };
-}
-
-function fileOf(path: string, flag: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    const { code = "unknown" } = error as NodeJS.ErrnoException;
-    throw new CommandError(`${flag}: ${path} cannot be read (${code})`);
-  }
-}
-
-/** What flags have said wrongly is a command line that was not understood. */
-async function asUsage<Value>(flag: string, work: () => Promise<Value>): Promise<Value> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    throw new UsageError(flag === "" ? error.message : `${flag}: ${error.message}`);
-  }
-}
-
-function untilStopped(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

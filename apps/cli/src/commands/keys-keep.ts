@@ -1,16 +1,16 @@
 import { type GatewayKey, Keys } from "bursar/gateway";
-import { CommandError, shown, UsageError } from "../args.js";
+import { UsageError } from "../args.js";
 import { readSpan, span } from "../render/quantities.js";
 import { clip, harmless, pad, type Style } from "../render/style.js";
 import type { Chore, Done, RunsCommand } from "../runs/command.js";
 import { COMMON_HELP, textOf } from "../runs/flags.js";
+import { onlyId } from "../runs/only-id.js";
 import { openPlace } from "../runs/place.js";
 
 const CODES = "Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted";
 const LABEL_COLUMNS = 18;
 const ID_COLUMNS = 18;
 const STATUS_COLUMNS = 10;
-const MOST_NAMED = 5;
 
 export const LIST: RunsCommand = {
   help: `Usage: bursar keys list [flags]
@@ -143,13 +143,6 @@ async function idOf(keys: Keys, word: string): Promise<string> {
       "that is the secret of a key, which should stand in no command line; give its id, see bursar keys",
     );
   }
-  const found = (await keys.list()).filter(({ id }) => id.startsWith(word));
-  const exact = found.find(({ id }) => id === word) ?? (found.length === 1 ? found[0] : undefined);
-  if (exact !== undefined) return exact.id;
-  if (found.length === 0)
-    throw new CommandError(`there is no key ${shown(word).slice(0, 100)}; \`bursar keys\` lists them`);
-  const named = found.slice(0, MOST_NAMED).map(({ id }) => id);
-  throw new CommandError(
-    `${shown(word)} is the beginning of ${found.length} keys: ${named.join(", ")}; give more of it`,
-  );
+  const ids = (await keys.list()).map(({ id }) => id);
+  return onlyId(ids, word, { what: "key", command: "bursar keys" });
 }

@@ -1,4 +1,4 @@
-import { UsageError, unknownCommand } from "../args.js";
+import { readFlags, UsageError, unknownCommand } from "../args.js";
 import type { Terminal } from "../terminal.js";
 import { buildPython } from "./python-build.js";
 import { showPython } from "./python-show.js";
@@ -40,6 +40,7 @@ export async function python(args: readonly string[], terminal: Terminal): Promi
   const [name, ...rest] = args;
   if (name === undefined || name === "--help" || name === "-h") return terminal.finish(0, HELP);
   if (name === "help") return python(rest[0] === "help" ? ["--help"] : [...rest, "--help"], terminal);
+  if (name.startsWith("-")) readFlags(args, { help: { type: "boolean", short: "h" } });
   const command = COMMANDS.get(name);
   if (command === undefined) throw new UsageError(unknownCommand("the command python ", name, [...COMMANDS.keys()]));
   return command(rest, terminal);

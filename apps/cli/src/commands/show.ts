@@ -1,11 +1,10 @@
 import { openBursar, pendingRequests, writeAmount } from "bursar";
+import { budgetsOf, childrenOf, readStory } from "bursar/views";
 import { pageText, type RunPage } from "../render/run-page.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { findRun } from "../runs/find.js";
 import { COMMON_HELP } from "../runs/flags.js";
 import { openPlace } from "../runs/place.js";
-import { readStory } from "../runs/story.js";
-import { budgetsOf, childrenOf } from "../runs/tree.js";
 import type { Terminal } from "../terminal.js";
 
 const STEPS = 30;

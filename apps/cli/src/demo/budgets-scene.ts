@@ -1,4 +1,5 @@
 import { MemoryStore, systemClock, systemTimer } from "bursar";
+import { positionsOf } from "bursar/views";
 import { Keyboard } from "../keyboard.js";
 import { LiveView } from "../render/live.js";
 import { styleFor, wantsColour } from "../render/style.js";
@@ -6,7 +7,6 @@ import { JsonView, PlainView, type ReadPositions, type View } from "../render/vi
 import type { Terminal } from "../terminal.js";
 import type { Answer } from "./approval.js";
 import { fastPace, watchingPace } from "./pace.js";
-import { positionsOf } from "./position.js";
 import { playScenario } from "./scenario.js";
 import { RUN } from "./script.js";
 

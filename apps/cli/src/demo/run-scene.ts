@@ -11,14 +11,14 @@ import {
 } from "bursar";
 import { chatModel } from "bursar/models";
 import { openScriptedModel } from "bursar/testing";
+import { leftOf, positionsFor } from "bursar/views";
 import type { Choice } from "../runs/decide.js";
 import { driveOn } from "../runs/drive.js";
-import { positionsFor } from "../runs/positions.js";
-import { leftOf } from "./position.js";
 import { waitingLine } from "./program-line.js";
 import { prove, tamper } from "./proof.js";
 import type { RunMoment, RunSummary } from "./run-moment.js";
 import { LIMITS, MEMORY_BYTES, MODEL, PRICES, PROGRAM, PROGRAM_NAME, scriptFor, TOOLS } from "./triage.js";
+import { warmUp } from "./warm-up.js";
 
 /** What the scene needs of the world. */
 export interface RunScene {
@@ -74,13 +74,6 @@ export async function playRun(scene: RunScene): Promise<RunSummary> {
   if (signal.aborted) await bursar.cancel(run_id, scene.by, "interrupted");
   signal.throwIfAborted();
   return conclude(run, bursar, show, server.count);
-}
-
-/** How an interpreter starts is nothing that the run's clock should count. */
-async function warmUp(sandbox: Sandbox): Promise<void> {
-  const session = await sandbox.createSession({ language: "python" });
-  await session.begin("pass");
-  await session.destroy();
 }
 
 async function drive(started: RunRecord, bursar: Bursar, scene: RunScene): Promise<RunRecord> {

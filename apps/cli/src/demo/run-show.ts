@@ -1,4 +1,5 @@
 import { type ApprovalRequest, type JsonObject, type RunRecord, type Store, systemClock } from "bursar";
+import { positionsFor } from "bursar/views";
 import { approvalText } from "../render/approval.js";
 import { Narrator } from "../render/plain.js";
 import { bytes } from "../render/quantities.js";
@@ -9,7 +10,6 @@ import { runFigures } from "../render/run-figures.js";
 import { printable, type Style, styleFor, wantsColour, wrap } from "../render/style.js";
 import { askPerson, type Choice } from "../runs/decide.js";
 import { readLine } from "../runs/line-reader.js";
-import { positionsFor } from "../runs/positions.js";
 import { Watching } from "../runs/watching.js";
 import type { Terminal } from "../terminal.js";
 import { linesOf, type ProgramLine } from "./program-line.js";

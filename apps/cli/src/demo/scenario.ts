@@ -1,7 +1,7 @@
 import { Events, type Finding, readAmounts, readLimits, STANDARD, writeAmount } from "bursar";
+import { leftOf, type Position } from "bursar/views";
 import { type Answer, type ApprovalRequest, suggestExtension } from "./approval.js";
 import type { RunStatus, Summary } from "./moment.js";
-import { leftOf, type Position } from "./position.js";
 import { prove, tamper } from "./proof.js";
 import { nanoUsd } from "./quote.js";
 import {

@@ -11,9 +11,9 @@ import {
   type Timer,
   writeAmount,
 } from "bursar";
+import { leftOf, type Position, positionsOf } from "bursar/views";
 import type { Tell } from "./moment.js";
 import type { Pace } from "./pace.js";
-import { leftOf, type Position, positionsOf } from "./position.js";
 import { quote, report } from "./quote.js";
 import { seeded } from "./random.js";
 import type { Load, SimulatedCall } from "./script.js";

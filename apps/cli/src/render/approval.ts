@@ -45,7 +45,7 @@ function fields(request: ApprovalRequest, now: number): readonly (readonly [stri
 }
 
 /** What a program wanted to do is its own words, which nobody vouches for. */
-function actionText({ action }: ApprovalRequest): string {
+export function actionText({ action }: Pick<ApprovalRequest, "action">): string {
   const { name, capability_id = name, args } = action;
   const inner = objectOf(args);
   const isTool = name === "tool" || (capability_id !== undefined && inner.name === capability_id);

@@ -1,4 +1,4 @@
-import type { Position } from "../demo/position.js";
+import type { Position } from "bursar/views";
 import { bareFigure } from "./figures.js";
 import { clip, pad, type Style } from "./style.js";
 
@@ -20,8 +20,11 @@ const PERCENT_COLUMNS = 6;
 const OWNER_FROM = 72;
 const FIGURES_FROM = 56;
 
+/** What a bar needs to know; in whichever unit. */
+type Level = Pick<Position, "used" | "held" | "limit" | "thresholds">;
+
 /** A bar of so many cells: what is spent, what is held for calls in flight, what is free, and where it warns. */
-export function bar({ used, held, limit, thresholds }: Position, cells: number, style: Style): string {
+export function bar({ used, held, limit, thresholds }: Level, cells: number, style: Style): string {
   const spentTo = cellsOf(used, limit, cells);
   const heldTo = Math.max(spentTo, cellsOf(used + held, limit, cells));
   const tone = toneOf(used, limit, thresholds);

@@ -1,4 +1,4 @@
-import type { Position } from "../demo/position.js";
+import type { Position } from "bursar/views";
 import { legend, renderBars } from "./bars.js";
 import { clip, pad, type Style, widthOf } from "./style.js";
 import type { Underway } from "./underway.js";

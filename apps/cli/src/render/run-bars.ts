@@ -1,4 +1,4 @@
-import type { Position } from "../demo/position.js";
+import type { Position } from "bursar/views";
 import { bar } from "./bars.js";
 import { bareFigure } from "./figures.js";
 import { clip, pad, type Style } from "./style.js";

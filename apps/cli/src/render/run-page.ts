@@ -1,6 +1,5 @@
 import type { ApprovalRequest, RunRecord, RunResult } from "bursar";
-import type { Story, StoryStep } from "../runs/story.js";
-import type { BudgetNode } from "../runs/tree.js";
+import type { BudgetNode, Story, StoryStep } from "bursar/views";
 import { approvalText } from "./approval.js";
 import { counted, span } from "./quantities.js";
 import { facts } from "./report.js";

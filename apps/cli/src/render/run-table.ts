@@ -31,7 +31,7 @@ export function runsText(rows: readonly RunRow[], more: number, now: number, col
 }
 
 /** `3 hours` as `3h`. */
-function shortSpan(ms: number): string {
+export function shortSpan(ms: number): string {
   const [, count = "0", unit = "s"] = /^([\d,]+) (\w)/.exec(span(ms)) ?? [];
   return `${count}${unit}`;
 }

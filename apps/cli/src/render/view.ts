@@ -1,5 +1,5 @@
+import type { Position } from "bursar/views";
 import type { Moment } from "../demo/moment.js";
-import type { Position } from "../demo/position.js";
 import { legend, renderBars } from "./bars.js";
 import { jsonLine } from "./json.js";
 import { Narrator } from "./plain.js";

@@ -7,6 +7,7 @@ import {
   type Principal,
   type RunRecord,
 } from "bursar";
+import { positionsFor } from "bursar/views";
 import { runBars, worthwhile } from "../render/run-bars.js";
 import { printable, type Style, styleFor, wantsColour } from "../render/style.js";
 import type { Terminal } from "../terminal.js";
@@ -16,7 +17,6 @@ import { type Equipment, reviver } from "./equipment.js";
 import type { Given } from "./flags.js";
 import { readLine } from "./line-reader.js";
 import { type Place, webhookOf } from "./place.js";
-import { positionsFor } from "./positions.js";
 import { Watching } from "./watching.js";
 
 /** So often --yes says yes: a run that never ends is not extended without an end. */

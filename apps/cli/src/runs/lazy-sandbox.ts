@@ -10,6 +10,11 @@ export class LazySandbox implements AsyncDisposable {
     this.keyFile = env.BURSAR_SANDBOX_KEY || undefined;
   }
 
+  /** Whether anybody has needed it yet. */
+  get isOpen(): boolean {
+    return this.opening !== null;
+  }
+
   readonly open = (): Promise<GuestHouse> => {
     const { keyFile } = this;
     this.opening ??= import("@bursar/sandbox").then(({ openSandbox }) =>

@@ -3,11 +3,11 @@ import type { JsonObject } from "./chain/canonical.js";
 import { BursarError } from "./errors.js";
 
 /** What a store keeps beside budgets, calls and chains. */
-export type DocumentKind = "run" | "approval" | "session" | "lease" | "key";
+export type DocumentKind = "run" | "approval" | "session" | "lease" | "key" | "token";
 
-export const DOCUMENT_KINDS: readonly DocumentKind[] = ["run", "approval", "session", "lease", "key"];
+export const DOCUMENT_KINDS: readonly DocumentKind[] = ["run", "approval", "session", "lease", "key", "token"];
 
-/** Something that changes as a whole: the state of a run, an approval, a session, a lease, a key of the gateway. */
+/** Something that changes as a whole: the state of a run, an approval, a session, a lease, a key of the gateway, a token of the server. */
 export interface Document {
   readonly kind: DocumentKind;
   readonly id: string;

@@ -10,7 +10,7 @@ export class MemoryBooks implements Shelf {
   private readonly accounts = new Map<BudgetId, Account>();
   private readonly calls = new Map<CallId, Call>();
   private readonly chains = new Map<string, Growth>();
-  private readonly documents = new Map<string, Document>();
+  private readonly documents = new Map<DocumentKind, Map<string, Document>>();
   private readonly entries = new Map<string, Entry>();
   private readonly anchored = new Map<string, number>();
   /** Reservations that have an instant to be settled at. */
@@ -42,7 +42,7 @@ export class MemoryBooks implements Shelf {
   }
 
   document(kind: DocumentKind, id: string): Document | undefined {
-    return this.documents.get(keyOf(kind, id));
+    return this.documents.get(kind)?.get(id);
   }
 
   entry(run: string, key: string): Entry | undefined {
@@ -76,8 +76,9 @@ export class MemoryBooks implements Shelf {
     return this.chains.get(chain)?.lines ?? [];
   }
 
+  /** In the order in which they were first written. */
   documentsOf(kind: DocumentKind): readonly Document[] {
-    return [...this.documents.values()].filter((document) => document.kind === kind);
+    return [...(this.documents.get(kind)?.values() ?? [])];
   }
 
   /** The entries of a run, in the order in which they were written. */
@@ -100,7 +101,10 @@ export class MemoryBooks implements Shelf {
         for (const line of growth.lines) chain.lines.push(line);
       }
     }
-    for (const [key, document] of documents) this.documents.set(key, document);
+    for (const document of documents.values()) {
+      const known = this.documents.get(document.kind) ?? new Map<string, Document>();
+      this.documents.set(document.kind, known.set(document.id, document));
+    }
     for (const [key, entry] of entries) this.entries.set(key, entry);
     for (const [id, seq] of anchored) this.anchored.set(id, seq);
   }

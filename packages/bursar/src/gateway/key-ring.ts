@@ -1,36 +1,40 @@
 import type { Clock } from "../ports/clock.js";
-import type { GatewayKey, Keys } from "./keys.js";
 
-/** A revoked key is still taken for so long at most. */
+/** Who knows what a secret belongs to. */
+export interface Finder<Found> {
+  find(secret: string): Promise<Found | null>;
+}
+
+/** What was revoked is still taken for so long at most. */
 const KEPT_MS = 1000;
 const MOST_KEPT = 10_000;
 
-interface Kept {
-  readonly key: GatewayKey | null;
+interface Kept<Found> {
+  readonly found: Found;
   readonly until: number;
 }
 
-/** Remembers for a moment which key a secret belongs to, so that not every request has to look it up. */
-export class KeyRing {
-  private readonly keys: Keys;
+/** Remembers for a moment what a secret belongs to, so that not every request has to look it up. */
+export class KeyRing<Found> {
+  private readonly finder: Finder<Found>;
   private readonly clock: Clock;
-  private readonly kept = new Map<string, Kept>();
+  private readonly kept = new Map<string, Kept<Found>>();
 
-  constructor(keys: Keys, clock: Clock) {
-    this.keys = keys;
+  constructor(finder: Finder<Found>, clock: Clock) {
+    this.finder = finder;
     this.clock = clock;
   }
 
-  async find(secret: string): Promise<GatewayKey | null> {
+  async find(secret: string): Promise<Found | null> {
     const { monotonic } = this.clock.now();
     const known = this.kept.get(secret);
-    if (known !== undefined && monotonic < known.until) return known.key;
-    const key = await this.keys.find(secret);
-    // What is no key is not kept, or whoever guesses would fill it.
-    if (key !== null) {
+    if (known !== undefined && monotonic < known.until) return known.found;
+    const found = await this.finder.find(secret);
+    // What belongs to nothing is not kept, or whoever guesses would fill it.
+    if (found !== null) {
       if (this.kept.size >= MOST_KEPT) this.kept.clear();
-      this.kept.set(secret, { key, until: monotonic + KEPT_MS });
+      this.kept.set(secret, { found, until: monotonic + KEPT_MS });
     } else this.kept.delete(secret);
-    return key;
+    return found;
   }
 }

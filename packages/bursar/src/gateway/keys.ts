@@ -1,10 +1,10 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { BudgetId } from "../core/budget.js";
 import type { JsonObject } from "../core/chain/canonical.js";
 import type { Document } from "../core/document.js";
 import { BursarError, InputError, show } from "../core/errors.js";
 import { checkWait } from "../core/fields.js";
 import type { Store } from "../ports/store.js";
+import { hashOf, isSameHash, readExpiry, Secrets } from "../runtime/secret.js";
 
 /** A key of the gateway, without its secret, which nobody keeps. */
 export interface GatewayKey {
@@ -51,16 +51,12 @@ interface Kept {
   readonly rotating_until: number | null;
 }
 
-/** `bursar_` tells scanners for leaked secrets, and people, what it is. The first part names the key, the second proves it. */
-const FORM = /^bursar_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
+const SECRETS = new Secrets("bursar");
 const LONGEST_LABEL = 200;
 const DAY_MS = 86_400_000;
 const LONGEST_GRACE_MS = 365 * DAY_MS;
 
-/**
- * The keys of a gateway. The store has their SHA-256 alone: a secret is 256 bits of chance, so nothing slower is needed to keep it
- * from being guessed.
- */
+/** The keys of a gateway. The store has hashes of their secrets alone. */
 export class Keys {
   private readonly store: Store;
 
@@ -81,8 +77,7 @@ export class Keys {
         `${show(budget)} ${found === null ? "is not there" : "has ended"}; open one first`,
       );
     }
-    const id = randomBytes(8).toString("hex");
-    const { secret, hash } = newSecret(id);
+    const { id, secret, hash } = SECRETS.make();
     const kept: Kept = { label, hash, previous_hash: null, created, expires: until, rotating_until: null };
     return { key: await this.put(id, budget, "active", kept, 0), secret };
   }
@@ -98,7 +93,7 @@ export class Keys {
   async rotate(id: string, { grace_ms = DAY_MS }: { readonly grace_ms?: number } = {}): Promise<NewKey> {
     checkWait(grace_ms, "grace_ms");
     const document = await this.active(id);
-    const { secret, hash } = newSecret(id);
+    const { secret, hash } = SECRETS.make(id);
     const before = keptIn(document);
     // What is no longer taken is not kept either.
     const graced = grace_ms > 0;
@@ -115,15 +110,16 @@ export class Keys {
 
   /** The key that a secret belongs to; null for all that is none. */
   async find(secret: string): Promise<GatewayKey | null> {
-    const id = FORM.exec(secret)?.[1];
-    const document = id === undefined ? null : await this.store.document("key", id);
+    const id = SECRETS.idIn(secret);
+    const document = id === null ? null : await this.store.document("key", id);
     if (document === null || document.status !== "active") return null;
     const kept = keptIn(document);
     const { instant } = this.store.clock.now();
     if (kept.expires !== null && instant >= kept.expires) return null;
     const hash = hashOf(secret);
-    if (isSame(hash, kept.hash)) return shown(document);
-    const old = kept.previous_hash !== null && instant < (kept.rotating_until ?? 0) && isSame(hash, kept.previous_hash);
+    if (isSameHash(hash, kept.hash)) return shown(document);
+    const old =
+      kept.previous_hash !== null && instant < (kept.rotating_until ?? 0) && isSameHash(hash, kept.previous_hash);
     return old ? shown(document) : null;
   }
 
@@ -145,25 +141,6 @@ export class Keys {
     const [{ document }] = await this.store.apply([{ op: "put", kind: "key", id, budget, status, body, version }]);
     return shown(document);
   }
-}
-
-function readExpiry(expires: Date | null, now: number): number | null {
-  if (expires === null) return null;
-  if (expires instanceof Date && expires.getTime() > now) return expires.getTime();
-  throw new InputError("expires", `is ${show(expires)}; allowed: a Date that is to come, or null for never`);
-}
-
-function newSecret(id: string): { readonly secret: string; readonly hash: string } {
-  const secret = `bursar_${id}_${randomBytes(32).toString("base64url")}`;
-  return { secret, hash: hashOf(secret) };
-}
-
-function hashOf(secret: string): string {
-  return createHash("sha256").update(secret).digest("hex");
-}
-
-function isSame(a: string, b: string): boolean {
-  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
 
 function keptIn({ body }: Document): Kept {

@@ -46,6 +46,13 @@ export interface GatewayOptions extends MeterOptions {
   readonly onServed?: (served: Served) => void;
 }
 
+/** The options of a gateway that somebody else listens for; `host` is where he does. */
+export interface MountOptions
+  extends Omit<GatewayOptions, "url" | "port" | "tls" | "header_bytes" | "request_ms" | "connections"> {
+  /** Where clients find it. It is a function, because who has not begun to listen may not know yet. */
+  readonly url: () => string;
+}
+
 const KEYS = [
   ...["store", "upstreams", "budget", "host", "port", "tls", "body_bytes", "header_bytes", "request_ms", "answer_ms"],
   ...["silence_ms", "connections", "wait_ms", "approval_url", "onError", "onServed", "url", "timer"],

@@ -26,6 +26,7 @@ import { plain } from "./encoding.js";
 import { Exchange, isClientGone, isOutOfTime } from "./exchange.js";
 import { forwarded, isFromPage, isOurs, returned, secretIn } from "./headers.js";
 import type { KeyRing } from "./key-ring.js";
+import type { GatewayKey } from "./keys.js";
 import type { Settings } from "./options.js";
 import { tellOwn } from "./own-pages.js";
 import { bodyOfAnswer } from "./received.js";
@@ -39,7 +40,7 @@ export interface RequestsOptions {
   readonly gate: Gate;
   readonly meter: Meter;
   readonly sender: Sender;
-  readonly ring: KeyRing;
+  readonly ring: KeyRing<GatewayKey>;
   /** The gateway's own address. */
   readonly base: () => string;
 }

@@ -1,5 +1,4 @@
 import type { Json } from "../core/chain/canonical.js";
-import { toDecimal } from "../core/decimal.js";
 import { InputError, show } from "../core/errors.js";
 import { checkKeys, checkWait } from "../core/fields.js";
 import type { BudgetAmounts } from "../core/input.js";
@@ -7,7 +6,9 @@ import type { Model, ModelAnswer } from "../ports/model.js";
 import { RunError } from "../runs/error.js";
 import { readAnswer } from "./chat-answer.js";
 import { type ChatRequest, chatRequest, checkMost } from "./chat-request.js";
+import { bearer, pathTo, readKey, readUrl } from "./endpoint.js";
 import { isFree, isUnsent } from "./meter/answer-status.js";
+import { amountsOf, mostOf } from "./meter/quote.js";
 import { openPrices, statedPrices } from "./prices/open-prices.js";
 import type { Price, PriceBook } from "./prices/price.js";
 import { howToPrice, type ModelPrice, type ModelPrices } from "./prices/stated-price.js";
@@ -37,8 +38,6 @@ export interface ChatModelOptions {
 const KEYS = ["url", "model", "apiKey", "prices", "assume", "max_tokens", "timeout_ms", "fetch"];
 const MAX_TOKENS = 1024;
 const TIMEOUT_MS = 600_000;
-/** Money is counted in billionths of a dollar. */
-const NANO = 9;
 
 /**
  * A model behind OpenAI's chat completions, which most providers and local servers speak. What a request may use is known
@@ -73,8 +72,8 @@ class ChatModel implements Model {
   constructor(options: ChatModelOptions) {
     checkKeys(options, "options", KEYS);
     const { url, model, prices, assume, max_tokens = MAX_TOKENS, timeout_ms = TIMEOUT_MS } = options;
-    this.endpoint = readUrl(url);
-    this.apiKey = readKey(options.apiKey);
+    this.endpoint = readUrl(url, "url", (base) => pathTo(base, "/chat/completions"));
+    this.apiKey = readKey(options.apiKey, "apiKey");
     if (typeof model !== "string" || model === "") {
       throw new InputError("model", `is ${show(model)}; allowed: a model's name`);
     }
@@ -107,7 +106,7 @@ class ChatModel implements Model {
     try {
       const text = await this.post(chat, key, AbortSignal.any([signal, patience]));
       const { value, usage } = readAnswer(text, this.apiKey);
-      return usage === null ? { value } : { value, usage: amountsOf(usage, price.cost(usage)) };
+      return usage === null ? { value } : { value, usage: amountsOf(usage, price) };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw this.explain(error, patience.aborted);
@@ -124,8 +123,7 @@ class ChatModel implements Model {
     book: PriceBook,
     { model, input_tokens: input, output_tokens: output, caches }: ChatRequest,
   ): BudgetAmounts {
-    const nano = this.priceOf(book, model).most({ input, output, caches, audio: false });
-    return amountsOf({ input, output }, nano);
+    return mostOf({ input, output, caches, audio: false }, this.priceOf(book, model));
   }
 
   private find(book: PriceBook, model: string): Price | null {
@@ -140,12 +138,12 @@ class ChatModel implements Model {
   }
 
   private async post({ body }: ChatRequest, key: string, signal: AbortSignal): Promise<string> {
-    const headers: Record<string, string> = {
+    const headers = {
       "content-type": "application/json",
       accept: "application/json",
       "idempotency-key": encodeURIComponent(key),
+      ...bearer(this.apiKey),
     };
-    if (this.apiKey !== null) headers.authorization = `Bearer ${this.apiKey}`;
     // Whoever is redirected would carry the key somewhere else.
     const response = await this.send(this.endpoint, { method: "POST", headers, body, redirect: "error", signal });
     const text = await bodyOf(response);
@@ -190,37 +188,4 @@ function bookOf(prices: ChatModelOptions["prices"], assume: ModelPrice | undefin
 /** A model might be called `find`, but its price is no function. */
 function isBook(prices: ModelPrices | PriceBook): prices is PriceBook {
   return typeof (prices as { find?: unknown } | null)?.find === "function" && !Array.isArray(prices);
-}
-
-/** Tokens with what they cost, in edge units. */
-function amountsOf(
-  { input, output }: { readonly input: number; readonly output: number },
-  nano: bigint,
-): BudgetAmounts {
-  return {
-    llm_input_tokens: input,
-    llm_output_tokens: output,
-    llm_tokens: input + output,
-    cost_usd: toDecimal(Number(nano), NANO),
-  };
-}
-
-function readUrl(url: unknown): URL {
-  const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : null;
-  if (parsed === null || (parsed.protocol !== "https:" && parsed.protocol !== "http:")) {
-    throw new InputError("url", "is none; allowed: a base address such as https://provider.example/v1");
-  }
-  // It may hold a secret, so it is not shown.
-  if (parsed.username !== "" || parsed.password !== "") {
-    throw new InputError("url", "holds a login; give the key as apiKey, and the address without it");
-  }
-  parsed.pathname = `${parsed.pathname.replace(/\/+$/, "").replace(/\/chat\/completions$/, "")}/chat/completions`;
-  return parsed;
-}
-
-/** A key that cannot stand in a header would be shown in the error of whoever tries. */
-function readKey(key: unknown): string | null {
-  if (key === undefined) return null;
-  if (typeof key === "string" && /^[\x21-\x7e]+$/.test(key)) return key;
-  throw new InputError("apiKey", "is none; allowed: a text of ASCII characters without spaces");
 }

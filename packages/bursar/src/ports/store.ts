@@ -37,6 +37,15 @@ export interface Store extends AsyncDisposable {
   /** All documents of a kind, or those of one status, by id. */
   documents(kind: DocumentKind, status?: string): AsyncIterable<Document>;
 
+  /**
+   * The documents of a kind, or those of one status, that were first written last, and from there back. They keep their
+   * places however often they change.
+   */
+  latest(kind: DocumentKind, wanted: Latest): AsyncIterable<Document>;
+
+  /** How many documents of a kind there are, by their statuses. */
+  counts(kind: DocumentKind): Promise<Readonly<Record<string, number>>>;
+
   /** The journal of a run, in the order in which it was written. */
   journal(run: string): AsyncIterable<Entry>;
 
@@ -45,6 +54,20 @@ export interface Store extends AsyncDisposable {
    * never after the returned handle is disposed.
    */
   watch(listener: () => void): Disposable;
+}
+
+/** Which of the latest documents are wanted. */
+export interface Latest {
+  readonly status?: string | undefined;
+  /** Only those that were written before the one with this id; none at all when it is not there. */
+  readonly before?: string | undefined;
+  /** How many at most. No more than these are read. */
+  readonly limit: number;
+  /**
+   * What is wanted of their bodies, as `ended` or `program.name`; all of it unless it is said. The rest is not even read, and
+   * what is not there is null. Such a document is for looking at, and not to be written back.
+   */
+  readonly only?: readonly string[] | undefined;
 }
 
 /** The outcomes of a list of operations, each of the kind its operation gives. */

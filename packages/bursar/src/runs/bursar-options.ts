@@ -4,6 +4,7 @@ import type { Program } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
 import type { Handlers } from "./deed.js";
+import type { DefaultTerms } from "./default-terms.js";
 import type { ProgramRef, RunRecord } from "./record.js";
 import type { Tool } from "./tool.js";
 import type { Webhook } from "./webhook.js";
@@ -18,6 +19,11 @@ export interface BursarOptions {
   readonly model?: Model;
   /** Further things for programs to ask for. */
   readonly handlers?: Handlers;
+  /**
+   * What the runs of a program get unless whoever starts them says otherwise, and what nobody but an operator may widen: the say
+   * of a configuration. Without it, the table of dimensions has the say.
+   */
+  readonly governance?: (program: string) => DefaultTerms;
   readonly timer?: Timer;
   /** What this worker is called in claims. */
   readonly worker?: string;
@@ -38,6 +44,7 @@ const KEYS = [
   "tools",
   "model",
   "handlers",
+  "governance",
   "timer",
   "worker",
   "claim_ms",

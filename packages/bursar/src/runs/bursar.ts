@@ -26,6 +26,7 @@ import {
   pendingRequests,
 } from "./decisions.js";
 import type { Handlers } from "./deed.js";
+import { readDefaults } from "./default-terms.js";
 import { ClaimLostError, RunError } from "./error.js";
 import { handlersFor } from "./handlers.js";
 import { toJson } from "./json.js";
@@ -94,8 +95,11 @@ export class Bursar implements AsyncDisposable {
     options: StartOptions & { readonly by?: Principal } = {},
   ): Promise<RunRecord> {
     const { by = OPERATOR, ...terms } = options;
-    checkStart(terms, by, this.store.dimensions);
-    const { instant } = this.store.clock.now();
+    const { dimensions, clock } = this.store;
+    const governance = this.options.governance?.(typeof program === "string" ? program : program.name) ?? {};
+    const defaults = readDefaults(governance, dimensions);
+    checkStart(terms, by, defaults, dimensions);
+    const { instant } = clock.now();
     const { id = newName(instant), session } = terms;
     const known = terms.id === undefined ? null : await this.store.document("run", id);
     if (known !== null) return readRun(known);
@@ -103,7 +107,7 @@ export class Bursar implements AsyncDisposable {
     this.programs.learn(chosen);
     const start = { id, program: chosen, input: toJson(input, "the input"), instant, by: by.name };
     try {
-      await this.store.apply(openRun(start, terms, this.store.dimensions));
+      await this.store.apply(openRun(start, terms, defaults, dimensions));
     } catch (error) {
       const there = await this.store.document("run", id);
       if (there !== null) return readRun(there);

@@ -24,6 +24,11 @@ export function claimId(run: string): string {
   return `${PREFIX}${run}`;
 }
 
+/** The run that a claim is for; null when the document is no claim. */
+export function runOfClaim(id: string): string | null {
+  return id.startsWith(PREFIX) ? id.slice(PREFIX.length) : null;
+}
+
 export function readClaim(run: string, document: Document | null): Claim {
   if (document === null) return { run, worker: null, epoch: 0, expires: 0, hold: null, version: 0 };
   const { worker, epoch, expires, hold } = document.body as unknown as Claim;

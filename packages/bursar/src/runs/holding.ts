@@ -1,4 +1,5 @@
 import type { Amounts } from "../core/amount.js";
+import { decide } from "../core/decision.js";
 import { LedgerError } from "../core/errors.js";
 import type { Operation } from "../core/operation.js";
 import type { Timer } from "../ports/timer.js";
@@ -62,9 +63,18 @@ export class Holding {
       const most = await freeFor(desk, run.budget, dimension);
       if (most === Number.POSITIVE_INFINITY) return most;
       if (most > 0 && (await this.reserve(dimension, most))) return most + again;
+      // What it has paid for it may do again, and if that was all that it needs, it comes to its end.
+      if (most <= 0 && again > 0 && (await this.isUsedUp(dimension))) return again;
       if (most <= 0 && (await isOver())) return null;
       await new Promise<void>((resolve) => void this.timer.after(AGAIN_MS, resolve));
     }
+  }
+
+  /** Whether nothing is left of a dimension, and nothing comes back that others hold. */
+  private async isUsedUp(dimension: string): Promise<boolean> {
+    const { desk, run } = this;
+    const { findings } = decide(await desk.path(run.budget), {}, desk.clock.now(), desk.dimensions);
+    return findings.some((finding) => finding.dimension === dimension && finding.refusal === "exhausted");
   }
 
   /** What is written when the computation is over: what it used, and that nothing is held for it any more. */

@@ -10,7 +10,6 @@ import {
   type BudgetAmounts,
   type BudgetLimits,
   type BudgetPolicies,
-  defaultLimits,
   readAmounts,
   readExtension,
   readLimits,
@@ -22,6 +21,7 @@ import type { Store } from "../ports/store.js";
 import { mayStartWith } from "./authority.js";
 import { stopClock } from "./clocks.js";
 import type { ChildRequest } from "./deed.js";
+import type { Defaults } from "./default-terms.js";
 import { RunError } from "./error.js";
 import { mayDecide, type Principal } from "./principal.js";
 import { type ProgramRef, putRun, type RunRecord, record } from "./record.js";
@@ -30,7 +30,7 @@ import { type ProgramRef, putRun, type RunRecord, record } from "./record.js";
 export interface StartOptions {
   /** A name of its own; started again under the same, it is the same run. */
   readonly id?: string;
-  /** Absent keys take the defaults of the table; null is no limit. */
+  /** Absent keys take what the governance in force gives, or else the defaults of the table; null is no limit. */
   readonly limits?: BudgetLimits;
   readonly policies?: BudgetPolicies;
   readonly thresholds?: readonly number[];
@@ -48,11 +48,11 @@ export interface StartOptions {
 const KEYS = ["id", "limits", "policies", "thresholds", "deadline", "session", "wrap_up", "approval_ms", "hints"];
 
 /** Throws when somebody says more about a run than there is to say, or than is his to say. */
-export function checkStart(options: StartOptions, by: Principal, dimensions: Dimensions): void {
+export function checkStart(options: StartOptions, by: Principal, defaults: Defaults, dimensions: Dimensions): void {
   checkKeys(options, "options", KEYS);
   if (options.approval_ms !== undefined) checkWait(options.approval_ms, "approval_ms");
   if (options.hints !== undefined) mayDecide(by, "give execution hints");
-  mayStartWith(by, options, dimensions);
+  mayStartWith(by, options, defaults, dimensions);
 }
 
 export interface BudgetExtend {
@@ -73,14 +73,19 @@ export function sessionBudget(session: string): BudgetId {
 }
 
 /** What is written for a new run, all of it at once. */
-export function openRun(start: New, options: StartOptions, dimensions: Dimensions): readonly Operation[] {
+export function openRun(
+  start: New,
+  options: StartOptions,
+  defaults: Defaults,
+  dimensions: Dimensions,
+): readonly Operation[] {
   const { id, by } = start;
   const { session = null, wrap_up, deadline = null, approval_ms = null, hints } = options;
   const parent = session === null ? null : sessionBudget(session);
-  const limits = readLimits(options.limits ?? {}, dimensions, { defaults: defaultLimits(dimensions) });
+  const limits = readLimits(options.limits ?? {}, dimensions, { defaults: defaults.limits });
   const opening: Opening = {
     ...{ id, scope: "run", grant: { kind: "limits", limits, clamp: true } },
-    policies: readPolicies(options.policies ?? {}, dimensions),
+    policies: readPolicies(options.policies ?? {}, dimensions, { defaults: defaults.policies }),
     deadline: deadline?.getTime() ?? null,
     ...(options.thresholds !== undefined && { thresholds: options.thresholds }),
   };

@@ -1,8 +1,5 @@
-import { type Budget, limitOf } from "../core/budget.js";
-import type { Json, JsonObject } from "../core/chain/canonical.js";
+import type { JsonObject } from "../core/chain/canonical.js";
 import type { Finding } from "../core/decision.js";
-import { writeAmount } from "../core/dimension.js";
-import type { Dimensions } from "../core/dimensions.js";
 import { Events } from "../core/events.js";
 import type { Operation } from "../core/operation.js";
 import { suggestExtension } from "../core/suggestion.js";
@@ -147,7 +144,7 @@ async function requestFor(
     budget: want.kind === "budget" ? want.finding.budget : null,
     exhausted_dimension: want.kind === "budget" ? want.finding.dimension : null,
     consumed: budget === null ? {} : events.consumed(budget, store.clock.now()),
-    limits: budget === null ? {} : limitsOf(budget, store.dimensions),
+    limits: budget === null ? {} : events.limits(budget),
     suggested_extension:
       want.kind === "budget" && budget !== null
         ? suggestExtension(budget, want.finding.dimension, store.dimensions)
@@ -155,15 +152,6 @@ async function requestFor(
     ...{ action, digest: want.ask?.digest ?? "", requested: instant, expires: instant + expires_ms },
     ...{ decision: null, consumed_by: null, version: 0 },
   };
-}
-
-function limitsOf(budget: Budget, dimensions: Dimensions): JsonObject {
-  const limits: Record<string, Json> = {};
-  for (const { id } of dimensions.all) {
-    const limit = limitOf(budget, id);
-    if (limit !== Number.POSITIVE_INFINITY) limits[id] = writeAmount(dimensions.get(id), limit);
-  }
-  return limits;
 }
 
 /** What the chain says of a request; what the action was stands in the journal. */

@@ -225,11 +225,7 @@ export class BudgetContext {
 
   /** The limits in force, with extensions, in edge units. */
   get limits(): BudgetAmounts {
-    const budget = this.budget();
-    const ids = Object.keys(budget.limits);
-    return Object.fromEntries(
-      ids.map((id) => [id, this.edge(id, (budget.limits[id] ?? 0) + (budget.extended[id] ?? 0))]),
-    );
+    return this.events.limits(this.budget()) as BudgetAmounts;
   }
 
   get policies(): BudgetPolicies {

@@ -4,7 +4,7 @@ import type { Dimensions } from "../core/dimensions.js";
 import type { Document, DocumentKind, Entry } from "../core/document.js";
 import type { Operation } from "../core/operation.js";
 import type { Clock } from "../ports/clock.js";
-import type { Outcomes, Store } from "../ports/store.js";
+import type { Latest, Outcomes, Store } from "../ports/store.js";
 
 /** A store that writes in a way of its own, and reads what another one has. That one belongs to somebody else. */
 export abstract class StoreOver implements Store {
@@ -44,6 +44,14 @@ export abstract class StoreOver implements Store {
 
   documents(kind: DocumentKind, status?: string): AsyncIterable<Document> {
     return this.store.documents(kind, status);
+  }
+
+  latest(kind: DocumentKind, wanted: Latest): AsyncIterable<Document> {
+    return this.store.latest(kind, wanted);
+  }
+
+  counts(kind: DocumentKind): Promise<Readonly<Record<string, number>>> {
+    return this.store.counts(kind);
   }
 
   journal(run: string): AsyncIterable<Entry> {

@@ -3,10 +3,11 @@ import type { Budget, BudgetId, Path } from "../core/budget.js";
 import type { Head } from "../core/chain/link.js";
 import { type Dimensions, STANDARD } from "../core/dimensions.js";
 import type { Document, DocumentKind, Entry } from "../core/document.js";
+import { bodyOf, memberOf, memberPaths } from "../core/members.js";
 import { MemoryBooks } from "../core/memory-books.js";
 import type { Operation } from "../core/operation.js";
 import type { Clock } from "../ports/clock.js";
-import type { Outcomes, Store } from "../ports/store.js";
+import type { Latest, Outcomes, Store } from "../ports/store.js";
 import { sha256Hex } from "../runtime/crypto.js";
 import { systemClock } from "../runtime/system-clock.js";
 import { frees } from "./freeing.js";
@@ -64,6 +65,27 @@ export class MemoryStore implements Store {
   async *documents(kind: DocumentKind, status?: string): AsyncIterable<Document> {
     const all = this.books.documentsOf(kind).toSorted((a, b) => (a.id < b.id ? -1 : 1));
     for (const document of all) if (status === undefined || document.status === status) yield document;
+  }
+
+  async *latest(kind: DocumentKind, { status, before, limit, only }: Latest): AsyncIterable<Document> {
+    const paths = only === undefined ? null : memberPaths(only);
+    const all = this.books.documentsOf(kind);
+    const end = before === undefined ? all.length : all.findIndex(({ id }) => id === before);
+    let left = limit;
+    for (let at = end - 1; at >= 0 && left > 0; at--) {
+      const document = all[at] as Document;
+      if (status !== undefined && document.status !== status) continue;
+      left--;
+      const { body } = document;
+      const values = paths?.map((path) => memberOf(body, path)) ?? [];
+      yield paths === null ? document : { ...document, body: bodyOf(paths, values) };
+    }
+  }
+
+  async counts(kind: DocumentKind): Promise<Readonly<Record<string, number>>> {
+    const counts: Record<string, number> = {};
+    for (const { status } of this.books.documentsOf(kind)) counts[status] = (counts[status] ?? 0) + 1;
+    return counts;
   }
 
   async *journal(run: string): AsyncIterable<Entry> {

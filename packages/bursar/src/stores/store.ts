@@ -1,5 +1,6 @@
 // The public face of `bursar/store`: opening any store by its URL, and looking after one.
 
+export { defaultFile, type Surroundings } from "./address.js";
 export { StoreError, type StoreFault } from "./durable/errors.js";
 export type { ArchivedChain, ArchiveOptions, ArchiveReport } from "./durable/housekeeping/archive.js";
 export type { CheckOptions, CheckReport } from "./durable/housekeeping/check.js";

@@ -126,6 +126,15 @@ export interface Overview {
   readonly recent: readonly RunRow[];
 }
 
+/** A budget that runs share, and the runs in it. */
+export interface SessionView {
+  readonly session: string;
+  readonly budget: BudgetView;
+  /** How many runs were found in it, among the latest ones, and how many of them have not ended. */
+  readonly runs: number;
+  readonly active: number;
+}
+
 /** Some of a longer list, and where the rest begins. */
 export interface Page<Item> {
   readonly items: readonly Item[];

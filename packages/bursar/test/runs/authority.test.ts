@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { defineAgent } from "../../src/runs/agent.js";
 import { ForbiddenError } from "../../src/runs/principal.js";
 import { ANN, Theatre } from "./stage.js";
@@ -53,4 +53,44 @@ test("an agent is told the limit that it may not pass, and nothing else that is 
   await expect(start({ limits: { cost_usd: 2 } })).rejects.toThrow("cost_usd $2.00 is above $0.50");
   await expect(start({ limits: { steps: null } })).rejects.toThrow("steps without a limit is above 50");
   await expect(start({ limits: { stps: 1 } })).rejects.toThrow("did you mean steps");
+});
+
+describe("where a configuration has the say", () => {
+  const given = {
+    limits: { steps: 200, cost_usd: 0.1, fuel: 1000 },
+    policies: { steps: "approval_required" },
+  } as const;
+  const governance = (program: string) => (program === "idle" ? given : {});
+  const start = (options: object, program = "idle") => {
+    const other = defineAgent("other", async () => "done");
+    const bursar = new Theatre([idle, other]).process({ governance });
+    return bursar.start(program, null, { ...options, by: AGENT }).then(({ budget }) => bursar.store.budget(budget));
+  };
+
+  test("an agent gets what it gives, also where that is more than the table does", async () => {
+    expect(await start(given)).toMatchObject({ limits: { steps: 200, fuel: 1000 }, policies: given.policies });
+    expect(await start({ limits: { steps: 120 } })).toMatchObject({ limits: { steps: 120 } });
+    expect(await start({ policies: { steps: "hard_stop" } })).toMatchObject({ policies: { steps: "hard_stop" } });
+  });
+
+  test("whoever says nothing gets what it gives, and of the rest what the table does", async () => {
+    const budget = await start({});
+    expect(budget).toMatchObject({ limits: { steps: 200, llm_tokens: 100_000 }, policies: given.policies });
+    expect(await start({}, "other")).toMatchObject({ limits: { steps: 50 } });
+  });
+
+  test.each([
+    [{ limits: { steps: 201 } }, "steps 201 calls is above 200 calls"],
+    [{ limits: { cost_usd: 0.2 } }, "cost_usd $0.20 is above $0.10"],
+    [{ limits: { fuel: null } }, "fuel without a limit is above 1,000"],
+    [{ policies: { steps: "soft_warn" } }, "steps soft_warn is less strict than approval_required"],
+    [{ policies: { llm_tokens: "soft_warn" } }, "llm_tokens soft_warn is less strict than approval_required"],
+  ])("an agent does not get %j", async (options, why) => {
+    await expect(start(options)).rejects.toThrow(`may only tighten: ${why}`);
+  });
+
+  test("a mistake in it is told, and where it is", async () => {
+    const bursar = new Theatre([idle]).process({ governance: () => ({ limits: { stps: 1 } }) });
+    await expect(bursar.start("idle", null)).rejects.toThrow("governance.limits.stps");
+  });
 });

@@ -58,6 +58,23 @@ describe.for(ENGINES)("an archive of a %s store", ([, engine]) => {
     expect((await housekeeping.archive({ folder: folder.path, older_ms: 0 })).archived).toEqual([]);
   });
 
+  test("takes out every part of a run's journal, and nothing of a run that is called like one", async () => {
+    await using folder = await temporaryFolder();
+    const url = await filled(engine);
+    const parts = [`${ENDED_RUN}:1`, `${ENDED_RUN}:12`];
+    const others = [`${ENDED_RUN}:7`, `${ENDED_RUN}:x`, `${ENDED_RUN}-2:1`, `${OPEN_RUN}:1`];
+    {
+      await using store = await openStore(url);
+      for (const run of [...parts, ...others]) await store.apply([{ op: "journal", run, key: "1", entry: {} }]);
+      const run = { kind: "run", id: `${ENDED_RUN}:7`, budget: OPEN_RUN, status: "Running", body: {} } as const;
+      await store.apply([{ op: "put", ...run, version: 0 }]);
+    }
+    await using housekeeping = openHousekeeping(url, { clock: NEXT_HOUR });
+    expect((await housekeeping.archive({ folder: folder.path, older_ms: 0 })).archived).toHaveLength(1);
+    const left = await engine.rows(url, "SELECT run FROM journal");
+    expect(left.map(({ run }) => run).sort()).toEqual([OPEN_RUN, ...others].sort());
+  });
+
   test("is found out when its file is changed or lost", async () => {
     await using folder = await temporaryFolder();
     const url = await filled(engine);

@@ -10,6 +10,20 @@ const ENGINES = [
   ["PostgreSQL", server],
 ] as const;
 
+/** What each migration has done, undone; the latest first. */
+const UNDONE: readonly (readonly [version: number, statements: readonly string[]])[] = [
+  [
+    4,
+    ["runs", "approvals", "sessions", "leases", "keys", "tokens"].flatMap((table) => [
+      `DROP INDEX ${table}_latest`,
+      `DROP INDEX ${table}_latest_status`,
+      `ALTER TABLE ${table} DROP COLUMN seq`,
+    ]),
+  ],
+  [3, ["DROP TABLE tokens"]],
+  [2, ["DROP TABLE keys"]],
+];
+
 describe.for(ENGINES)("looking after a %s store", ([name, engine]) => {
   test("begins with one look at it", async () => {
     await using housekeeping = openHousekeeping(await filled(engine));
@@ -46,17 +60,21 @@ describe.for(ENGINES)("looking after a %s store", ([name, engine]) => {
     expect(await housekeeping.migrate()).toMatchObject({ before: 99, after: 99 });
   });
 
-  test("brings the tables of an older Bursar up to date, and keeps what they hold", async () => {
+  test.for([1, 2, 3])("brings tables of version %s up to date, and keeps what they hold", async (version) => {
     const url = await filled(engine);
-    await engine.tamper(url, "DROP TABLE keys");
-    await engine.tamper(url, "DELETE FROM migrations WHERE version = 2");
+    for (const statement of UNDONE.filter(([of]) => of > version).flatMap(([, statements]) => statements)) {
+      await engine.tamper(url, statement);
+    }
+    await engine.tamper(url, `DELETE FROM migrations WHERE version > ${version}`);
     await using housekeeping = openHousekeeping(url);
-    expect(await housekeeping.migrate()).toMatchObject({ before: 1, after: KNOWN_SCHEMA });
+    expect(await housekeeping.migrate()).toMatchObject({ before: version, after: KNOWN_SCHEMA });
     expect(await housekeeping.check()).toMatchObject({ ok: true, budgets: 5 });
     await using store = await openStore(url);
-    const key = { kind: "key", id: "k", budget: null, status: "active", body: {}, version: 0 } as const;
-    await store.apply([{ op: "put", ...key }]);
-    expect(await store.document("key", "k")).toEqual({ ...key, version: 1 });
+    for (const kind of ["key", "token"] as const) {
+      const document = { kind, id: "k", budget: null, status: "active", body: {}, version: 0 } as const;
+      await store.apply([{ op: "put", ...document }]);
+      expect(await store.document(kind, "k")).toEqual({ ...document, version: 1 });
+    }
   });
 
   test("gives room back", async () => {

@@ -6,6 +6,7 @@ import { WasiHost } from "../wasi/wasi-host.js";
 import type { ZipTree } from "../wasi/zip-tree.js";
 import { engine, type WasmGlobal, type WasmInstance, type WasmMemory, type WasmModule } from "../wasm/engine.js";
 import { Fuel } from "../wasm/fuel.js";
+import { OutOfFuel } from "../wasm/fuel-errors.js";
 import type { Memories } from "../wasm/memories.js";
 import type { Allotted, Answer, Execution, Outcome } from "../wasm/outcome.js";
 import { checkPages, differing, lay, layFrom, type Pages } from "../wasm/pages.js";
@@ -52,6 +53,11 @@ export interface Program {
 const WASM_PAGE = 65_536;
 /** More than a program can need that only sets a path or a seed. */
 const SETTING_FUEL = 1_000_000_000;
+/**
+ * In the middle of a program its functions may have counted a little that they take back at their end, and it must not be
+ * stopped for that: so it is let go on by so much, and whether it has burnt too much is looked at when it has come back.
+ */
+const LEEWAY = 10_000;
 
 /** One interpreter. After a trap it must not be used any more: make another from the image, or from a saved state. */
 export class PythonGuest {
@@ -63,6 +69,8 @@ export class PythonGuest {
   private readonly fuel: Fuel;
   private readonly serve: () => boolean;
   private left = false;
+  /** How much the request that is being served may burn. */
+  private allowed = 0;
 
   /** Makes a guest from the image, or one that goes on from a saved state. */
   constructor(parts: PythonParts, options: PythonOptions, state?: PythonState) {
@@ -105,6 +113,7 @@ export class PythonGuest {
   /** Lets the fuel of what is running grow. */
   extend(fuel: number): void {
     this.fuel.extend(fuel);
+    this.allowed += fuel;
   }
 
   /** Other randomness than that of the image, folders to look for modules in, and variables. */
@@ -155,13 +164,14 @@ export class PythonGuest {
 
   private ask(request: object, { fuel, onSlice }: Allotted): Execution {
     this.control.ask(request);
-    this.fuel.begin({ budget: fuel, onSlice });
+    this.allowed = fuel;
+    this.fuel.begin({ budget: Math.min(fuel + LEEWAY, Number.MAX_SAFE_INTEGER), onSlice });
     const { outcome, imports } = this.answered();
     const trapped = outcome.kind === "trapped" && outcome.reason === "out_of_fuel";
     return {
       outcome,
       imports,
-      fuel_consumed: trapped ? this.fuel.limit : Math.min(this.fuel.consumed, this.fuel.limit),
+      fuel_consumed: trapped ? this.allowed : Math.min(this.fuel.consumed, this.allowed),
       memory_bytes: this.memory.buffer.byteLength,
     };
   }
@@ -170,17 +180,28 @@ export class PythonGuest {
     try {
       const served = this.serve();
       this.fuel.end();
+      if (this.isOverdrawn) return { outcome: this.outOfFuel(), imports: [] };
       // A reply without the boot code's return was written by the program.
       return readReply(served ? this.control.reply() : null);
     } catch (error) {
       if (!(error instanceof ProcExit)) return { outcome: this.trapped(error), imports: [] };
+      if (this.isOverdrawn) return { outcome: this.outOfFuel(), imports: [] };
       // It has ended as it wished, but its frames are still there: of its memory nothing lives on.
       this.left = true;
       return { outcome: { kind: "ended", exit_code: error.code & 0xff }, imports: [] };
     }
   }
 
+  private get isOverdrawn(): boolean {
+    return this.fuel.counted > this.allowed;
+  }
+
+  private outOfFuel(): Outcome {
+    return trapOf(new OutOfFuel(this.allowed, this.fuel.counted));
+  }
+
   private trapped(error: unknown): Outcome {
+    if (error instanceof OutOfFuel) return this.outOfFuel();
     const outcome = trapOf(error);
     // The interpreter's own stack grows down to address 0; below, whatever touches it traps.
     if (outcome.kind !== "trapped" || outcome.reason !== "trap" || this.stackPointer.value >= 0) return outcome;

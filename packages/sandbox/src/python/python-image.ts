@@ -51,7 +51,7 @@ const ENV = { PYTHONDONTWRITEBYTECODE: "1", PYTHONHASHSEED: "0", PYTHONNOUSERSIT
 export const MEMORY = { module: "bursar", name: "memory" } as const;
 const BOOTED = 77;
 const BOOT_FUEL = 20_000_000_000;
-const IMAGE_VERSION = "2";
+const IMAGE_VERSION = "3";
 
 /** Runs once in every image: what is done for the first time costs more, and here nobody waits for it. */
 const WARM_UP = [
@@ -165,7 +165,7 @@ async function makeImage(manifest: PythonManifest, boot: Uint8Array): Promise<Na
   if (embedded !== null) new Uint8Array(memory.buffer).fill(0, embedded.at, embedded.at + stdlib.length);
   const stackPointer = (instance.exports.__stack_pointer as WasmGlobal<number>).value;
   const pages = differing(new Uint8Array(memory.buffer));
-  return { pages, stackPointer, serve, slot, host: withoutBoot(host.save()), stdlib, fuel: burnt };
+  return { pages, stackPointer, serve, slot, host: started(host.save()), stdlib, fuel: burnt };
 }
 
 export const FIXED_CLOCK = { kind: "fixed", startNs: 1_700_000_000_000_000_000n, stepNs: 1000n } as const;
@@ -189,11 +189,17 @@ function start(instance: WasmInstance, host: WasiHost): void {
   throw new Error("the interpreter ended before its boot code did");
 }
 
-/** The interpreter never comes back to the boot file, so nobody in there would close it. */
-function withoutBoot(saved: SavedHost): SavedHost {
-  const descriptors = saved.descriptors.filter(({ target, preopen }) => target.kind !== "inode" || preopen !== null);
+/**
+ * What an interpreter has that has been started. It never comes back to the boot file, so nobody in there would close it.
+ * It has its environment and its folders, too: the linker lets its C library start anew with every call of an export, and
+ * what the library were given again, it would keep beside what it has, for as long as the session lasts.
+ */
+function started(saved: SavedHost): SavedHost {
+  const descriptors = saved.descriptors
+    .filter(({ target, preopen }) => target.kind !== "inode" || preopen !== null)
+    .map((descriptor) => ({ ...descriptor, preopen: null }));
   // What starting has written is nobody's: a program may write as much as its limit says.
-  return { ...saved, descriptors, vfs: { ...saved.vfs, bytesWritten: 0 } };
+  return { ...saved, env: {}, descriptors, vfs: { ...saved.vfs, bytesWritten: 0 } };
 }
 
 /** Where the boot code's function is, and through which place of the table it is called. */

@@ -56,6 +56,29 @@ ModuleNotFoundError: No module named 'nosuch'
     }
   });
 
+  test.each([
+    "pass",
+    "await host.call('x')",
+    "print(sum(range(1000)))",
+    "def f(n):\n    return n and f(n - 1)\nf(300)",
+    "import json\njson.dumps([[[[1]]]])",
+    "raise SystemExit(3)",
+    "import os\nos._exit(3)",
+  ])("comes as far with the fuel that it needs as with more, and not with a unit less: %j", (code) => {
+    const whole = run(newGuest(parts), code);
+    const { outcome, fuel_consumed } = run(newGuest(parts), code, whole.fuel_consumed);
+    expect({ outcome, fuel_consumed }).toEqual({ outcome: whole.outcome, fuel_consumed: whole.fuel_consumed });
+    const less = whole.fuel_consumed - 1;
+    expect(run(newGuest(parts), code, less)).toMatchObject({
+      outcome: { reason: "out_of_fuel", message: expect.stringContaining(`the fuel budget of ${less} is used up`) },
+      fuel_consumed: less,
+    });
+  });
+
+  test("takes any amount of fuel that can be counted", () => {
+    expect(run(newGuest(parts), "pass", Number.MAX_SAFE_INTEGER).outcome).toEqual(ENDED);
+  });
+
   test("that was stopped has printed what it printed", () => {
     expect(run(newGuest(parts), "print('so far')\nwhile True: pass", 50_000_000).out).toBe("so far\n");
   });

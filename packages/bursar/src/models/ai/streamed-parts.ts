@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
-import { deferred } from "../../runtime/deferred.js";
 import type { Held, Seen } from "../meter/meter.js";
+import { StreamFrame, type Taken } from "../meter/stream-frame.js";
 import { keepItem } from "../wire/kept-items.js";
 import type { WireRequest } from "../wire/protocol.js";
 import type { TokenCounts } from "../wire/token-counts.js";
@@ -12,56 +12,44 @@ import type { SdkStreamPart } from "./sdk-model.js";
 const SLACK_TOKENS = 256;
 /** A part holds a token at least, unless somebody has cut tokens into pieces on the way: then it takes more bytes to be sure. */
 const BYTES_PER_TOKEN = 4;
-const MOST_READS = 16;
 
 const ENDS: Readonly<Record<string, string>> = {
   ...{ "text-start": "text-end", "reasoning-start": "reasoning-end", "tool-input-start": "tool-input-end" },
 };
 
 /**
- * The parts of a streamed answer: they are passed on as they are asked for, and the last one once the call is settled, so that
- * whoever has read it to its end finds it in the books. Who stops reading hangs up on the provider, and the call is charged for
- * what was seen.
+ * The parts of a streamed answer. The last one is kept back until the call is settled, so that whoever has read it to its end
+ * finds it in the books. Who stops reading is charged for what was seen.
  */
 export class StreamedParts {
-  readonly stream: ReadableStream<SdkStreamPart>;
   private readonly wire: WireRequest;
   private readonly version: string;
   private readonly most: number;
-  private readonly source: ReadableStreamDefaultReader<SdkStreamPart>;
-  private readonly over = deferred<void>();
+  private readonly frame: StreamFrame<SdkStreamPart>;
   private readonly kept: SdkStreamPart[] = [];
   /** What was begun and has not ended, with the type of what ends it. */
   private readonly open = new Map<string, string>();
   private readonly thoughts = new Set<string>();
-  private controller: ReadableStreamDefaultController<SdkStreamPart> | null = null;
   private reported: TokenCounts | null = null;
   private counts: TokenCounts | null = null;
   private bytes = 0;
   private parts = 0;
-  private ended = false;
 
   constructor(source: ReadableStream<SdkStreamPart>, wire: WireRequest, held: Held, version: string) {
     this.wire = wire;
     this.version = version;
     this.most = held.output_tokens;
-    this.source = source.getReader();
+    this.frame = new StreamFrame(source, (part) => this.take(part));
     held.follow(() => this.seen);
-    this.stream = new ReadableStream<SdkStreamPart>(
-      {
-        start: (controller) => {
-          this.controller = controller;
-        },
-        pull: () => this.pull(),
-        cancel: () => this.leave(),
-      },
-      { highWaterMark: 0 },
-    );
+  }
+
+  get stream(): ReadableStream<SdkStreamPart> {
+    return this.frame.stream;
   }
 
   /** Waits until all of it was read, and tells what the provider says it used; null when it has not said so. */
   async read(): Promise<TokenCounts | null> {
-    await this.over.promise;
+    await this.frame.read;
     const output = this.counts?.output ?? Math.max(this.most, this.surely);
     for (const name of this.thoughts) keepItem(name, output);
     return this.counts;
@@ -69,19 +57,8 @@ export class StreamedParts {
 
   /** Passes on what ends the stream. */
   end(error: unknown): void {
-    if (this.ended) return;
-    this.ended = true;
-    try {
-      if (error !== null) this.controller?.error(error);
-      else {
-        for (const part of this.kept) this.controller?.enqueue(part);
-        this.controller?.close();
-      }
-    } catch {
-      // Whoever read it has left.
-    } finally {
-      void this.drain(error !== null);
-    }
+    if (error === null) this.frame.close(this.kept);
+    else this.frame.fail(error);
   }
 
   private get seen(): Seen {
@@ -96,21 +73,17 @@ export class StreamedParts {
     return Math.min(this.parts, Math.floor(this.bytes / BYTES_PER_TOKEN));
   }
 
-  private async pull(): Promise<void> {
-    try {
-      const { done, value } = await this.source.read();
-      if (done) return this.over.resolve();
-      if (value.type === "finish") {
-        this.counts = reportedUsage(value, this.wire);
-        this.kept.push(value);
-        return this.over.resolve();
-      }
-      this.look(value);
-      this.controller?.enqueue(value);
-      if (this.surely > this.most) await this.cap();
-    } catch (error) {
-      this.over.reject(error);
+  private take(part: SdkStreamPart | null): Taken<SdkStreamPart> {
+    if (part === null) return { pass: [], state: "ended" };
+    if (part.type === "finish") {
+      this.counts = reportedUsage(part, this.wire);
+      this.kept.push(part);
+      return { pass: [], state: "ended" };
     }
+    this.look(part);
+    if (this.surely <= this.most) return { pass: [part], state: "running" };
+    this.cap();
+    return { pass: [part], state: "capped" };
   }
 
   private look(part: SdkStreamPart): void {
@@ -128,26 +101,9 @@ export class StreamedParts {
   }
 
   /** It had more than it was granted: the rest is not wanted, and what was begun is ended cleanly. */
-  private async cap(): Promise<void> {
-    await this.source.cancel().catch(() => {});
+  private cap(): void {
     for (const [key, type] of this.open) this.kept.push({ type, id: key.slice(type.length + 1) });
     this.kept.push(finishAtLimit(this.version));
-    this.over.resolve();
-  }
-
-  private async leave(): Promise<void> {
-    this.over.resolve();
-    await this.source.cancel().catch(() => {});
-  }
-
-  /** Reads what is left, so that the connection can serve again; who has more to say after his last word is hung up on. */
-  private async drain(broken: boolean): Promise<void> {
-    try {
-      for (let reads = 0; reads < MOST_READS && !broken; reads++) if ((await this.source.read()).done) return;
-      await this.source.cancel();
-    } catch {
-      // It is over either way.
-    }
   }
 }
 

@@ -1,30 +1,8 @@
-import { estimateTokens } from "../../core/usage.js";
 import { type Hold, type Purse, withPurse } from "../../runtime/purse.js";
-import type { Protocol, WireRequest } from "../wire/protocol.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import { isFree, isUnsent } from "./answer-status.js";
 import { BudgetExceededError } from "./budget-exceeded-error.js";
 import { type Held, type Meter, type Metered, type MeteredRequest, NOTHING_AT_ALL, NOTHING_USED } from "./meter.js";
-
-/** A call to a model as a framework sees it, before it becomes a request on some wire. */
-export interface ModelCall {
-  readonly model: string;
-  /** Whose model it is, for the price; any of the protocols that its maker speaks. */
-  readonly protocol: Protocol;
-  /** All that is sent to the model: no text has more tokens than bytes. */
-  readonly input: unknown;
-  /** Tokens at most for what is not in the bytes, such as images behind addresses. */
-  readonly beside?: number;
-  /** What adds input of unknown size, if anything does. */
-  readonly beyond?: string | null;
-  /** The most the answer may have, as the caller says; null when he says nothing. */
-  readonly output_tokens: number | null;
-  /** The least a limit of output may be set to: 1. */
-  readonly least_output?: number;
-  readonly caches?: WireRequest["caches"];
-  readonly stream: boolean;
-  readonly signal?: AbortSignal;
-}
 
 /** What a call gave, and what it is said to have used. */
 export interface ModelAnswered<Value> {
@@ -36,17 +14,6 @@ export interface ModelAnswered<Value> {
  * Makes a call of which the wire is not seen. Where what it sends is governed too, that one meters it: what is held here is handed
  * down to it, so that no call is paid for twice and every request that is sent again counts.
  */
-export async function callModel<Value>(
-  meter: Meter,
-  purse: Purse,
-  call: ModelCall,
-  effect: (held: Pick<Held, "output_tokens" | "signal" | "follow">) => Promise<ModelAnswered<Value>>,
-): Promise<Metered<Value>> {
-  const { protocol, signal } = call;
-  return callRead(meter, purse, { protocol, wire: wireOf(call), ...(signal !== undefined && { signal }) }, effect);
-}
-
-/** The same for whoever has read the call as a request already. */
 export async function callRead<Value>(
   meter: Meter,
   purse: Purse,
@@ -102,29 +69,4 @@ class CallHold implements Hold {
     this.held.handedDown();
     await this.purse.store.apply([{ op: "release", call: this.held.id }]);
   }
-}
-
-function wireOf(call: ModelCall): WireRequest {
-  const {
-    model,
-    protocol,
-    input,
-    output_tokens,
-    stream,
-    beside = 0,
-    beyond = null,
-    caches = "no",
-    least_output = 1,
-  } = call;
-  return {
-    ...{ protocol: protocol.name, model, stream, output_tokens, beyond, caches },
-    input_tokens: (estimateTokens(input, "").llm_input_tokens ?? 0) + beside,
-    texts: null,
-    answers: 1,
-    least_output,
-    audio: false,
-    // What a model thinks is not shown in every framework.
-    hidden: true,
-    held: () => ({}),
-  };
 }

@@ -2,7 +2,7 @@ import { type Amount, type Amounts, MAX_AMOUNT } from "../../core/amount.js";
 import { writeAmount } from "../../core/dimension.js";
 import { STANDARD } from "../../core/dimensions.js";
 import type { BudgetAmounts } from "../../core/input.js";
-import type { Price } from "../prices/price.js";
+import type { Bound, Price } from "../prices/price.js";
 import type { WireRequest } from "../wire/protocol.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import type { Seen } from "./meter.js";
@@ -81,10 +81,13 @@ export function boundOf({ reported, output }: Seen, { wire, price, input }: Term
     return { ...amountsOf(counts, price), cost_usd };
   }
   const { caches, audio } = wire;
-  return {
-    ...amountsOf({ input, output }, price),
-    cost_usd: edgeUsd(price.most({ input, output, caches, audio })),
-  };
+  return mostOf({ input, output, caches, audio }, price);
+}
+
+/** So many tokens with the most they can cost, in edge units. */
+export function mostOf(bound: Bound, price: Price): BudgetAmounts {
+  const { input, output } = bound;
+  return { ...amountsOf({ input, output }, price), cost_usd: edgeUsd(price.most(bound)) };
 }
 
 /** More than can be counted counts as the most that can be: it fits into no budget. */

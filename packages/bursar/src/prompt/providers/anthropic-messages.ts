@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { InputError, show } from "../../core/errors.js";
+import { pathTo } from "../../models/endpoint.js";
 import { ANTHROPIC_MESSAGES } from "../../models/wire/anthropic-messages.js";
 import { isObject, objectOf } from "../../models/wire/json-object.js";
 import type { Ending, PromptMessage, ToolCall } from "../message.js";
 import type { Answer, Conversation, Dialect } from "./dialect.js";
-import { pathTo } from "./endpoint.js";
 import { MessagesAssembly } from "./messages-assembly.js";
 import { schemaOf } from "./tool-input.js";
 

@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { InputError, show } from "../../core/errors.js";
 import { checkKeys } from "../../core/fields.js";
+import { readHeaders, readKey, readUrl } from "../../models/endpoint.js";
 import { isObject } from "../../models/wire/json-object.js";
 import type { Timer } from "../../ports/timer.js";
 import { systemTimer } from "../../runtime/system-clock.js";
 import type { AdapterOptions } from "../settings.js";
 import type { Dialect } from "./dialect.js";
-import { readHeaders, readKey, readUrl } from "./endpoint.js";
 
 /** A model behind a provider's address. */
 export interface ModelOptions {
@@ -93,11 +93,11 @@ export function readModelOptions(options: ModelOptions, dialect: Dialect, home: 
   return {
     dialect,
     model,
-    apiKey: readKey(options.apiKey),
-    url: readUrl(options.url ?? home, dialect.path),
+    apiKey: readKey(options.apiKey, "options.apiKey"),
+    url: readUrl(options.url ?? home, "options.url", dialect.path),
     // The global one is looked up with every call, so that whoever replaces it later is heard.
     send: given ?? ((input, init) => globalThis.fetch(input, init)),
-    headers: readHeaders(options.headers),
+    headers: readHeaders(options.headers, "options.headers"),
     parameters: readParameters(parameters, dialect),
     maxOutputTokens: whole(maxOutputTokens, "maxOutputTokens", MOST_OUTPUT),
     timeout_ms: whole(timeout_ms, "timeout_ms", LONGEST_MS),

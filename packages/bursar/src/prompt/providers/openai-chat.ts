@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
+import { bearer, pathTo } from "../../models/endpoint.js";
 import { isObject, listOf, objectOf } from "../../models/wire/json-object.js";
 import { OPENAI_CHAT } from "../../models/wire/openai-chat.js";
 import type { Ending, PromptMessage, ToolCall } from "../message.js";
 import { ChatAssembly } from "./chat-assembly.js";
 import type { Answer, Conversation, Dialect } from "./dialect.js";
-import { bearer, pathTo } from "./endpoint.js";
 import { inputIn, inputText, schemaOf } from "./tool-input.js";
 
 /** OpenAI's Chat Completions, which most other servers speak too. */

@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
+import { bearer, pathTo } from "../../models/endpoint.js";
 import { listOf, objectOf } from "../../models/wire/json-object.js";
 import { openaiModel } from "../../models/wire/openai-models.js";
 import { OPENAI_RESPONSES } from "../../models/wire/openai-responses.js";
 import type { Ending, PromptMessage, ToolCall } from "../message.js";
 import type { Answer, Conversation, Dialect } from "./dialect.js";
-import { bearer, pathTo } from "./endpoint.js";
 import { ResponsesAssembly } from "./responses-assembly.js";
 import { inputIn, inputText, schemaOf } from "./tool-input.js";
 

@@ -1,3 +1,4 @@
+import { drain, hangUp } from "../../models/meter/hang-up.js";
 import { StreamedAnswer } from "../../models/meter/streamed-answer.js";
 import { isObject, parsedObject } from "../../models/wire/json-object.js";
 import type { WireRequest } from "../../models/wire/protocol.js";
@@ -9,8 +10,6 @@ import { WholeReceiver } from "./whole-receiver.js";
 
 /** No answer needs more, however small its pieces are. */
 const MOST_BYTES = 64 * 1024 * 1024;
-const DRAIN_MS = 1000;
-const MOST_READS = 16;
 
 /** Takes an answer piece by piece, and knows at any moment what it can have used. */
 export class StreamReceiver implements Receiver {
@@ -80,27 +79,5 @@ export class StreamReceiver implements Receiver {
 
   private broken(why: string): ProviderError {
     return new ProviderError(`the answer of the provider broke off: ${why}`, this.seen);
-  }
-}
-
-/** Reads what is left, so that the connection can serve again; who has more to say after his last word is hung up on. */
-async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  const patience = setTimeout(() => void hangUp(reader), DRAIN_MS);
-  patience.unref();
-  try {
-    for (let reads = 0; reads < MOST_READS; reads++) if ((await reader.read()).done) return;
-    await hangUp(reader);
-  } catch {
-    // It is over either way.
-  } finally {
-    clearTimeout(patience);
-  }
-}
-
-async function hangUp(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  try {
-    await reader.cancel();
-  } catch {
-    // It is over either way.
   }
 }

@@ -2,6 +2,7 @@ import type { Account } from "../../core/books.js";
 import type { Budget } from "../../core/budget.js";
 import type { Call } from "../../core/call.js";
 import type { Document, DocumentKind } from "../../core/document.js";
+import { bodyOf } from "../../core/members.js";
 import type { Time } from "../../core/time.js";
 
 /** A moment, and whose clock was read: running time can be compared on the same clock only. */
@@ -42,6 +43,7 @@ export const TABLES: Readonly<Record<DocumentKind, string>> = {
   session: "sessions",
   lease: "leases",
   key: "keys",
+  token: "tokens",
 };
 
 type Terms = Pick<Budget, "scope" | "funding" | "limits" | "policies" | "thresholds" | "deadline">;
@@ -120,4 +122,10 @@ export function readCall({ id, budget, kind, status, expires, body }: CallRow): 
 
 export function readDocument(kind: DocumentKind, { id, budget, status, body, version }: DocumentRow): Document {
   return { kind, id, budget, status, body: JSON.parse(body), version: Number(version) };
+}
+
+/** A document of whose body some members were read, as a list of their values. */
+export function readPart(kind: DocumentKind, row: DocumentRow, paths: readonly (readonly string[])[]): Document {
+  const { id, budget, status, version } = row;
+  return { kind, id, budget, status, body: bodyOf(paths, JSON.parse(row.body)), version: Number(version) };
 }

@@ -64,6 +64,26 @@ function migrations({ serial, name }: Dialect): readonly Migration[] {
       ],
     },
     { version: 2, name: "keys of the gateway", statements: documents("keys") },
+    { version: 3, name: "tokens of the server", statements: documents("tokens") },
+    { version: 4, name: "the latest documents", statements: DOCUMENTS.flatMap(numbered) },
+  ];
+}
+
+/** The tables of documents that there were when documents got numbers. */
+const DOCUMENTS = ["runs", "approvals", "sessions", "leases", "keys", "tokens"] as const;
+
+/**
+ * Numbers documents in the order in which they are first written, so that the latest can be found without looking at all of
+ * them. Those that are there already are numbered by their names, which most of them were given in the order of time.
+ */
+function numbered(table: string): readonly string[] {
+  return [
+    `ALTER TABLE ${table} ADD COLUMN seq BIGINT NOT NULL DEFAULT 0`,
+    `UPDATE ${table} SET seq = numbers.number
+      FROM (SELECT id, row_number() OVER (ORDER BY id) AS number FROM ${table}) AS numbers
+      WHERE numbers.id = ${table}.id`,
+    `CREATE INDEX ${table}_latest ON ${table} (seq, id)`,
+    `CREATE INDEX ${table}_latest_status ON ${table} (status, seq, id)`,
   ];
 }
 

@@ -1,5 +1,13 @@
 import { TABLES } from "../durable/rows.js";
 
+/** Looks documents up in the table of their kind; `documents` are the wanted ones. */
+export const WANTED_DOCUMENTS: string = Object.entries(TABLES)
+  .map(
+    ([kind, table]) =>
+      `SELECT kind, ${table}.* FROM documents JOIN ${table} ON kind = '${kind}' AND ${table}.id = documents.id`,
+  )
+  .join(" UNION ALL ");
+
 /** The same statements for every table of documents. */
 function each(statement: (kind: string, table: string) => string): string {
   return Object.entries(TABLES)
@@ -37,8 +45,9 @@ export const DOCUMENT_FUNCTIONS: readonly string[] = [
   `CREATE OR REPLACE FUNCTION bursar_put_documents(documents jsonb) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
     ${each(
-      (kind, table) => `INSERT INTO ${table} (id, budget, status, body, version)
-      SELECT put.id, put.budget, put.status, put.body, put.version
+      (kind, table) => `INSERT INTO ${table} (id, budget, status, body, version, seq)
+      SELECT put.id, put.budget, put.status, put.body, put.version,
+        (SELECT coalesce(max(seq), 0) FROM ${table}) + row_number() OVER ()
       FROM jsonb_to_recordset(documents) AS put (kind text, id text, budget text, status text, body text, version bigint, fresh boolean)
       WHERE put.kind = '${kind}' AND put.fresh;
     UPDATE ${table} SET budget = put.budget, status = put.status, body = put.body, version = put.version

@@ -1,3 +1,5 @@
+import { WANTED_DOCUMENTS } from "./document-functions.js";
+
 /** Stands between the fields of a work. No name and no JSON has it in it. */
 export const BETWEEN = "\u001f";
 
@@ -36,15 +38,7 @@ export const FUNCTIONS: readonly string[] = [
       'heads', (SELECT jsonb_agg(jsonb_build_object('chain', heads.chain, 'seq', heads.seq, 'hash', heads.hash))
                 FROM heads JOIN chains ON heads.chain = chains.chain),
       'documents', (SELECT jsonb_agg(to_jsonb(each)) FROM (
-          SELECT kind, runs.* FROM documents JOIN runs ON kind = 'run' AND runs.id = documents.id
-          UNION ALL
-          SELECT kind, approvals.* FROM documents JOIN approvals ON kind = 'approval' AND approvals.id = documents.id
-          UNION ALL
-          SELECT kind, sessions.* FROM documents JOIN sessions ON kind = 'session' AND sessions.id = documents.id
-          UNION ALL
-          SELECT kind, leases.* FROM documents JOIN leases ON kind = 'lease' AND leases.id = documents.id
-          UNION ALL
-          SELECT kind, keys.* FROM documents JOIN keys ON kind = 'key' AND keys.id = documents.id
+          ${WANTED_DOCUMENTS}
         ) AS each),
       'entries', (SELECT jsonb_agg(jsonb_build_object('run', journal.run, 'key', journal.key, 'entry', journal.entry))
                   FROM jsonb_to_recordset(asked->'entries') AS entry (run text, key text)

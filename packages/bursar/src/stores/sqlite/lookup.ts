@@ -2,7 +2,7 @@ import type { JsonObject } from "../../core/chain/canonical.js";
 import type { Head } from "../../core/chain/link.js";
 import { refuseArchived } from "../durable/errors.js";
 import { type Stretch, stretchesFrom } from "../durable/lines.js";
-import { type BudgetRow, type DocumentRow, readAccount, readDocument, TABLES } from "../durable/rows.js";
+import { type BudgetRow, type DocumentRow, readAccount, readDocument, readPart, TABLES } from "../durable/rows.js";
 import type { Database, SqlValue, Statement } from "./driver.js";
 import { type LookupRequest, type Lookups, PAGE, PAGE_LENGTH } from "./messages.js";
 
@@ -16,6 +16,29 @@ const PATH = `
 
 const ARCHIVED = "SELECT seq, archived FROM heads WHERE chain = ?";
 type ArchivedHead = Pick<Head, "seq"> & { readonly archived: string | null };
+
+/** The latest documents, from one on back. */
+function latestFrom(
+  table: string,
+  status: string | null,
+  before: string | null,
+  paths: readonly (readonly string[])[] | null,
+): [string, SqlValue[]] {
+  const conditions: string[] = [];
+  const values: SqlValue[] = [];
+  if (status !== null) {
+    conditions.push("status = ?");
+    values.push(status);
+  }
+  if (before !== null) {
+    conditions.push(`(seq, id) < (SELECT seq, id FROM ${table} WHERE id = ?)`);
+    values.push(before);
+  }
+  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+  const wanted = paths?.map((path) => `body->'$.${path.join(".")}'`).join(", ");
+  const body = wanted === undefined ? "body" : `json_array(${wanted}) AS body`;
+  return [`SELECT id, budget, status, ${body}, version FROM ${table} ${where} ORDER BY seq DESC, id DESC`, values];
+}
 
 type Readers = { readonly [What in keyof Lookups]: (request: LookupRequest<What>) => Lookups[What]["found"] };
 
@@ -67,6 +90,18 @@ export function lookups(
         status,
         status,
       ).map((row) => readDocument(kind, row)),
+    latest: ({ asked: { kind, status, before, limit, paths } }) => {
+      const [sql, values] = latestFrom(TABLES[kind], status, before, paths);
+      const size = ({ body }: DocumentRow) => body.length;
+      const rows = page<DocumentRow>(`${sql} LIMIT ?`, size, ...values, limit);
+      return rows.map((row) => (paths === null ? readDocument(kind, row) : readPart(kind, row, paths)));
+    },
+    counts: ({ asked: { kind } }) => {
+      const rows = all<{ status: string; count: number }>(
+        `SELECT status, count(*) AS count FROM ${TABLES[kind]} GROUP BY status`,
+      );
+      return Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)]));
+    },
     journal: ({ asked: { run, after } }) =>
       page<{ seq: number; key: string; entry: string }>(
         "SELECT seq, key, entry FROM journal WHERE run = ? AND seq > ? ORDER BY seq",

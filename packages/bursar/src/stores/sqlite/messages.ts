@@ -27,6 +27,18 @@ export interface Lookups {
     asked: { readonly kind: DocumentKind; readonly status: string | null; readonly after: string };
     found: readonly Document[];
   };
+  latest: {
+    asked: {
+      readonly kind: DocumentKind;
+      readonly status: string | null;
+      readonly before: string | null;
+      readonly limit: number;
+      /** What is read of the bodies; null for all of it. */
+      readonly paths: readonly (readonly string[])[] | null;
+    };
+    found: readonly Document[];
+  };
+  counts: { asked: { readonly kind: DocumentKind }; found: Readonly<Record<string, number>> };
   journal: { asked: { readonly run: string; readonly after: number }; found: readonly Numbered[] };
 }
 

@@ -6,9 +6,10 @@ import type { Head } from "../../core/chain/link.js";
 import { type Dimensions, STANDARD } from "../../core/dimensions.js";
 import type { Document, DocumentKind, Entry } from "../../core/document.js";
 import { InputError, show } from "../../core/errors.js";
+import { memberPaths } from "../../core/members.js";
 import type { Operation } from "../../core/operation.js";
 import type { Clock } from "../../ports/clock.js";
-import type { Outcomes, Store } from "../../ports/store.js";
+import type { Latest, Outcomes, Store } from "../../ports/store.js";
 import { systemClock } from "../../runtime/system-clock.js";
 import { StoreError } from "../durable/errors.js";
 import { streamLines } from "../durable/lines.js";
@@ -110,6 +111,23 @@ export class SqliteStore implements Store {
       if (last === undefined) return;
       after = last.id;
     }
+  }
+
+  async *latest(kind: DocumentKind, { status, before, limit, only }: Latest): AsyncIterable<Document> {
+    const paths = only === undefined ? null : memberPaths(only);
+    let from = before ?? null;
+    for (let left = limit; left > 0; ) {
+      const page = await this.find("latest", { kind, status: status ?? null, before: from, limit: left, paths });
+      yield* page;
+      const last = page.at(-1);
+      if (last === undefined) return;
+      from = last.id;
+      left -= page.length;
+    }
+  }
+
+  counts(kind: DocumentKind): Promise<Readonly<Record<string, number>>> {
+    return this.find("counts", { kind });
   }
 
   async *journal(run: string): AsyncIterable<Entry> {

@@ -168,7 +168,8 @@ function prepare(database: Database) {
     documents[kind] = {
       get: database.prepare(`SELECT * FROM ${TABLES[kind]} WHERE id = ?`),
       put: database.prepare(
-        `INSERT INTO ${TABLES[kind]} (id, budget, status, body, version) VALUES (?, ?, ?, ?, ?)
+        `INSERT INTO ${TABLES[kind]} (id, budget, status, body, version, seq)
+         VALUES (?, ?, ?, ?, ?, (SELECT coalesce(max(seq), 0) + 1 FROM ${TABLES[kind]}))
          ON CONFLICT (id) DO UPDATE SET budget = excluded.budget, status = excluded.status, body = excluded.body,
            version = excluded.version`,
       ),

@@ -3,6 +3,7 @@ import { parseLine } from "../../core/chain/link.js";
 import type { Document } from "../../core/document.js";
 import { TENANT_CHAIN } from "../../core/keep.js";
 import type { PutOperation } from "../../core/operation.js";
+import type { Latest } from "../../ports/store.js";
 import type { Case, Scene } from "./scene.js";
 
 const RUN: PutOperation = {
@@ -85,6 +86,73 @@ export const KEEPING: readonly Case[] = [
       );
       assert.equal((await all(scene.store.documents("session", "ended"))).length, 401);
       assert.deepEqual(await all(scene.store.documents("lease")), []);
+    },
+  },
+  {
+    name: "the latest documents come first, page by page, in places that no change moves",
+    async run(scene) {
+      const count = 1103;
+      // Names that sort in another order than the one in which they are written.
+      const id = (index: number) => `${(index * 7919) % count}-${index}`;
+      const status = (index: number) => (index % 4 === 0 ? "ended" : "open");
+      for (let from = 0; from < count; from += 100) {
+        const some = Array.from({ length: Math.min(100, count - from) }, (_, index) => from + index);
+        await scene.store.apply(
+          some.map((index) => ({ ...RUN, kind: "approval" as const, id: id(index), status: status(index) })),
+        );
+      }
+      await scene.store.apply([
+        { ...RUN, kind: "approval", id: id(0), status: "ended", body: { changed: true }, version: 1 },
+        { ...RUN, kind: "approval", id: id(500), status: "open", version: 1 },
+      ]);
+      const down = Array.from({ length: count }, (_, index) => count - 1 - index);
+      const ended = down.filter((index) => status(index) === "ended" && index !== 500);
+      assert.deepEqual(await idsOf(scene, { limit: 2000 }), down.map(id));
+      assert.deepEqual(await idsOf(scene, { limit: 3 }), down.slice(0, 3).map(id));
+      assert.deepEqual(await idsOf(scene, { limit: 700, before: id(1000) }), down.slice(103, 803).map(id));
+      assert.deepEqual(await idsOf(scene, { limit: 2000, status: "ended" }), ended.map(id));
+      assert.deepEqual(await idsOf(scene, { limit: 2, status: "ended", before: id(502) }), [id(496), id(492)]);
+      assert.deepEqual(await idsOf(scene, { limit: 5, before: id(0) }), []);
+      assert.deepEqual(await idsOf(scene, { limit: 5, before: "nobody" }), []);
+      assert.deepEqual(await scene.store.counts("approval"), { ended: ended.length, open: count - ended.length });
+      assert.deepEqual(await scene.store.counts("key"), {});
+      const [first] = await all<Document>(scene.store.latest("approval", { limit: 1, before: id(1) }));
+      assert.deepEqual(first, await scene.store.document("approval", id(0)));
+    },
+  },
+  {
+    name: "of the latest documents only what is wanted can be read",
+    async run(scene) {
+      const body = {
+        program: { name: "é ✓\u0000", source: "x".repeat(1000) },
+        at: 1.5,
+        list: [null, true],
+        none: null,
+      };
+      await scene.store.apply([
+        { ...RUN, id: "run-0", body: {} },
+        { ...RUN, body },
+      ]);
+      const found = async (only: readonly string[]) => all(scene.store.latest("run", { limit: 2, only }));
+      const [first, second] = await found(["at", "program.source", "list", "none", "nothing.inside"]);
+      const { source } = body.program;
+      const nothing = { inside: null };
+      assert.deepEqual(first?.body, { at: 1.5, list: [null, true], none: null, nothing, program: { source } });
+      assert.deepEqual([second?.body.list, second?.version], [null, 1]);
+      const [whole] = await found(["at"]);
+      assert.deepEqual(whole, {
+        kind: "run",
+        id: "run-1",
+        budget: null,
+        status: "Running",
+        body: { at: 1.5 },
+        version: 1,
+      });
+      assert.deepEqual(
+        (await found([])).map((each) => each.body),
+        [{}, {}],
+      );
+      await assert.rejects(found(["at'"]), { name: "InputError" });
     },
   },
   {
@@ -199,6 +267,10 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
   const list: Item[] = [];
   for await (const item of items) list.push(item);
   return list;
+}
+
+async function idsOf(scene: Scene, wanted: Latest): Promise<readonly string[]> {
+  return (await all(scene.store.latest("approval", wanted))).map(({ id }) => id);
 }
 
 /** Anchors, and says what was anchored, as ids of links. */

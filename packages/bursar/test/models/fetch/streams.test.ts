@@ -166,16 +166,24 @@ describe("a call is aborted", () => {
   });
 
   test("when the headers are there and the rest is not", async () => {
-    await using at = await openScene([{ kind: "half", text: LONG, usage: USAGE, ending: "hang" }]);
+    const headers: number[] = [];
+    const wire: typeof fetch = async (...request) => {
+      const response = await fetch(...request);
+      headers.push(response.status);
+      return response;
+    };
+    const half: ScriptedHalf = { kind: "half", text: LONG, usage: USAGE, ending: "hang" };
+    await using at = await openScene([half], { wire: { fetch: wire } });
     const abort = new AbortController();
     const body = { model: "gpt-4-scripted", messages: HELLO, max_tokens: 1000 };
     const { used, held } = await spent({ cost_usd: 1 }, async () => {
       const asked = errorOf(at.openai.chat.completions.create(body, { signal: abort.signal }));
-      await until(() => at.model.count === 1);
+      await until(() => headers.length > 0);
       abort.abort();
       expect(await asked).toBeInstanceOf(OpenAI.APIUserAbortError);
     });
     await until(() => at.model.aborted === 1);
+    expect(headers).toEqual([200]);
     expect(used).toMatchObject({ steps: 1, llm_output_tokens: 1000 });
     expect(held).toEqual({});
   });

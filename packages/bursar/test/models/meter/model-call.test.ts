@@ -2,25 +2,27 @@ import { describe, expect, test } from "vitest";
 import { openBudget } from "../../../src/ambient/open-budget.js";
 import { governedFetch } from "../../../src/models/fetch/governed-fetch.js";
 import { Meter } from "../../../src/models/meter/meter.js";
-import { callModel, type ModelCall } from "../../../src/models/meter/model-call.js";
+import { callRead } from "../../../src/models/meter/model-call.js";
 import { OPENAI_CHAT } from "../../../src/models/wire/openai-chat.js";
 import { ASK, HELLO, openScene, PRICES, toldWhile } from "../fetch/scene.js";
 
 const ANSWER = { kind: "text", text: "Hello.", usage: { prompt_tokens: 30, completion_tokens: 7 } } as const;
-const CALL: ModelCall = {
-  ...{ model: "gpt-4-scripted", protocol: OPENAI_CHAT, input: HELLO, output_tokens: 100, stream: false },
+const BODY = { model: "gpt-4-scripted", messages: HELLO, max_tokens: 100 };
+const CALL = {
+  protocol: OPENAI_CHAT,
+  wire: OPENAI_CHAT.read(BODY, { bytes: JSON.stringify(BODY).length, compatible: false }),
 };
 
 describe("a call of which the wire is not seen", () => {
   test("is charged what it is said to have used, and the reservation where nothing is said", async () => {
     await using budget = await openBudget({ cost_usd: 1 });
     const meter = new Meter({ prices: PRICES });
-    const told = await callModel(meter, budget.purse, CALL, async () => ({
+    const told = await callRead(meter, budget.purse, CALL, async () => ({
       value: 1,
       counts: { input: 30, output: 7 },
     }));
     expect(told).toMatchObject({ kind: "done", value: 1, settled: { estimated: false } });
-    const silent = await callModel(meter, budget.purse, CALL, async () => ({ value: 2, counts: null }));
+    const silent = await callRead(meter, budget.purse, CALL, async () => ({ value: 2, counts: null }));
     expect(silent).toMatchObject({ kind: "done", value: 2, settled: { estimated: true } });
     expect((await budget.state()).used).toMatchObject({ steps: 2, llm_output_tokens: 107 });
   });
@@ -33,7 +35,7 @@ describe("a call of which the wire is not seen", () => {
     [{}, 100],
   ])("that fails with %j is charged %d tokens of output", async (about, output) => {
     await using budget = await openBudget({ cost_usd: 1 });
-    const failed = await callModel(new Meter({ prices: PRICES }), budget.purse, CALL, () =>
+    const failed = await callRead(new Meter({ prices: PRICES }), budget.purse, CALL, () =>
       Promise.reject(Object.assign(new Error("no"), about)),
     );
     expect(failed).toMatchObject({ kind: "failed" });
@@ -48,9 +50,9 @@ describe("a call of which the wire is not seen", () => {
     const meter = new Meter({ prices: PRICES });
     const wires = [governedFetch({ prices: PRICES }), governedFetch({ prices: PRICES, budget })];
     const url = `${at.model.url}/chat/completions`;
-    const body = JSON.stringify({ model: "gpt-4-scripted", messages: HELLO, max_tokens: 100 });
+    const body = JSON.stringify(BODY);
     for (const wire of [...wires, governedFetch({ prices: PRICES, budget: other })]) {
-      await callModel(meter, budget.purse, CALL, async () => {
+      await callRead(meter, budget.purse, CALL, async () => {
         // An SDK that sends twice: each of them counts.
         await wire(url, { method: "POST", body });
         await wire(url, { method: "POST", body });
@@ -67,7 +69,7 @@ describe("a call of which the wire is not seen", () => {
     await using at = await openScene(() => ANSWER);
     await using budget = await openBudget({ cost_usd: 1 });
     const told = await toldWhile(() =>
-      callModel(new Meter({ prices: PRICES }), budget.purse, CALL, async () => {
+      callRead(new Meter({ prices: PRICES }), budget.purse, CALL, async () => {
         await ASK.chat(at, "nobody-knows-this-model");
         return { value: null, counts: null };
       }),

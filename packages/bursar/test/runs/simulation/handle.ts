@@ -1,7 +1,7 @@
 import type { Document, DocumentKind, Entry } from "../../../src/core/document.js";
 import type { Operation } from "../../../src/core/operation.js";
 import type { Clock } from "../../../src/ports/clock.js";
-import type { Outcomes, Store } from "../../../src/ports/store.js";
+import type { Latest, Outcomes, Store } from "../../../src/ports/store.js";
 import type { Timer } from "../../../src/ports/timer.js";
 import { StoreError } from "../../../src/stores/durable/errors.js";
 import type { MemoryStore } from "../../../src/stores/memory.js";
@@ -65,6 +65,12 @@ export class Handle implements Store {
   documents(kind: DocumentKind, status?: string): AsyncIterable<Document> {
     return this.store.documents(kind, status);
   }
+
+  latest(kind: DocumentKind, wanted: Latest): AsyncIterable<Document> {
+    return this.store.latest(kind, wanted);
+  }
+
+  counts = async (kind: DocumentKind): ReturnType<Store["counts"]> => this.alive(() => this.store.counts(kind));
 
   journal(run: string): AsyncIterable<Entry> {
     return this.store.journal(run);

@@ -187,10 +187,26 @@ async function takeOut<Chain extends Ended & { readonly file: string }>(
   for (const { chain, seq } of taken) await sql.run("DELETE FROM links WHERE chain = $1 AND seq <= $2", [chain, seq]);
   await inLists(budgets, async (list, some) => {
     await sql.run(`DELETE FROM calls WHERE budget IN (${list})`, some);
-    const runs = `run IN (${list}) OR run IN (SELECT id FROM runs WHERE budget IN (${list}))`;
-    await sql.run(`DELETE FROM journal WHERE ${runs}`, some);
+    const runs = await sql.all(`SELECT id FROM runs WHERE budget IN (${list})`, some);
+    await takeOutJournals(sql, [...new Set([...some, ...runs.map(({ id }) => id)].map(String))]);
   });
   return results;
+}
+
+/** A run's journal is kept under the run's name, and from its first snapshot on under `<run>:<number>`. */
+async function takeOutJournals(sql: Sql, runs: readonly string[]): Promise<void> {
+  const parts: string[] = [];
+  for (const run of runs) {
+    // What begins with the name and a colon: names are compared byte by byte, and a semicolon comes next.
+    const text = "SELECT DISTINCT run FROM journal WHERE run > $1 AND run < $2";
+    const found = await sql.all(text, [`${run}:`, `${run};`]);
+    parts.push(...found.map((row) => String(row.run)).filter((part) => /^\d+$/.test(part.slice(run.length + 1))));
+  }
+  await inLists(runs, (list, some) => sql.run(`DELETE FROM journal WHERE run IN (${list})`, some));
+  // A run may be called so itself.
+  await inLists(parts, (list, some) =>
+    sql.run(`DELETE FROM journal WHERE run IN (${list}) AND run NOT IN (SELECT id FROM runs)`, some),
+  );
 }
 
 const MOST_VALUES = 5000;

@@ -6,7 +6,7 @@ export interface Table {
 }
 
 const document = {
-  columns: { id: "text", budget: "text?", status: "text", body: "text", version: "number" },
+  columns: { id: "text", budget: "text?", status: "text", body: "text", version: "number", seq: "number" },
   order: "id",
 } as const;
 
@@ -43,4 +43,5 @@ export const ALL_TABLES: readonly Table[] = [
   { name: "sessions", ...document },
   { name: "leases", ...document },
   { name: "keys", ...document },
+  { name: "tokens", ...document },
 ];

@@ -1,0 +1,66 @@
+import type { DocumentKind, Store } from "bursar";
+import type { Given } from "../runs/flags.js";
+import { openPlace } from "../runs/place.js";
+import type { Terminal } from "../terminal.js";
+import type { Wanted } from "./completion-table.js";
+
+type IdKind = Exclude<Wanted, "files">;
+
+/** So many are offered: nobody reads more of them at a prompt. */
+const MOST = 200;
+/** Whoever has pressed Tab does not wait longer than this. */
+const PATIENCE_MS = 2000;
+
+const SOURCES: Readonly<Record<IdKind, readonly (readonly [kind: DocumentKind, status: string | undefined])[]>> = {
+  runs: [["run", undefined]],
+  // A request is found by its run too, and people remember what they have named themselves.
+  requests: [
+    ["run", "paused"],
+    ["approval", "pending"],
+  ],
+  keys: [["key", undefined]],
+  tokens: [["token", undefined]],
+};
+
+/** The ids that a command could mean, a line each; nothing at all when they cannot be told, or not soon. */
+export async function idsFor(kind: string, line: string, terminal: Terminal): Promise<string> {
+  const sources = SOURCES[kind as IdKind];
+  if (sources === undefined) return "";
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<readonly string[]>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE_MS, []);
+  });
+  const ids = await Promise.race([findIds(sources, line, terminal).catch(() => []), late]);
+  clearTimeout(timer);
+  return ids.map((id) => `${id}\n`).join("");
+}
+
+async function findIds(
+  sources: (typeof SOURCES)[IdKind],
+  line: string,
+  terminal: Terminal,
+): Promise<readonly string[]> {
+  await using place = await openPlace(placeIn(line), terminal);
+  const ids: string[] = [];
+  for (const [kind, status] of sources) ids.push(...(await some(place.store, kind, status)));
+  return ids;
+}
+
+async function some(store: Store, kind: DocumentKind, status: string | undefined): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for await (const { id } of store.documents(kind, status)) {
+    // What a shell would take apart, or take for something else, is not offered.
+    if (/^[\w.:@/+-]{1,200}$/.test(id)) ids.push(id);
+    if (ids.length === MOST) break;
+  }
+  return ids;
+}
+
+/** The store that is named on the line that is being completed. */
+function placeIn(line: string): Given {
+  const flags: Record<string, string> = {};
+  for (const [, name = "", value = ""] of line.matchAll(/\s--(store|config)[\s=]+(?:['"])?([^\s'"]+)/g)) {
+    flags[name] = value;
+  }
+  return flags;
+}

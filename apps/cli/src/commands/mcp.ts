@@ -1,0 +1,131 @@
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { type BudgetLimits, type Principal, Sweeper, sessionBudget } from "bursar";
+import { CommandError, UsageError, unknown } from "../args.js";
+import { openMcp } from "../mcp/mcp.js";
+import { CODE_LIMITS, type McpSettings } from "../mcp/options.js";
+import { mcpSettings } from "../mcp/settings.js";
+import { CLIENTS, setupFor } from "../mcp/setup.js";
+import { harmless } from "../render/style.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
+import { bursarAt } from "../runs/company.js";
+import { equip } from "../runs/equipment.js";
+import { COMMON_HELP, EQUIPMENT, EQUIPMENT_HELP, type Given, limitsOf, principalOf, textOf } from "../runs/flags.js";
+import { configOf, makePlace, type Place } from "../runs/place.js";
+import type { Terminal } from "../terminal.js";
+
+const HELP = `Usage: bursar mcp [flags]
+
+Speaks the Model Context Protocol on standard input and output, for a client
+that starts it: Claude Code, Claude Desktop, Cursor, VS Code and others. A model
+gets code execution in the sandbox, runs, and the state of budgets, all inside
+of limits. With the role of an agent, which is the default, it can ask for more
+and cannot grant it. \`bursar serve\` speaks the same over HTTP.
+
+Flags:
+  --setup <client>   print how to set it up, with the other flags given here:
+                     claude-code, claude-desktop, cursor or vscode
+  --role <role>      agent, or operator: then the tools that approve and deny
+                     are there, too; for clients of people you trust with that
+  --budget <limits>  what all code of this connection may use together, such as
+                     fuel=50000000000,wall_clock=5m,storage_write=10MB; else
+                     100 billion fuel, 10 minutes of running, 50 MiB written
+                     and 1000 steps
+  --session <id>     an open session whose limits this connection shares
+  --unattended       nobody sits at the client: never ask there, and leave
+                     requests to other places
+  --install          let agents fetch Python packages that are not there yet
+  --as <name>        who decides at the client; else the user's name
+${EQUIPMENT_HELP}
+${COMMON_HELP}
+
+Exit codes: 0 the client is gone, 1 failed, 2 not understood
+
+Examples:
+  bursar mcp --setup claude-code
+  bursar mcp --budget fuel=20000000000,wall_clock=2m
+  bursar mcp --role operator --store postgres://bursar@db/bursar
+`;
+
+const COMMAND: RunsCommand = {
+  help: HELP,
+  flags: {
+    ...{ setup: { type: "string" }, role: { type: "string" }, budget: { type: "string" }, session: { type: "string" } },
+    ...{ unattended: { type: "boolean" }, install: { type: "boolean" }, as: { type: "string" } },
+    ...EQUIPMENT,
+  },
+  run: speak,
+};
+
+export function mcp(args: readonly string[], terminal: Terminal): Promise<number> {
+  return runsCommand({ ...COMMAND, run: (chore) => speak(chore, args) }, args, terminal);
+}
+
+async function speak({ flags, terminal }: Chore, args: readonly string[] = []): Promise<Done> {
+  const human = principalOf(flags);
+  const role = roleOf(flags);
+  const limits = budgetOf(flags);
+  const setup = textOf(flags, "setup");
+  if (setup !== undefined) return { report: null, text: setupText(setup, args) };
+  if (terminal.keys !== null) process.stderr.write(`${ALONE}\n`);
+  const config = configOf(flags, terminal);
+  await using equipment = await equip(flags, terminal.env);
+  await using place = await makePlace(flags, config);
+  await using bursar = bursarAt(place, equipment, terminal);
+  using sweeper = new Sweeper({ store: place.store });
+  sweeper.start();
+  // Standard output is the protocol's.
+  const onError = (error: unknown) =>
+    void process.stderr.write(`bursar: ${harmless(String((error as Error)?.stack ?? error))}\n`);
+  const settings: McpSettings = {
+    ...(await mcpSettings({ flags, place, equipment, bursar, onError })),
+    ...{ limits, parent: await parentOf(flags, place), mayInstall: flags.install === true },
+  };
+  // An agent is somebody else than the person it works for, so that it has no hand in what that person has started.
+  const principal: Principal = role === "operator" ? human : { name: `agent of ${human.name}`, role: "agent" };
+  await using connection = openMcp({ ...settings, principal, human: flags.unattended === true ? null : human });
+  const transport = new StdioServerTransport();
+  const over = new Promise<void>((resolve) => {
+    connection.server.server.onclose = resolve;
+    process.stdin.once("end", resolve);
+    process.stdin.once("close", resolve);
+    terminal.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  await connection.server.connect(transport);
+  await over;
+  return { report: null, text: "" };
+}
+
+const ALONE =
+  "bursar: this speaks a protocol on standard input, for a client that starts it; see `bursar mcp --setup claude-code`. Ctrl-C ends it.";
+
+async function parentOf(flags: Given, { store }: Place): Promise<string | null> {
+  const session = textOf(flags, "session");
+  if (session === undefined) return null;
+  const budget = sessionBudget(session);
+  if ((await store.budget(budget)) !== null) return budget;
+  throw new CommandError(
+    `the session ${harmless(session.slice(0, 80))} is not open; \`bursar run --session\` opens one`,
+  );
+}
+
+function roleOf(flags: Given): "agent" | "operator" {
+  const role = textOf(flags, "role") ?? "agent";
+  if (role === "agent" || role === "operator") return role;
+  throw new UsageError(unknown(`the role ${role.slice(0, 40)}`, role, ["agent", "operator"]));
+}
+
+/** What is not named keeps its default: a connection without any limit would be none of ours. */
+function budgetOf(flags: Given): BudgetLimits {
+  const text = textOf(flags, "budget");
+  return text === undefined ? CODE_LIMITS : { ...CODE_LIMITS, ...limitsOf(text, "--budget") };
+}
+
+function setupText(client: string, args: readonly string[]): string {
+  const found = CLIENTS.find((each) => each === client);
+  if (found === undefined) throw new UsageError(unknown(`the client ${client.slice(0, 40)}`, client, [...CLIENTS]));
+  return setupFor(found, withoutSetup(args));
+}
+
+function withoutSetup(args: readonly string[]): readonly string[] {
+  return args.filter((word, index) => !/^--setup(?:=|$)/.test(word) && args[index - 1] !== "--setup");
+}

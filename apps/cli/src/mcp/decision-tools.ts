@@ -1,0 +1,139 @@
+import {
+  ApprovalError,
+  type ApproveOptions,
+  type BudgetAmounts,
+  type Bursar,
+  pendingRequests,
+  readApproval,
+  runOfCheckpoint,
+} from "bursar";
+import { listApprovals } from "bursar/views";
+import { z } from "zod";
+import { type Driving, waitFor, withHuman } from "./driving.js";
+import { REQUEST, RUN, requestView, runAnswer } from "./requests.js";
+import { WAIT } from "./run-tools.js";
+import { type Extra, type Offer, type Said, ToolError } from "./said.js";
+
+const WAIT_MS = 20_000;
+const MOST_LISTED = 100;
+
+const DECIDED = z.object({
+  request: REQUEST.nullable(),
+  run: RUN.nullable().describe("The run as it went on; null when none waits."),
+});
+
+/** What both tools are told, under the names of the specification. */
+const ABOUT = {
+  checkpoint_id: z.string().min(1).max(300).describe("The checkpoint that waits, or the approval's id."),
+  reason: z.string().max(1000).optional(),
+  wait_ms: WAIT,
+};
+
+/** Offers the tools that decide over requests. They are offered to operators alone; an agent's connection does not know them. */
+export function offerDecisions(offer: Offer, driving: Driving): void {
+  for (const name of ["budget_approve", "ccos_budget_approve"]) {
+    offer(name, {
+      title: "Approve a request",
+      description:
+        "Says yes to what a paused run, or a budget, has asked for: extends the budget, as suggested or by `extensions`, and lets " +
+        "the run go on from its checkpoint. Returns the run's result, or its next pause. Decide only what the user has told " +
+        `you to.${name === "budget_approve" ? "" : " The same as budget_approve."}`,
+      input: z.strictObject({ ...ABOUT, extensions: extensionsOf(driving.settings.bursar) }),
+      output: DECIDED,
+      annotations: { destructiveHint: false },
+      run: (args, extra) => decideOn(driving, "approve", args, extra),
+    });
+  }
+  for (const name of ["budget_deny", "ccos_budget_deny"]) {
+    offer(name, {
+      title: "Deny a request",
+      description:
+        "Says no to what a paused run, or a budget, has asked for: a run that asked for more budget is cancelled, one that asked " +
+        `for one action goes on without it.${name === "budget_deny" ? "" : " The same as budget_deny."}`,
+      input: z.strictObject(ABOUT),
+      output: DECIDED,
+      annotations: { destructiveHint: true },
+      run: (args, extra) => decideOn(driving, "deny", args, extra),
+    });
+  }
+  offer("approvals_list", {
+    title: "List what waits",
+    description: `Lists the requests that wait for a person's answer, ${MOST_LISTED} at most.`,
+    input: z.strictObject({}),
+    output: z.object({ requests: z.array(REQUEST) }),
+    annotations: { readOnlyHint: true },
+    run: async () => listRequests(driving),
+  });
+}
+
+/** All dimensions there are, so that a misspelt one is refused before anything is decided. */
+function extensionsOf({ store }: Bursar) {
+  const amounts = store.dimensions.all.map(({ id }) => [id, z.number().positive().optional()] as const);
+  return z
+    .strictObject(Object.fromEntries(amounts))
+    .optional()
+    .describe("What to add, by dimension; as suggested when it is absent.");
+}
+
+interface DecisionArgs {
+  readonly checkpoint_id: string;
+  readonly extensions?: Readonly<Record<string, number | undefined>> | undefined;
+  readonly reason?: string | undefined;
+  readonly wait_ms?: number | undefined;
+}
+
+async function decideOn(
+  driving: Driving,
+  answer: "approve" | "deny",
+  { checkpoint_id: id, extensions = {}, reason, wait_ms = WAIT_MS }: DecisionArgs,
+  extra: Extra,
+): Promise<Said> {
+  const { settings, peer } = driving;
+  const { bursar } = settings;
+  const granted = Object.fromEntries(Object.entries(extensions).filter(([, amount]) => amount !== undefined));
+  const options: ApproveOptions = {
+    ...{ by: peer.principal, reason: reason ?? null },
+    ...(Object.keys(granted).length > 0 && { extensions: granted as BudgetAmounts }),
+  };
+  try {
+    const { run, approval } = await meant(bursar, id);
+    if (run === null) {
+      const request = requestView(await bursar.decide(id, answer, options), settings);
+      return { structured: { request, run: null }, text: `Request ${request.approval_id} is ${request.status}.` };
+    }
+    const work = answer === "approve" ? bursar.approve(id, options) : bursar.deny(id, options);
+    const result = await withHuman(driving, await waitFor(driving, run, work, extra, wait_ms), extra, wait_ms);
+    const { structured, text } = await runAnswer(result, bursar.store, settings);
+    const document = await bursar.store.document("approval", approval);
+    const request = document === null ? null : requestView(readApproval(document), settings);
+    return { structured: { request, run: structured }, text: `Request ${approval} is ${request?.status}. ${text}` };
+  } catch (error) {
+    if (!(error instanceof ApprovalError)) throw error;
+    throw new ToolError(`${error.message}.`, HINTS[error.code] ?? HINTS.decided);
+  }
+}
+
+/** The request that is meant, and the run that stands still for it. */
+async function meant(bursar: Bursar, id: string): Promise<{ readonly run: string | null; readonly approval: string }> {
+  const run = runOfCheckpoint(id);
+  const [waiting] = run === null ? [] : await pendingRequests(bursar.store, run);
+  if (waiting !== undefined) return { run, approval: waiting.id };
+  const document = await bursar.store.document("approval", id);
+  return { run: document === null ? null : readApproval(document).run, approval: id };
+}
+
+const HINTS: Readonly<Record<string, string>> & { readonly decided: string } = {
+  decided: "nothing: it was decided once, and that holds. Look at the run with run_status.",
+  expired: "let the run go on with `bursar resume`; it asks anew.",
+  no_such_approval: "call approvals_list for what waits, and use its approval_id or checkpoint_id.",
+};
+
+async function listRequests({ settings }: Driving): Promise<Said> {
+  const { items } = await listApprovals(settings.bursar.store, { status: "pending", limit: MOST_LISTED });
+  const requests = items.map((request) => requestView(request, settings));
+  const lines = requests.map(
+    ({ approval_id, run_id, budget_id, exhausted_dimension, kind }) =>
+      `${approval_id}  ${run_id ?? budget_id ?? ""}  ${exhausted_dimension ?? kind}`,
+  );
+  return { structured: { requests }, text: lines.join("\n") || "Nothing waits." };
+}

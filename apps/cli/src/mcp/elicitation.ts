@@ -1,0 +1,86 @@
+import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import type { ElicitRequestFormParams, ElicitResult } from "@modelcontextprotocol/sdk/types.js";
+import type { ApprovalRequest, BudgetAmounts, Store } from "bursar";
+import { Progress } from "./progress.js";
+import type { Extra } from "./said.js";
+
+/** What the person in front of the client has answered. */
+export type HumanAnswer =
+  | { readonly kind: "approve"; readonly extensions: BudgetAmounts; readonly reason: string | null }
+  | { readonly kind: "deny"; readonly reason: string | null }
+  /** Nobody is there, or whoever is there decides later. */
+  | { readonly kind: "open" };
+
+const PATIENCE_MS = 600_000;
+const LONGEST_REASON = 1000;
+
+/** Whether the client can put a form in front of a person. */
+export function canElicit(server: McpServer): boolean {
+  return server.server.getClientCapabilities()?.elicitation?.form !== undefined;
+}
+
+/** Puts a request in front of the person at the client. */
+export async function elicitAnswer(
+  server: McpServer,
+  request: ApprovalRequest,
+  extra: Extra,
+  store: Store,
+): Promise<HumanAnswer> {
+  using _ = new Progress(extra, "a person is asked", PATIENCE_MS);
+  try {
+    const options = { relatedRequestId: extra.requestId, timeout: PATIENCE_MS, signal: extra.signal };
+    return answerOf(await server.server.elicitInput(formFor(request, store), options), request);
+  } catch {
+    // A client that cannot after all, a form that was filled in wrongly, or nobody for ten minutes: the request stays open.
+    return { kind: "open" };
+  }
+}
+
+function formFor(request: ApprovalRequest, store: Store): ElicitRequestFormParams {
+  const amounts = Object.entries(request.suggested_extension).map(([id, amount]) => {
+    const title = `${id} to add${store.dimensions.has(id) && id === "cost_usd" ? " (USD)" : ""}`;
+    return [id, { type: "number", title, minimum: 0, default: Number(amount) }] as const;
+  });
+  return {
+    message: questionAbout(request),
+    requestedSchema: {
+      type: "object",
+      properties: {
+        decision: {
+          type: "string",
+          title: "Decision",
+          oneOf: [
+            { const: "approve", title: "Yes, go on" },
+            { const: "deny", title: request.kind === "budget_extension" ? "No, end it" : "No" },
+          ],
+        },
+        ...Object.fromEntries(amounts),
+        reason: { type: "string", title: "Reason", maxLength: LONGEST_REASON },
+      },
+      required: ["decision"],
+    },
+  };
+}
+
+function questionAbout({ kind, run, budget, exhausted_dimension, consumed, limits, action }: ApprovalRequest): string {
+  const who = run === null ? `Budget ${budget}` : `Run ${run}`;
+  if (kind !== "budget_extension") return `${who} wants: ${JSON.stringify(action).slice(0, 500)}. May it?`;
+  const id = exhausted_dimension ?? "";
+  const stands = `${String(consumed[id] ?? 0)} of ${String(limits[id] ?? "?")} ${id} used`;
+  const why = typeof action.reason === "string" ? ` It says: ${JSON.stringify(action.reason.slice(0, 300))}` : "";
+  return `${who} has not enough ${id} (${stands}). Add to its budget?${why}`;
+}
+
+function answerOf({ action, content = {} }: ElicitResult, request: ApprovalRequest): HumanAnswer {
+  if (action !== "accept") return { kind: "open" };
+  const { decision, reason: given, ...rest } = content;
+  const reason = typeof given === "string" && given.trim() !== "" ? given.slice(0, LONGEST_REASON) : null;
+  if (decision === "deny") return { kind: "deny", reason };
+  if (decision !== "approve") return { kind: "open" };
+  const extensions: Record<string, number> = {};
+  for (const [id, amount] of Object.entries(rest)) {
+    if (Object.hasOwn(request.suggested_extension, id) && typeof amount === "number" && amount > 0)
+      extensions[id] = amount;
+  }
+  return { kind: "approve", extensions, reason };
+}

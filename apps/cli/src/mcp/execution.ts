@@ -1,0 +1,104 @@
+import type { ExecuteOptions, SandboxResult, SandboxSession, Turn } from "@bursar/sandbox";
+import type { BudgetState, Decision, Notice } from "bursar";
+import type { CodeSession } from "./code-sessions.js";
+import { ToolError } from "./said.js";
+import type { Workplace } from "./workplace.js";
+
+/** Code to be executed once. */
+export interface CodeWish {
+  readonly code: string;
+  readonly fuel: number;
+  readonly timeout_ms: number;
+  readonly stdin?: string | undefined;
+  readonly args?: readonly string[] | undefined;
+  readonly signal: AbortSignal;
+  readonly onOutput: NonNullable<ExecuteOptions["onOutput"]>;
+}
+
+export interface Executed {
+  readonly result: SandboxResult;
+  readonly state: BudgetState;
+  readonly notices: readonly Notice[];
+}
+
+/** With less than this an interpreter comes to nothing. */
+const LEAST_FUEL = 1_000_000;
+/** How much later than its timeout an execution may be settled. */
+const GRACE_MS = 60_000;
+/** A word that comes before the guest has begun is not heard, so it is said again. */
+const CANCEL_MS = 200;
+
+/** Executes code in a session, paid for by the budget: fuel is reserved first, and what was not burnt is given back. */
+export async function execute(workplace: Workplace, session: CodeSession, wish: CodeWish): Promise<Executed> {
+  const { remaining } = await workplace.state();
+  const timeout = Math.max(1, Math.min(wish.timeout_ms, remaining.wall_clock_ms ?? wish.timeout_ms));
+  const gated = await workplace.pay<SandboxResult>(
+    {
+      ...{ capability_id: `sandbox:${session.language}`, kind: "code", asked: { fuel: wish.fuel } },
+      ...{ least: { fuel: Math.min(wish.fuel, LEAST_FUEL) }, expires_ms: timeout + GRACE_MS },
+    },
+    async (signal, granted) => {
+      const fuelBudget = granted.fuel ?? wish.fuel;
+      const { result, usage } = await runToEnd(session.handle, { ...wish, timeout, fuelBudget }, signal);
+      const { fuel, memory_bytes: memory_peak_bytes, bytes_written: storage_write_bytes } = usage;
+      return { value: result, usage: { fuel, memory_peak_bytes, storage_write_bytes } };
+    },
+  );
+  if (gated.kind === "refused") throw refused(gated.message, gated.decision);
+  if (gated.kind === "failed") throw gated.error;
+  const { notices } = gated.settled;
+  return { result: { ...gated.value, session_id: session.id }, state: await workplace.state(), notices };
+}
+
+/** Why code was not executed, and what can be done about it. */
+export function refused(message: string, { kind, findings }: Decision): ToolError {
+  if (kind === "busy") {
+    return new ToolError(`Nothing was done: ${message}`, "wait until your other calls have ended.");
+  }
+  const [dimension = "fuel"] = findings.map((finding) => finding.dimension);
+  return new ToolError(
+    `Nothing was done: ${message}`,
+    `ask a person for more with budget_request_extension(dimension="${dimension}"), or tell the user what you could not do.`,
+  );
+}
+
+type Ended = Extract<Turn, { kind: "ended" }>;
+
+async function runToEnd(
+  handle: SandboxSession,
+  wish: CodeWish & { readonly timeout: number; readonly fuelBudget: number },
+  limit: AbortSignal,
+): Promise<Ended> {
+  const { code, stdin, args = [], timeout, fuelBudget, onOutput } = wish;
+  wish.signal.throwIfAborted();
+  using _ = cancelling(handle, [wish.signal, limit]);
+  const settings = { fuelBudget, timeout, argv: ["program", ...args], ...(stdin !== undefined && { stdin }) };
+  let turn = await handle.begin(code, settings, onOutput);
+  while (turn.kind === "pending") {
+    const [id] = turn.open;
+    // Code that a client sends has nobody to ask. Each answer costs it fuel, so this comes to an end.
+    const error = "code that is executed here has no host to call; start it with run_start for that";
+    turn = await handle.resume({ id: id ?? 0, error }, onOutput);
+  }
+  return turn;
+}
+
+/** Stops the guest when one of these fires. */
+function cancelling(handle: SandboxSession, signals: readonly AbortSignal[]): Disposable {
+  let timer: NodeJS.Timeout | null = null;
+  const cancel = () => void handle.cancel().catch(() => {});
+  const stop = () => {
+    cancel();
+    timer ??= setInterval(cancel, CANCEL_MS).unref();
+  };
+  for (const signal of signals) {
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  }
+  return {
+    [Symbol.dispose]() {
+      if (timer !== null) clearInterval(timer);
+      for (const signal of signals) signal.removeEventListener("abort", stop);
+    },
+  };
+}

@@ -1,0 +1,207 @@
+import { hasEnded, type Json, type Principal, type Program, RunError, type RunRecord, type RunResult } from "bursar";
+import { z } from "zod";
+import { LANGUAGE, wholeUpTo } from "./code-schemas.js";
+import { BOUNDS } from "./code-sessions.js";
+import { type Driving, waitFor, withHuman } from "./driving.js";
+import { refused } from "./execution.js";
+import { isDeciding, type RunWish } from "./options.js";
+import { RUN, runAnswer } from "./requests.js";
+import { type Extra, type Offer, type Said, ToolError } from "./said.js";
+import type { Workplace } from "./workplace.js";
+
+const WAIT_MS = 20_000;
+const LOOK_MS = 250;
+const LONGEST_WAIT_MS = 60_000;
+const MEMORY_BYTES = 268_435_456;
+const LONGEST_INPUT = 1_048_576;
+
+export const RUN_ID = z.string().min(1).max(300).describe("The run's id, as run_start gave it.");
+export const WAIT = wholeUpTo(LONGEST_WAIT_MS, 0)
+  .optional()
+  .describe(`How long to wait until it stands still or has ended: ${WAIT_MS} unless it says otherwise.`);
+
+const START = z.strictObject({
+  program: z.string().max(200).optional().describe("The name of a known program."),
+  code: z.string().max(BOUNDS.code_bytes).optional().describe("Or the program itself, which needs a language."),
+  language: LANGUAGE.optional(),
+  name: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/)
+    .optional()
+    .describe("What the program that you send is called."),
+  input: z.unknown().optional().describe("What the program is given, as JSON."),
+  limits: z
+    .record(z.string().max(100), z.number().nonnegative().nullable())
+    .optional()
+    .describe('Its budget, as {"cost_usd": 0.1, "steps": 20}; what is absent is as configured.'),
+  policies: z
+    .record(z.string().max(100), z.enum(["hard_stop", "approval_required", "soft_warn"]))
+    .optional()
+    .describe("What happens at a limit, by dimension."),
+  session: z
+    .string()
+    .regex(/^[\w.@-]{1,100}$/)
+    .optional()
+    .describe("The session whose limits it shares."),
+  wait_ms: WAIT,
+});
+
+/** Offers the tools that start and cancel runs. */
+export function offerRuns(offer: Offer, driving: Driving, workplace: Workplace): void {
+  const { settings, peer } = driving;
+  offer("run_start", {
+    title: "Start a run",
+    description: startText(driving),
+    input: START,
+    output: RUN,
+    annotations: { openWorldHint: true },
+    run: async (args, extra) => startRun(driving, workplace, args, extra),
+  });
+  offer("run_cancel", {
+    title: "Cancel a run",
+    description:
+      "Ends a run, and those below it, wherever they stand. What was used stays used. " +
+      (isDeciding(peer.principal) ? "" : "You may cancel runs that you have started."),
+    input: z.strictObject({ run_id: RUN_ID, reason: z.string().max(1000).optional() }),
+    output: RUN,
+    annotations: { destructiveHint: true, idempotentHint: true },
+    run: async ({ run_id, reason = null }, extra) => {
+      const run = await findRun(driving, run_id);
+      const work = settings.bursar.cancel(run_id, cancelling(peer.principal, run), reason);
+      return runAnswer(await waitFor(driving, run_id, work, extra, WAIT_MS), settings.bursar.store, settings);
+    },
+  });
+}
+
+/** Offers the tool that only looks. */
+export function offerStatus(offer: Offer, driving: Driving): void {
+  const { settings } = driving;
+  offer("run_status", {
+    title: "Status of a run",
+    description:
+      "Tells how a run stands: its status, usage, output, result or failure, and what it waits for. A paused run goes on when " +
+      "a person has answered its request. Its budget: budget_status. Its chain: the resource bursar://runs/{id}/chain.",
+    input: z.strictObject({ run_id: RUN_ID, wait_ms: WAIT }),
+    output: RUN,
+    annotations: { readOnlyHint: true },
+    run: async ({ run_id, wait_ms = 0 }, extra) => {
+      const run = await findRun(driving, run_id);
+      const work = standing(driving, run, wait_ms);
+      return runAnswer(await waitFor(driving, run_id, work, extra, wait_ms + LOOK_MS), settings.bursar.store, settings);
+    },
+  });
+}
+
+function startText({ settings, peer }: Driving): string {
+  const names = (settings.programs ?? []).map(({ name }) => name);
+  const known =
+    names.length === 0 ? "No program is known here by name" : `Known programs: ${names.slice(0, 50).join(", ")}`;
+  const own =
+    settings.guest === undefined
+      ? ""
+      : "; or send Python or JavaScript with code and language, which asks with await host.llm, host.tool, host.spawn, host.budget";
+  const may = isDeciding(peer.principal)
+    ? "You may widen or tighten limits and policies."
+    : "You may only tighten limits and policies: what asks for more than is configured is refused.";
+  return (
+    `Starts a program as a run with a budget of its own. ${known}${own}. ${may} A call that does not fit into the budget is ` +
+    "refused before it is made; then the run ends, or pauses and asks a person. It returns when the run has ended or paused, " +
+    "or after wait_ms; a run that is still under way goes on, ask with run_status. A paused run's answer names the request " +
+    "and where a person answers it: tell the user, and do not start it again."
+  );
+}
+
+async function startRun(
+  driving: Driving,
+  workplace: Workplace,
+  args: z.output<typeof START>,
+  extra: Extra,
+): Promise<Said> {
+  const { settings, peer } = driving;
+  const { bursar } = settings;
+  const { limits, policies, session, wait_ms = WAIT_MS } = args;
+  const wish: RunWish = {
+    ...{ program: programOf(driving, args), input: inputOf(args.input) },
+    ...(limits !== undefined && { limits }),
+    ...(policies !== undefined && { policies }),
+    ...(session !== undefined && { session }),
+  };
+  const { program, input, ...terms } = wish;
+  const start = () =>
+    settings.start?.(wish, peer.principal) ?? bursar.start(program, input, { ...terms, by: peer.principal });
+  const run = await paidFor(workplace, start);
+  const paused = await waitFor(driving, run.id, driven(driving, run), extra, wait_ms);
+  return runAnswer(await withHuman(driving, paused, extra, wait_ms), bursar.store, settings);
+}
+
+/** Each run has a budget of its own, so it is their number that the connection's bounds. */
+async function paidFor(workplace: Workplace, start: () => Promise<RunRecord>): Promise<RunRecord> {
+  const usage = { subcalls: 1 };
+  const gated = await workplace.pay<RunRecord>({ capability_id: "run:start", asked: usage }, async () => ({
+    ...{ value: await start(), usage },
+  }));
+  if (gated.kind === "refused") throw refused(gated.message, gated.decision);
+  if (gated.kind === "failed") throw gated.error;
+  return gated.value;
+}
+
+function programOf({ settings }: Driving, { program, code, language, name }: z.output<typeof START>): Program {
+  const { programs = [], guest } = settings;
+  if (program !== undefined && code === undefined) {
+    const known = programs.find((each) => each.name === program);
+    if (known !== undefined) return known;
+    const names = programs.map((each) => each.name).slice(0, 50);
+    throw new ToolError(
+      `There is no program ${JSON.stringify(program)}.`,
+      names.length === 0 ? "send the program itself, with code and language." : `take one of: ${names.join(", ")}.`,
+    );
+  }
+  if (program !== undefined || code === undefined || language === undefined) {
+    throw new ToolError("It is not clear what to run.", "give either program, or code and language.");
+  }
+  if (guest === undefined) throw new ToolError("Programs of your own are not taken here.", "take a known program.");
+  return guest(name ?? "program", { language, code, packages: [], memory_bytes: MEMORY_BYTES });
+}
+
+function inputOf(input: unknown): Json {
+  const text = JSON.stringify(input ?? null);
+  if (text.length <= LONGEST_INPUT) return (input ?? null) as Json;
+  throw new ToolError(`The input has ${text.length} characters; allowed: ${LONGEST_INPUT}.`, "pass less.");
+}
+
+/** Drives it until it stands still or has ended; where that is not possible here, others do. */
+async function driven({ settings: { bursar } }: Driving, { id }: RunRecord): Promise<RunResult> {
+  const run = await bursar.drive(id).catch((error: unknown) => {
+    if (error instanceof RunError && error.code === "unknown_program") return bursar.find(id);
+    throw error;
+  });
+  return bursar.result(run);
+}
+
+/** Looks until it stands still or has ended, and drives nothing: to ask is not to act. */
+async function standing({ settings: { bursar } }: Driving, { id }: RunRecord, wait_ms: number): Promise<RunResult> {
+  for (let waited = 0; ; waited += LOOK_MS) {
+    const run = await bursar.find(id);
+    if (hasEnded(run) || run.status === "paused" || waited >= wait_ms) return bursar.result(run);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+export async function findRun({ settings: { bursar } }: Driving, id: string): Promise<RunRecord> {
+  const document = await bursar.store.document("run", id);
+  if (document !== null) return bursar.find(id);
+  throw new ToolError(
+    `There is no run ${JSON.stringify(id.slice(0, 80))}.`,
+    "use the id that run_start gave you, or read the list of resources.",
+  );
+}
+
+/** Whoever has started a run may end it, whatever his role: it spends what is his to spend. */
+function cancelling(principal: Principal, { started_by, id }: RunRecord): Principal {
+  if (isDeciding(principal)) return principal;
+  if (started_by === principal.name && principal.role === "agent") return { name: principal.name, role: "operator" };
+  throw new ToolError(
+    `Run ${id} was started by somebody else, so it is not yours to cancel.`,
+    "ask the user to cancel it.",
+  );
+}

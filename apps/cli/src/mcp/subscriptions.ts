@@ -1,0 +1,84 @@
+import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import {
+  ErrorCode,
+  McpError,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import type { Store } from "bursar";
+import { type Place, placeOf } from "./resources.js";
+
+const MOST = 100;
+const LOOK_MS = 1000;
+
+/** Tells a client when a resource that it subscribed to has changed. Nothing is looked at while there is no subscription. */
+export class Subscriptions implements Disposable {
+  private readonly server: McpServer;
+  private readonly store: Store;
+  private readonly seen = new Map<string, string>();
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(server: McpServer, store: Store) {
+    this.server = server;
+    this.store = store;
+    server.server.registerCapabilities({ resources: { subscribe: true, listChanged: true } });
+    server.server.setRequestHandler(SubscribeRequestSchema, async ({ params: { uri } }) => {
+      await this.add(uri);
+      return {};
+    });
+    server.server.setRequestHandler(UnsubscribeRequestSchema, async ({ params: { uri } }) => {
+      this.remove(uri);
+      return {};
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.seen.clear();
+    this.rest();
+  }
+
+  private async add(uri: string): Promise<void> {
+    const place = placeOf(uri);
+    if (place === null) {
+      throw new McpError(
+        ErrorCode.InvalidParams,
+        `${uri.slice(0, 200)} is no resource; resources/templates/list says how they look`,
+      );
+    }
+    if (this.seen.size >= MOST && !this.seen.has(uri)) {
+      throw new McpError(ErrorCode.InvalidParams, `there are ${MOST} subscriptions, the most allowed; end one first`);
+    }
+    this.seen.set(uri, await this.mark(place));
+    this.timer ??= setInterval(() => void this.look(), LOOK_MS).unref();
+  }
+
+  private remove(uri: string): void {
+    this.seen.delete(uri);
+    if (this.seen.size === 0) this.rest();
+  }
+
+  private rest(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+    this.timer = null;
+  }
+
+  private async look(): Promise<void> {
+    for (const [uri, before] of [...this.seen]) {
+      const place = placeOf(uri);
+      // A store that is away for a moment has not changed.
+      const mark = place === null ? before : await this.mark(place).catch(() => before);
+      if (mark === before || !this.seen.has(uri)) continue;
+      this.seen.set(uri, mark);
+      await this.server.server.sendResourceUpdated({ uri }).catch(() => {});
+    }
+  }
+
+  /** Differs whenever the resource does: everything that happens to a run or a budget is a link of its chain. */
+  private async mark({ kind, id }: Place): Promise<string> {
+    const run = kind === "budget" ? null : await this.store.document("run", id);
+    const budget = run?.budget ?? id;
+    const head = await this.store.head(budget);
+    const standing = kind === "budget" ? await this.store.budget(id) : null;
+    return JSON.stringify([run?.version ?? null, head, standing?.used ?? null]);
+  }
+}

@@ -1,0 +1,24 @@
+import { type JsonObject, writeAmount } from "bursar";
+import { type Configuration, effectiveBudget, printOrigin } from "bursar/config";
+
+/** What a run gets that says nothing of its own, and who says so. */
+export function configView(config: Configuration): JsonObject {
+  const answer = effectiveBudget({ config, authority: "operator" });
+  if (answer.kind === "refused") return { file: config.file, problems: answer.refusals.map(({ message }) => message) };
+  const { dimensions, policy, thresholds, approval_expiry_ms } = answer.budget;
+  return {
+    file: config.file,
+    limits: dimensions.map(({ dimension, limit, policy: exhausted }) => ({
+      dimension: dimension.id,
+      value: limit.value === null ? null : writeAmount(dimension, limit.value),
+      policy: exhausted.value,
+      origin: printOrigin(limit.origin),
+    })),
+    policy: policy?.name ?? null,
+    policies: [...config.policies.keys()],
+    agents: [...config.agents.keys()],
+    sessions: [...config.sessions.keys()],
+    thresholds: [...thresholds.value],
+    approval_expiry_ms: approval_expiry_ms.value,
+  };
+}

@@ -1,0 +1,70 @@
+import { randomBytes } from "node:crypto";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import {
+  type Bursar,
+  guestProgram,
+  type Model,
+  type OpenSandbox,
+  type Program,
+  pendingRequests,
+  type RunRecord,
+  readRun,
+  type Store,
+  type Tool,
+} from "bursar";
+import { chatModel } from "bursar/models";
+import { defaultFile } from "bursar/store";
+import { openScriptedModel } from "bursar/testing";
+import { LIMITS, MEMORY_BYTES, MODEL, PRICES, PROGRAM, PROGRAM_NAME, scriptFor, TOOLS } from "../demo/triage.js";
+import { warmUp } from "../demo/warm-up.js";
+
+/** What the demonstration's run works with: a real program and real tools over made-up reports, and a scripted model. */
+export interface DemoWorld extends AsyncDisposable {
+  readonly program: Program;
+  readonly tools: readonly Tool[];
+  readonly model: Model;
+  /** Makes the interpreter ready. */
+  warm(): Promise<void>;
+}
+
+/** How long the scripted model takes for an answer, for somebody who watches. */
+const LATENCY_MS = 150;
+const PREFIX = "demo-";
+
+export async function openDemoWorld(sandbox: OpenSandbox): Promise<DemoWorld> {
+  const server = await openScriptedModel({ script: scriptFor(LATENCY_MS), models: [MODEL] });
+  const source = { language: "python", code: PROGRAM, packages: [], memory_bytes: MEMORY_BYTES } as const;
+  return {
+    program: guestProgram(PROGRAM_NAME, source, sandbox),
+    tools: TOOLS,
+    model: chatModel({ url: server.url, model: MODEL, prices: PRICES }),
+    warm: async () => warmUp(await sandbox()),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+/** A store of its own beside the user's, so that what is tried out stays apart from what is meant. */
+export function demoStore(env: Readonly<Record<string, string | undefined>>): string {
+  const own = defaultFile({ platform: process.platform, env, home: homedir() });
+  return `sqlite:${join(dirname(own), "demo.db")}`;
+}
+
+/** The run that waits for an approval: the one that is there from last time, or a new one. */
+export async function demoRun(bursar: Bursar, { program, warm }: DemoWorld): Promise<RunRecord> {
+  const before = await waiting(bursar.store);
+  if (before !== null) return before;
+  await warm();
+  const id = `${PREFIX}${randomBytes(3).toString("hex")}`;
+  return bursar.drive((await bursar.start(program, null, { id, limits: LIMITS })).id);
+}
+
+async function waiting(store: Store): Promise<RunRecord | null> {
+  const { instant } = store.clock.now();
+  for await (const document of store.documents("run", "paused")) {
+    if (!document.id.startsWith(PREFIX)) continue;
+    const requests = await pendingRequests(store, document.id);
+    if (requests.some(({ expires }) => expires > instant)) return readRun(document);
+  }
+  return null;
+}

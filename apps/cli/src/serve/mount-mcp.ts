@@ -1,0 +1,42 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Bursar, Principal } from "bursar";
+import { openMcpHandler } from "../mcp/http-handler.js";
+import { mcpSettings } from "../mcp/settings.js";
+import type { Equipment } from "../runs/equipment.js";
+import type { Given } from "../runs/flags.js";
+import type { Place } from "../runs/place.js";
+
+export interface MountedMcp extends AsyncDisposable {
+  readonly handle: (incoming: IncomingMessage, response: ServerResponse, principal: Principal) => Promise<void>;
+}
+
+interface Parts {
+  readonly flags: Given;
+  readonly place: Place;
+  readonly equipment: Equipment;
+  readonly bursar: Bursar;
+  readonly onError: (error: unknown) => void;
+  /** Where the server is found. */
+  readonly address: () => string;
+}
+
+/** MCP for the clients of a server. */
+export async function mountMcp({ address, ...parts }: Parts): Promise<MountedMcp> {
+  const handler = openMcpHandler({
+    ...(await mcpSettings(parts)),
+    approvalUrl: (id) => `${address()}/approvals/${encodeURIComponent(id)}`,
+  });
+  return {
+    handle: (incoming, response, principal) => handler.handle(incoming, response, clientOf(incoming, principal)),
+    [Symbol.asyncDispose]: () => handler[Symbol.asyncDispose](),
+  };
+}
+
+/**
+ * A model is at the other end, and must not be let decide over its own requests because nobody has to log in: where a connection may
+ * do more, its address has to say `?role=operator`, which is for whoever sets the client up, or its token has to be an operator's.
+ */
+function clientOf({ url = "", headers }: IncomingMessage, principal: Principal): Principal {
+  if (headers.authorization !== undefined || /[?&]role=operator(?:&|$)/.test(url)) return principal;
+  return { name: "agent", role: "agent" };
+}

@@ -1,0 +1,145 @@
+import { type Bursar, Sweeper, Worker } from "bursar";
+import { type Gateway, mountGateway } from "bursar/gateway";
+import { openServer, type Server, type ServerOptions } from "bursar/server";
+import { Feed } from "bursar/views";
+import { hasUpstreams, readUpstreams } from "../commands/gateway-upstreams.js";
+import { asUsage, notListening, readPort, tlsOf } from "../commands/listening.js";
+import { bursarAt } from "../runs/company.js";
+import { type Equipment, equip } from "../runs/equipment.js";
+import { type Given, textOf } from "../runs/flags.js";
+import { LazySandbox } from "../runs/lazy-sandbox.js";
+import { configOf, makePlace, type Place } from "../runs/place.js";
+import type { Terminal } from "../terminal.js";
+import { version } from "../version.js";
+import { configView } from "./config-view.js";
+import { demoRun, demoStore, openDemoWorld } from "./demo-world.js";
+import { Endings } from "./endings.js";
+import { mountMcp } from "./mount-mcp.js";
+import { pageFolder } from "./page-folder.js";
+import { shownSandbox } from "./shown-sandbox.js";
+import { startingFrom } from "./starting.js";
+
+export interface ServingOptions {
+  readonly flags: Given;
+  readonly terminal: Terminal;
+  /** How many runs are driven here at the same time; 0 leaves them to others. */
+  readonly most: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Everything that one process serves. */
+export interface Serving extends AsyncDisposable {
+  readonly url: string;
+  readonly hasGateway: boolean;
+  /** Where the runs are. */
+  readonly store: string;
+  /** The run that waits for somebody, where one was wanted. */
+  demo(): Promise<string | null>;
+  /** Takes no more requests, waits for those under way, and lets go of its runs. */
+  close(within_ms: number): Promise<void>;
+}
+
+export async function openServing(options: ServingOptions): Promise<Serving> {
+  const endings = new Endings();
+  try {
+    return await open(options, endings);
+  } catch (error) {
+    await endings[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function open({ flags, terminal, most, onError }: ServingOptions, endings: Endings): Promise<Serving> {
+  const config = configOf(flags, terminal);
+  const sandbox = endings.add(new LazySandbox(terminal.env));
+  const world = flags.demo === true ? endings.add(await openDemoWorld(sandbox.open)) : null;
+  const given = await equip(flags, terminal.env, {}, sandbox);
+  const equipment: Equipment =
+    world === null ? given : { ...given, programs: [world.program], tools: world.tools, model: world.model };
+  const store = textOf(flags, "store") ?? (world === null ? undefined : demoStore(terminal.env));
+  const place = endings.add(await makePlace(store === undefined ? flags : { ...flags, store }, config));
+  const feed = endings.add(new Feed({ store: place.store, failed: onError }));
+  endings.add(new Sweeper({ store: place.store })).start();
+  const bursar = bursarAt({ ...place, store: feed.store }, equipment, terminal);
+  const worker = endings.add(new Worker({ bursar, most: Math.max(1, most), failed: onError }));
+  if (most > 0) worker.start();
+  const onQueued = () => void (most > 0 && worker.look().catch(onError));
+  const parts = { flags, terminal, place, equipment, bursar, feed, onError };
+  const { server, gateway } = await listen({ ...parts, onQueued }, endings);
+  return {
+    ...{ url: server.url, hasGateway: gateway !== null, store: store ?? "" },
+    demo: async () => (world === null ? null : (await demoRun(bursar, world)).id),
+    close: async (within_ms) => {
+      await server.close({ within_ms });
+      await endings[Symbol.asyncDispose]();
+    },
+    [Symbol.asyncDispose]: () => endings[Symbol.asyncDispose](),
+  };
+}
+
+interface Parts extends Pick<ServerOptions, "onQueued"> {
+  readonly flags: Given;
+  readonly terminal: Terminal;
+  readonly place: Place;
+  readonly equipment: Equipment;
+  readonly bursar: Bursar;
+  readonly feed: Feed;
+  readonly onError: (error: unknown) => void;
+}
+
+async function listen(
+  parts: Parts,
+  endings: Endings,
+): Promise<{ readonly server: Server; readonly gateway: Gateway | null }> {
+  const { flags, equipment, place, bursar, feed, onError, onQueued } = parts;
+  let server: Server | null = null;
+  const address = () => server?.url ?? "";
+  const gateway = await gatewayFor(parts, address);
+  if (gateway !== null) endings.add(gateway);
+  const mcp = endings.add(await mountMcp({ ...parts, address }));
+  const page = pageFolder();
+  const options: ServerOptions = {
+    ...{ store: feed.store, bursar, feed, version: version(), onError, ...(onQueued !== undefined && { onQueued }) },
+    ...whereOf(flags),
+    ...(page !== null && { page }),
+    mounts: { mcp: mcp.handle, ...(gateway !== null && { gateway }) },
+    programs: () => equipment.programs.map(({ name, kind }) => ({ name, kind })),
+    start: startingFrom(bursar, place.config, equipment),
+    sandbox: shownSandbox(equipment.sandbox),
+    config: () => configView(place.config),
+  };
+  server = endings.add(await opened(options, flags));
+  return { server, gateway };
+}
+
+/** The gateway, where there is a provider to send requests to. */
+async function gatewayFor({ flags, terminal, feed, onError }: Parts, url: () => string): Promise<Gateway | null> {
+  if (!hasUpstreams(flags, terminal.env)) return null;
+  const upstreams = readUpstreams(flags, terminal.env);
+  const approval_url = (id: string) => `${url()}/approvals/${encodeURIComponent(id)}`;
+  return mountGateway({ store: feed.store, upstreams, url, approval_url, onError });
+}
+
+function whereOf(flags: Given): Pick<ServerOptions, "host" | "url" | "tls" | "requireLogin"> {
+  const [host, url] = [textOf(flags, "host"), textOf(flags, "url")];
+  const tls = tlsOf(flags);
+  return {
+    ...(host !== undefined && { host }),
+    ...(url !== undefined && { url }),
+    ...(tls !== null && { tls }),
+    ...(flags.login === true && { requireLogin: true }),
+  };
+}
+
+async function opened(options: ServerOptions, flags: Given): Promise<Server> {
+  const named = textOf(flags, "port");
+  const port = readPort(named);
+  try {
+    return await asUsage("", () => openServer({ ...options, port }));
+  } catch (error) {
+    const isTaken = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
+    // Whoever only wants to see it has not asked for this port.
+    if (isTaken && named === undefined && flags.demo === true) return openServer({ ...options, port: 0 });
+    throw notListening(error, options.host, port);
+  }
+}

@@ -1,0 +1,64 @@
+import { harmless, type Style } from "../render/style.js";
+import { command } from "../runs/outcome.js";
+import type { Terminal } from "../terminal.js";
+import type { Serving } from "./serving.js";
+
+/** What a server says: where it is, what to try, and what went wrong. */
+export class ServeTelling {
+  private readonly terminal: Terminal;
+  private readonly style: Style;
+  private readonly how: { readonly json: boolean; readonly quiet: boolean };
+
+  constructor(terminal: Terminal, style: Style, how: { readonly json: boolean; readonly quiet: boolean }) {
+    this.terminal = terminal;
+    this.style = style;
+    this.how = how;
+  }
+
+  /** Says where it listens, and what is there. */
+  begin({ url, hasGateway }: Serving): void {
+    const { json, quiet } = this.how;
+    const { pid } = process;
+    if (json) this.terminal.write(`${JSON.stringify({ event: "listening", url, pid, gateway: hasGateway })}\n`);
+    if (json || quiet) return;
+    const { bold, dim } = this.style;
+    const places: readonly (readonly [string, string])[] = [
+      ["page", url],
+      ["API", `${url}/api/v1  ${dim(`described at ${url}/openapi.json`)}`],
+      ["MCP", `${url}/mcp`],
+      ["gateway", hasGateway ? `${url}/v1` : dim("none: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or --upstream")],
+      ["metrics", `${url}/metrics`],
+      ["process", `${pid}  ${dim("Ctrl-C stops it")}`],
+    ];
+    const lines = places.map(([name, where]) => `  ${name.padEnd(9)}${where}\n`);
+    this.terminal.write(`${bold("bursar serve")}\n\n${lines.join("")}\n`);
+  }
+
+  /** Says what there is to do with the run that waits. */
+  demo(run: string, { url, store }: Serving): void {
+    const { json, quiet } = this.how;
+    if (json) this.terminal.write(`${JSON.stringify({ event: "demo", run, url: `${url}/runs/${run}` })}\n`);
+    if (json || quiet) return;
+    const { bold, dim } = this.style;
+    const flags = { store };
+    const tries: readonly (readonly [string, string])[] = [
+      [`${url}/runs/${run}`, "open this, and approve it there, or"],
+      [`npx ${command("approve", run, flags, null)} --detach`, "in another terminal, or"],
+      [`npx bursar tui --store ${store}`, "with keys"],
+      [`npx ${command("verify", run, flags, null)}`, "and then see that nobody has tampered"],
+    ];
+    const lines = tries.map(([what, why]) => `  ${harmless(what)}\n      ${dim(why)}\n`);
+    this.terminal.write(
+      `${bold("A run waits for you")}  ${run}, a Python program with a scripted model\n${lines.join("")}`,
+    );
+  }
+
+  say(text: string): void {
+    if (!this.how.json && !this.how.quiet) process.stderr.write(`bursar: ${text}\n`);
+  }
+
+  failed(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`bursar: ${harmless(message)}\n`);
+  }
+}

@@ -1,0 +1,130 @@
+import type { Link } from "bursar";
+import type { BudgetView, StepView } from "bursar/views";
+import { counted, span } from "../render/quantities.js";
+import { statusText } from "../render/run.js";
+import { linkText } from "../render/run-chain.js";
+import { runFigures } from "../render/run-figures.js";
+import { clip, harmless, pad, printable, type Style } from "../render/style.js";
+import { dimensionLines, worthALine } from "./dimension-lines.js";
+import { topicOf } from "./request-lines.js";
+import { shownEnd } from "./scroll.js";
+import type { Mark, RunSight, Sight } from "./sight.js";
+import type { State } from "./state.js";
+
+const LEAST_BELOW = 4;
+const OUTPUT_LINES = 2;
+const LONGEST_OUTPUT = 2000;
+
+/** One run: how its limits stand, and its steps or the end of its chain. */
+export function pagePanel(
+  { page }: State,
+  sight: Sight,
+  { columns, rows }: { readonly columns: number; readonly rows: number },
+  style: Style,
+): readonly string[] {
+  if (page === null) return [];
+  const seen = sight.page;
+  if (seen === null || seen.run.id !== page.run) return ["", style.dim(`  looking for run ${harmless(page.run)} …`)];
+  const head = headLines(seen, sight.now, columns, style);
+  const room = Math.max(1, rows - head.length - LEAST_BELOW);
+  const limits = limitLines(seen.run.budgets, columns, style);
+  const shown = limits.length <= room ? limits : [...limits.slice(0, room - 1), style.dim("  …")];
+  const below = rows - head.length - shown.length - 1;
+  const isSteps = page.part === "steps";
+  const title = isSteps ? stepsTitle(seen) : `chain: ${markText(seen.mark)}`;
+  const lines = isSteps ? stepLines(seen, columns, style) : seen.links.map((link) => chainLine(link, columns, style));
+  const rule = title.length + 4 > columns ? "" : "─".repeat(columns - title.length - 4);
+  const painted = isSteps ? style.dim(title) : markStyle(seen.mark, style)(title);
+  return [
+    ...[...head, ...shown, `${style.dim("──")} ${painted} ${style.dim(rule)}`],
+    ...shownEnd(lines, page.back, Math.max(1, below)),
+  ];
+}
+
+function headLines({ run }: RunSight, now: number, columns: number, style: Style): readonly string[] {
+  const { id, status, program, started_by, created, requests, worker } = run;
+  const driven = worker !== null && worker.expires > now ? `, driven by ${harmless(worker.name)}` : "";
+  const waits = requests.filter((request) => request.status === "pending");
+  const lines = [
+    `${style.bold(harmless(id))}  ${statusText(status, style)}`,
+    style.dim(
+      `${harmless(program.name)} (${harmless(program.kind)}), started ${span(now - created)} ago by ${harmless(started_by)}${driven}`,
+    ),
+  ];
+  if (waits.length > 0) {
+    const topics = waits.map(topicOf).join(", ");
+    lines.push(style.warn(`waits for ${counted(waits.length, "approval")}: ${topics}; a approves, d denies`));
+  }
+  if (run.failure !== null) lines.push(style.bad(harmless(`${run.failure.code}: ${run.failure.message}`)));
+  if (run.cancel !== null) {
+    const { by, reason } = run.cancel;
+    lines.push(style.bad(harmless(`cancelled by ${by}${reason === null ? "" : `: ${reason}`}`)));
+  }
+  if (status === "completed" && run.result !== null) lines.push(`result ${resultText(run.result)}`);
+  return lines.map((line) => clip(`  ${line}`, columns));
+}
+
+function resultText(result: unknown): string {
+  return harmless((typeof result === "string" ? result : JSON.stringify(result)).slice(0, LONGEST_OUTPUT));
+}
+
+/** Innermost first: a run's own limits are what people look for, and those above it may not fit. */
+function limitLines(budgets: readonly BudgetView[], columns: number, style: Style): readonly string[] {
+  return [...budgets].reverse().flatMap(({ owner, budget, dimensions }, index) => {
+    const lines = dimensionLines(dimensions.filter(worthALine), columns - 2, style);
+    const name = clip(`  ${owner} budget ${harmless(budget)}`, columns);
+    return [...(index === 0 ? [] : [style.dim(name)]), ...lines.map((line) => `  ${line}`)];
+  });
+}
+
+function stepsTitle({ run, steps }: RunSight): string {
+  return run.steps > steps.length ? `steps: the last ${steps.length} of ${run.steps}` : counted(run.steps, "step");
+}
+
+const SIGNS: Readonly<Record<StepView["state"], readonly [string, "good" | "warn" | "bad" | "accent"]>> = {
+  "in flight": ["…", "accent"],
+  done: ["✓", "good"],
+  failed: ["✗", "bad"],
+  refused: ["‖", "warn"],
+  released: ["·", "accent"],
+};
+const NAME = 22;
+
+function stepLines({ run, steps }: RunSight, columns: number, style: Style): readonly string[] {
+  const lines = steps.map((step) => stepLine(step, run.created, columns, style));
+  const { stdout, stderr } = run.output;
+  const printed = [...lastLines(stdout), ...lastLines(stderr)];
+  return [...lines, ...printed.map((line) => clip(`  ${style.dim("▏")}${line}`, columns))];
+}
+
+function stepLine(step: StepView, created: number, columns: number, style: Style): string {
+  const [sign, paint] = SIGNS[step.state];
+  const used = runFigures(step.used, ["steps", "llm_input_tokens", "llm_output_tokens"]);
+  const took = step.duration_ms === null ? "" : ` ${(step.duration_ms / 1000).toFixed(1)} s`;
+  const after = `+${((step.at - created) / 1000).toFixed(1)} s`;
+  const name = pad(clip(harmless(step.capability), NAME - 1), NAME);
+  const why = step.problem === null ? "" : `  ${harmless(step.problem)}`;
+  const line = `  ${style[paint](sign)} ${pad(`#${step.number}`, 6)}${style.dim(pad(after, 10))}${name}${used}`;
+  return clip(`${line}${style.dim(took)}${why}`, columns);
+}
+
+function lastLines(text: string): readonly string[] {
+  const lines = printable(text.slice(-LONGEST_OUTPUT)).replaceAll("\t", "  ").trimEnd().split("\n");
+  return text.trim() === "" ? [] : lines.slice(-OUTPUT_LINES);
+}
+
+function chainLine(link: Link, columns: number, style: Style): string {
+  return `  ${linkText(link, columns - 2, style).trimEnd()}`;
+}
+
+export function markText(mark: Mark): string {
+  if (mark.kind === "broken") return `✗ not verified: ${harmless(mark.message)}`;
+  if (mark.kind === "elsewhere") return harmless(mark.message);
+  const links = counted(mark.links, "link");
+  return mark.kind === "verified" ? `✓ verified, ${links}` : `verifying, ${links} so far`;
+}
+
+function markStyle({ kind }: Mark, style: Style): (text: string) => string {
+  if (kind === "verified") return style.good;
+  return kind === "broken" ? style.bad : style.dim;
+}

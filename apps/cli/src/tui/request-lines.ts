@@ -1,0 +1,67 @@
+import type { ApprovalView, DimensionView } from "bursar/views";
+import { actionText } from "../render/approval.js";
+import { counted, span } from "../render/quantities.js";
+import { runFigures } from "../render/run-figures.js";
+import { clip, harmless, pad, type Style, wrap } from "../render/style.js";
+import { dimensionLines } from "./dimension-lines.js";
+
+const LABEL = 11;
+
+/** A request, as whoever decides about it wants to see it: what ran out, how all limits stand, and what is suggested. */
+export function requestLines(request: ApprovalView, now: number, columns: number, style: Style): readonly string[] {
+  const fact = (label: string, text: string, most = 2): readonly string[] => {
+    const lines = wrap(text, Math.max(1, columns - LABEL - 2));
+    const shown = lines.length > most ? [...lines.slice(0, most - 1), lines.slice(most - 1).join(" ")] : lines;
+    return shown.map((line, index) => clip(`  ${style.dim(pad(index === 0 ? label : "", LABEL))}${line}`, columns));
+  };
+  const { exhausted_dimension: dimension, run, program, budget, suggested_extension: suggested } = request;
+  const whose = budget === null || budget === run ? "" : ` of budget ${harmless(budget)}`;
+  const what = Object.keys(request.action).length === 0 ? [] : fact("waits", actionText(request));
+  return [
+    ...(dimension === null
+      ? fact("asks for", KINDS[request.kind])
+      : fact("exhausted", style.warn(`${harmless(dimension)}${whose}`), 1)),
+    ...(dimension === null ? what : []),
+    ...consumptionLines(request, columns, style),
+    ...(Object.keys(suggested).length === 0 ? [] : fact("suggested", style.bold(`+ ${runFigures(suggested)}`), 1)),
+    ...(dimension === null ? [] : what),
+    ...(run === null ? [] : fact("run", `${harmless(run)}${program === null ? "" : `, ${harmless(program)}`}`, 1)),
+    ...fact("expires", expiryText(request, now), 1),
+  ];
+}
+
+const KINDS: Readonly<Record<ApprovalView["kind"], string>> = {
+  budget_extension: "more of a budget",
+  capability_execution: "leave to do something, this once",
+  server_discovery: "leave to use a server that it has found",
+};
+
+/** In two words, for a list. */
+export function topicOf({ exhausted_dimension, kind, action }: ApprovalView): string {
+  if (exhausted_dimension !== null) return harmless(exhausted_dimension);
+  const { capability_id, name } = action;
+  const what = capability_id ?? name;
+  return typeof what === "string" ? harmless(what) : kind;
+}
+
+/** Where nothing is known of thresholds, a bar stands out when it is full. */
+const FULL = [100];
+
+/** How every limit stood when it was asked, what is exhausted first. */
+function consumptionLines(request: ApprovalView, columns: number, style: Style): readonly string[] {
+  const { consumed, limits, exhausted_dimension: first } = request;
+  const ids = Object.keys(limits).filter((id) => typeof limits[id] === "number");
+  const sorted = [...ids.filter((id) => id === first), ...ids.filter((id) => id !== first && Number(consumed[id]) > 0)];
+  const views = sorted.map((dimension): DimensionView => {
+    const amounts = { used: Number(consumed[dimension] ?? 0), held: 0, limit: Number(limits[dimension]) };
+    return { dimension, ...amounts, unit: "", policy: "", thresholds: FULL, exhausted_at: null };
+  });
+  const untouched = ids.length - sorted.length;
+  const rest = untouched === 0 ? [] : [style.dim(`nothing is used of ${counted(untouched, "further limit")}`)];
+  return [...dimensionLines(views, columns - 2, style), ...rest].map((line) => clip(`  ${line}`, columns));
+}
+
+export function expiryText({ expires, run }: ApprovalView, now: number): string {
+  if (expires > now) return `in ${span(expires - now)}`;
+  return run === null ? "it has; the next call that does not fit asks anew" : "it has; r asks anew";
+}

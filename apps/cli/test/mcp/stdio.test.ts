@@ -1,0 +1,165 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inOne, MAIN } from "../run.js";
+import { openStage as openFiles, type Stage } from "../runs-stage.js";
+import { call, toolNames } from "./stage.js";
+
+const XDG_CACHE_HOME = fileURLToPath(
+  new URL("../../../../node_modules/.cache/bursar-sandbox-tests/xdg", import.meta.url),
+);
+const INSPECTOR = fileURLToPath(new URL("../../../../node_modules/.bin/mcp-inspector-cli", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "bursar-mcp-"));
+
+let files: Stage;
+beforeAll(() => {
+  files = openFiles();
+});
+afterAll(() => {
+  files[Symbol.dispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const env = () => ({ ...files.env, XDG_CACHE_HOME, BURSAR_GUEST: "npm", PATH: process.env.PATH ?? "", HOME: folder });
+
+/** A real client, which starts the built command as clients do. */
+async function start(args: readonly string[], approves: (() => Record<string, string | number>) | null = null) {
+  const capabilities = approves === null ? {} : { elicitation: { form: {} } };
+  const client = new Client({ name: "test", version: "0" }, { capabilities });
+  if (approves !== null) {
+    client.setRequestHandler(ElicitRequestSchema, async () => ({ action: "accept", content: approves() }));
+  }
+  const transport = new StdioClientTransport({
+    ...{ command: process.execPath, args: [MAIN, "mcp", "--module", files.module, ...args] },
+    ...{ env: env(), stderr: "pipe" },
+  });
+  let stderr = "";
+  transport.stderr?.on("data", (piece: Buffer) => {
+    stderr += piece.toString();
+  });
+  await client.connect(transport);
+  return { client, stderr: () => stderr };
+}
+
+describe("bursar mcp over standard input and output", () => {
+  test("an agent executes code, starts a run that pauses; an operator's connection approves it", async () => {
+    const agent = await start(["--unattended", "--budget", "fuel=20000000000,wall_clock=60s"]);
+    expect(await toolNames(agent.client)).not.toContain("budget_approve");
+    const { said } = await call(agent.client, "execute_code", { code: "print(6 * 7)" });
+    expect(said).toMatchObject({ stdout: "42\n", budget: { limits: { fuel: 20_000_000_000, wall_clock_ms: 60_000 } } });
+    const input = { words: ["a", "b", "c"] };
+    const paused = await call(agent.client, "run_start", {
+      ...{ program: "writer", input, limits: { cost_usd: 0.06 }, policies: { cost_usd: "hard_stop" } },
+    });
+    expect(paused.said).toMatchObject({ status: "failed", failure: { dimension: "cost_usd" } });
+    const letter = await call(agent.client, "run_start", { program: "writer", input: { letter: true } });
+    expect(letter.said).toMatchObject({ status: "paused", requests: [{ kind: "capability_execution" }] });
+    const [request] = letter.said.requests as never as { approval_id: string; command: string }[];
+    expect(request?.command).toContain(`bursar approve ${request?.approval_id}`);
+    const operator = await start(["--role", "operator", "--as", "ann"]);
+    expect(await toolNames(operator.client)).toEqual(expect.arrayContaining(["budget_approve", "ccos_budget_deny"]));
+    const approved = await call(operator.client, "budget_approve", { checkpoint_id: request?.approval_id });
+    expect(approved.said).toMatchObject({
+      request: { status: "approved" },
+      run: { status: "completed", result: "sent" },
+    });
+    const again = await call(operator.client, "budget_deny", { checkpoint_id: request?.approval_id });
+    expect([again.isError, again.text]).toEqual([true, expect.stringContaining("approved by ann already")]);
+    expect((await call(agent.client, "run_status", { run_id: letter.said.run_id })).said).toMatchObject({
+      status: "completed",
+    });
+    await Promise.all([agent.client.close(), operator.client.close()]);
+    expect([agent.stderr(), operator.stderr()]).toEqual(["", ""]);
+  });
+
+  test("the person at the client is asked there, and his name goes into the chain", async () => {
+    const { client } = await start(["--as", "ann"], () => ({ decision: "approve", reason: "yes" }));
+    const { said } = await call(client, "run_start", { program: "writer", input: { letter: true } });
+    expect(said).toMatchObject({ status: "completed", result: "sent" });
+    const id = said.run_id as never as string;
+    const { contents } = await client.readResource({ uri: `bursar://runs/${id}/chain` });
+    const chain = JSON.stringify(contents);
+    expect(chain).toContain("agent of ann");
+    expect(chain).toMatch(/ApprovalDecided.*\\"by\\":\\"ann\\"/);
+    await client.close();
+    expect(files.run("verify", id).status).toBe(0);
+  });
+
+  test("code that a client sends runs with what the configuration gives it", async () => {
+    const { client } = await start(["--unattended"]);
+    const code = "import host\nbudget = await host.budget()\nprint('left', budget['remaining']['steps'])";
+    const sent = { code, language: "python", name: "look", limits: { steps: 7 } };
+    const { said, text } = await call(client, "run_start", sent);
+    expect([text, said.status]).toEqual([expect.anything(), "completed"]);
+    expect((said as never as { output: { stdout: string } }).output.stdout).toMatch(/^left \d/);
+    await client.close();
+  });
+});
+
+describe("the MCP Inspector", () => {
+  const inspect = (...args: readonly string[]) => {
+    const config = join(folder, "inspector.json");
+    const server = { command: process.execPath, args: [MAIN, "mcp", "--unattended"], env: env() };
+    writeFileSync(config, JSON.stringify({ mcpServers: { bursar: server } }));
+    const { stdout, stderr, status } = spawnSync(
+      process.execPath,
+      [INSPECTOR, "--cli", "--config", config, "--server", "bursar", ...args],
+      { encoding: "utf8", timeout: 60_000, env: { ...process.env, ...env() } },
+    );
+    if (status !== 0) throw new Error(`${stdout}${stderr}`);
+    return JSON.parse(stdout) as Record<string, never>;
+  };
+
+  test("lists tools, and calls one", () => {
+    const { tools } = inspect("--method", "tools/list") as never as {
+      tools: { name: string; outputSchema?: object }[];
+    };
+    expect(tools.map(({ name }) => name)).toContain("execute_code");
+    expect(tools.every(({ outputSchema }) => outputSchema !== undefined)).toBe(true);
+    const called = inspect("--method", "tools/call", "--tool-name", "execute_code", "--tool-arg", "code=print(1 + 1)");
+    expect(called).toMatchObject({ structuredContent: { success: true, stdout: "2\n" } });
+  });
+
+  test("lists prompts and resources", () => {
+    expect(inspect("--method", "prompts/list")).toMatchObject({ prompts: expect.anything() });
+    expect(inspect("--method", "resources/templates/list")).toMatchObject({ resourceTemplates: { length: 3 } });
+  });
+});
+
+describe("the command line", () => {
+  const lines = [
+    ["mcp", "--help"],
+    ["mcp", "--setup", "claude-code", "--budget", "fuel=5000000000"],
+    ["mcp", "--setup=vscode", "--role", "operator"],
+    ["mcp", "--setup", "claude-desktop"],
+    ["mcp", "--setup", "cursor"],
+    ["mcp", "--setup", "cursr"],
+    ["mcp", "--role", "admin"],
+    ["mcp", "--budget", "fule=5B"],
+  ] as const;
+  const run = inOne(lines);
+
+  test("prints how to set it up", () => {
+    expect(run(lines[0]).stdout).toContain("Usage: bursar mcp");
+    expect(run(lines[1]).stdout).toBe("claude mcp add bursar -- npx -y @bursar/cli mcp --budget fuel=5000000000\n");
+    const code = /^code --add-mcp '(.*)'\n$/.exec(run(lines[2]).stdout)?.[1] ?? "";
+    expect(JSON.parse(code)).toEqual({
+      ...{ name: "bursar", command: "npx", args: ["-y", "@bursar/cli", "mcp", "--role", "operator"] },
+    });
+    expect(run(lines[3]).stdout).toContain('"mcpServers"');
+    const config = /config=(\S+)/.exec(run(lines[4]).stdout)?.[1] ?? "";
+    expect(JSON.parse(Buffer.from(decodeURIComponent(config), "base64").toString())).toMatchObject({ command: "npx" });
+  });
+
+  test("says what was not understood", () => {
+    expect(run(lines[5])).toMatchObject({ status: 2, stderr: expect.stringContaining("did you mean cursor?") });
+    expect(run(lines[6])).toMatchObject({ status: 2, stderr: expect.stringContaining("agent, operator") });
+    expect(run(lines[7])).toMatchObject({ status: 2, stderr: expect.stringContaining("did you mean fuel") });
+  });
+});

@@ -1,0 +1,50 @@
+import type { ApprovalView, Page } from "bursar/views";
+import type { JSX } from "preact";
+import { useResource } from "../api/resource.js";
+import { Heading } from "../parts/heading.js";
+import { Empty, Ready } from "../parts/states.js";
+import { addressOf, queryOf } from "../router/route.js";
+import { ApprovalCard } from "./approval-card.js";
+
+const SHOWN = 25;
+const STATUSES = ["pending", "approved", "denied", "expired", "withdrawn"] as const;
+
+export function ApprovalsPage({ status }: { readonly status: string }): JSX.Element {
+  const resource = useResource<Page<ApprovalView>>(`approvals${queryOf({ status, limit: SHOWN })}`);
+  return (
+    <>
+      <Heading title="Approvals" />
+      <nav aria-label="Status of requests" class="tabs">
+        <ul>
+          {STATUSES.map((each) => (
+            <li key={each}>
+              <a
+                href={addressOf({ kind: "approvals", status: each })}
+                aria-current={each === status ? "page" : undefined}
+              >
+                {each}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <Ready resource={resource} what="requests">
+        {({ items, next }) => (
+          <div class="cards">
+            {items.length === 0 && (
+              <Empty title={status === "pending" ? "Nothing waits for an answer." : `No request is ${status}.`}>
+                <p>A run asks here when its budget does not suffice and its policy says to ask.</p>
+              </Empty>
+            )}
+            {items.map((approval) => (
+              <ApprovalCard key={approval.id} approval={approval} onDecided={resource.reload} />
+            ))}
+            {next !== null && (
+              <p class="note">These are the first {items.length}; more follow when they are answered.</p>
+            )}
+          </div>
+        )}
+      </Ready>
+    </>
+  );
+}

@@ -1,0 +1,134 @@
+import type { ApprovalView, RunView } from "bursar/views";
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { ApiError, post } from "../api/client.js";
+import { inOrder, labelOf } from "../format/dimension.js";
+import { useAct } from "../parts/act.js";
+import { announce } from "../parts/announcer.js";
+import { Problem } from "../parts/states.js";
+import { AmountField } from "./amount-field.js";
+import { extensionsOf, typedFrom } from "./amounts.js";
+import { moveOnFrom } from "./move-on.js";
+
+/** What the server says about a decision. */
+export interface DecisionAnswer {
+  readonly approval: ApprovalView;
+  readonly run: RunView | null;
+}
+
+interface DecisionFormProps {
+  readonly approval: ApprovalView;
+  readonly onDecided: (answer: DecisionAnswer) => void;
+}
+
+/** Amounts to change, a reason, and the answer. */
+export function DecisionForm({ approval, onDecided }: DecisionFormProps): JSX.Element {
+  const extends_ = approval.kind === "budget_extension";
+  const [typed, setTyped] = useState(() => (extends_ ? typedFrom(approval.suggested_extension) : {}));
+  const [reason, setReason] = useState("");
+  const { busy, error, run } = useAct();
+  const extensions = extensionsOf(typed);
+  const nothing = extends_ && extensions !== null && Object.keys(extensions).length === 0;
+  const decide = (how: "approve" | "deny") =>
+    run(async () => {
+      const said = reason.trim() === "" ? {} : { reason: reason.trim() };
+      const body = how === "approve" && extends_ ? { extensions: extensions ?? {}, ...said } : said;
+      const answer = await decided(approval.id, how, body);
+      announce(how === "approve" ? "Approved: the run goes on" : "Denied: the run ends");
+      moveOnFrom(approval.id);
+      onDecided(answer);
+    });
+  return (
+    <form
+      class="decision"
+      onSubmit={(event) => {
+        event.preventDefault();
+        // Enter in a field must not decide; only a button does.
+      }}
+    >
+      {extends_ && <Amounts approval={approval} typed={typed} onType={setTyped} />}
+      <label class="field">
+        <span>
+          Reason <span class="note">(optional, goes into the chain)</span>
+        </span>
+        <textarea rows={2} maxLength={2000} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
+      </label>
+      {nothing && <p class="fault">Write at least one amount: with nothing more the run would pause again at once.</p>}
+      {error !== null && <Problem error={error} />}
+      <div class="actions">
+        <button
+          type="button"
+          class="button button-primary button-large"
+          data-action="approve"
+          disabled={busy || extensions === null || nothing}
+          onClick={() => decide("approve")}
+        >
+          Approve
+        </button>
+        <button
+          type="button"
+          class="button button-danger button-large"
+          data-action="deny"
+          disabled={busy}
+          onClick={() => decide("deny")}
+        >
+          Deny
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** Whoever comes too late is told so in a place that stays, because the card will soon show what the other one has said. */
+async function decided(id: string, how: "approve" | "deny", body: object): Promise<DecisionAnswer> {
+  try {
+    return await post<DecisionAnswer>(`approvals/${encodeURIComponent(id)}/${how}`, body);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 409) announce(`Too late: ${error.message}`);
+    throw error;
+  }
+}
+
+interface AmountsProps {
+  readonly approval: ApprovalView;
+  readonly typed: Readonly<Record<string, string>>;
+  readonly onType: (typed: Readonly<Record<string, string>>) => void;
+}
+
+/** The amounts suggested, and a way to extend something else along with them. */
+function Amounts({ approval, typed, onType }: AmountsProps): JSX.Element {
+  const further = inOrder(
+    Object.keys(approval.limits).filter((dimension) => !Object.hasOwn(typed, dimension)),
+    (dimension) => dimension,
+  );
+  return (
+    <fieldset class="amount-fields">
+      <legend>Grant</legend>
+      {inOrder(Object.keys(typed), (dimension) => dimension).map((dimension) => {
+        const limit = approval.limits[dimension];
+        return (
+          <AmountField
+            key={dimension}
+            dimension={dimension}
+            typed={typed[dimension] ?? ""}
+            limit={typeof limit === "number" ? limit : null}
+            onType={(text) => onType({ ...typed, [dimension]: text })}
+          />
+        );
+      })}
+      {further.length > 0 && (
+        <label class="field">
+          <span>Extend also</span>
+          <select value="" onChange={(event) => onType({ ...typed, [event.currentTarget.value]: "" })}>
+            <option value="">choose …</option>
+            {further.map((dimension) => (
+              <option key={dimension} value={dimension}>
+                {labelOf(dimension)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,47 @@
+import type { Json, JsonObject } from "bursar/chain";
+import type { ApprovalView } from "bursar/views";
+import { formatAmount, percentOf } from "../format/amount.js";
+import { nounOf } from "../format/dimension.js";
+
+/** What is asked, in a sentence. */
+export function questionOf(approval: ApprovalView): string {
+  const who = approval.program ?? (approval.run === null ? "A client of the gateway" : `Run ${approval.run}`);
+  switch (approval.kind) {
+    case "budget_extension":
+      return `${who} asks for more ${subjectOf(approval)}`;
+    case "capability_execution":
+      return `${who} asks to use ${capabilityOf(approval) ?? "a capability"}`;
+    case "server_discovery":
+      return `${who} asks to use a server it has found`;
+  }
+}
+
+function subjectOf({ exhausted_dimension, suggested_extension }: ApprovalView): string {
+  const dimension = exhausted_dimension ?? Object.keys(suggested_extension)[0];
+  return dimension === undefined ? "budget" : nounOf(dimension);
+}
+
+/** Why it is asked: what did not fit. */
+export function reasonOf(approval: ApprovalView): string {
+  const { kind, exhausted_dimension: dimension, consumed, limits, action } = approval;
+  if (typeof action.reason === "string" && action.reason !== "") return action.reason;
+  if (kind !== "budget_extension") return "Its policy demands a human's answer before this is done.";
+  if (dimension === null) return "Its budget does not suffice for what it wants to do next.";
+  const used = Number(consumed[dimension] ?? 0);
+  const limit = Number(limits[dimension] ?? 0);
+  const share = `${formatAmount(dimension, used)} of ${formatAmount(dimension, limit)} (${percentOf(used, limit)} %)`;
+  const next = capabilityOf(approval);
+  return `${share} is used, and the rest does not suffice for ${next === null ? "its next step" : `its next step, “${next}”`}.`;
+}
+
+/** What is waiting, by the name that its program knows it by: a tool's, a program's, or that of the effect itself. */
+function capabilityOf({ action }: ApprovalView): string | null {
+  const { name, args } = action;
+  const within = isObject(args) ? [args.name, args.program, args.language] : [];
+  const words = [action.capability_id, action.capability, action.tool, ...within, name];
+  return words.find((word): word is string => typeof word === "string" && word !== "") ?? null;
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

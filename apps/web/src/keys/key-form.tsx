@@ -1,0 +1,65 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { post } from "../api/client.js";
+import { AmountField } from "../approvals/amount-field.js";
+import { extensionsOf, type Typed } from "../approvals/amounts.js";
+import { useAct } from "../parts/act.js";
+import { expiryIn } from "../parts/expiry.js";
+import { ExpiryField } from "../parts/expiry-field.js";
+import { Problem } from "../parts/states.js";
+import type { NewKey } from "./keys-page.js";
+
+/** Makes a key, with a budget of its own or for one that is there. */
+export function KeyForm({ onMade }: { readonly onMade: (made: NewKey) => void }): JSX.Element {
+  const [label, setLabel] = useState("");
+  const [budget, setBudget] = useState("");
+  const [typed, setTyped] = useState<Typed>({ cost_usd: "5", llm_tokens: "" });
+  const [days, setDays] = useState("");
+  const { busy, error, run } = useAct();
+  const limits = extensionsOf(typed);
+  const payer = budget.trim() === "" ? { limits } : { budget: budget.trim() };
+  const ready = budget.trim() !== "" || (limits !== null && Object.keys(limits).length > 0);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void run(async () => {
+      const wish = { ...payer, ...(label.trim() === "" ? {} : { label: label.trim() }), ...expiryIn(days, Date.now()) };
+      onMade(await post<NewKey>("keys", wish));
+      setLabel("");
+    });
+  };
+  return (
+    <details class="maker">
+      <summary>New key</summary>
+      <form class="fields" onSubmit={submit}>
+        <label class="field">
+          <span>Label</span>
+          <input value={label} maxLength={200} onInput={(event) => setLabel(event.currentTarget.value)} />
+        </label>
+        <label class="field">
+          <span>
+            Budget <span class="note">(empty: a new one with the limits below)</span>
+          </span>
+          <input value={budget} onInput={(event) => setBudget(event.currentTarget.value)} />
+        </label>
+        {budget.trim() === "" &&
+          Object.keys(typed).map((dimension) => (
+            <AmountField
+              key={dimension}
+              dimension={dimension}
+              typed={typed[dimension] ?? ""}
+              purpose="limit"
+              limit={null}
+              onType={(text) => setTyped({ ...typed, [dimension]: text })}
+            />
+          ))}
+        <ExpiryField value={days} onChange={setDays} />
+        {error !== null && <Problem error={error} />}
+        <div class="actions">
+          <button type="submit" class="button button-primary" disabled={busy || !ready}>
+            Make key
+          </button>
+        </div>
+      </form>
+    </details>
+  );
+}

@@ -1,0 +1,66 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { post, remove } from "../api/client.js";
+import { useMe } from "../api/me.js";
+import { useResource } from "../api/resource.js";
+import { type KeyView, mayOperate } from "../api/shapes.js";
+import { useAct } from "../parts/act.js";
+import { announce } from "../parts/announcer.js";
+import { Heading } from "../parts/heading.js";
+import { Secret } from "../parts/secret.js";
+import { Empty, Problem, Ready } from "../parts/states.js";
+import { KeyForm } from "./key-form.js";
+import { KeysTable } from "./keys-table.js";
+
+/** A key with its secret, as the server gives it once. */
+export interface NewKey {
+  readonly key: KeyView;
+  readonly secret: string;
+}
+
+/** The keys with which programs reach models through the gateway, each paid for by a budget. */
+export function KeysPage(): JSX.Element {
+  const me = useMe();
+  const resource = useResource<{ items: readonly KeyView[] }>("keys");
+  const [made, setMade] = useState<NewKey | null>(null);
+  const { busy, error, run } = useAct();
+  const show = (next: NewKey) => {
+    setMade(next);
+    resource.reload();
+  };
+  const rotate = (key: KeyView) =>
+    run(async () => show(await post<NewKey>(`keys/${encodeURIComponent(key.id)}/rotate`)));
+  const revoke = (key: KeyView) =>
+    run(async () => {
+      await remove(`keys/${encodeURIComponent(key.id)}`);
+      announce("The key is revoked");
+      resource.reload();
+    });
+  return (
+    <>
+      <Heading title="Gateway keys" />
+      <p class="note">
+        Give one to any program that speaks to OpenAI or Anthropic, with this server's address and <code>/v1</code>:
+        what it uses is paid for by the key's budget.
+      </p>
+      {mayOperate(me) && <KeyForm onMade={show} />}
+      {error !== null && <Problem error={error} />}
+      <Ready resource={resource} what="the keys">
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="There are no keys yet." />
+          ) : (
+            <KeysTable keys={items} busy={busy || !mayOperate(me)} onRotate={rotate} onRevoke={revoke} />
+          )
+        }
+      </Ready>
+      {made !== null && (
+        <Secret
+          title={`Secret of ${made.key.label || made.key.id}`}
+          secret={made.secret}
+          onClose={() => setMade(null)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import type { JSX } from "preact";
+import type { KeyView } from "../api/shapes.js";
+import { ConfirmButton } from "../parts/confirm-button.js";
+import { Instant } from "../parts/instant.js";
+import { Status } from "../parts/status.js";
+
+interface KeysTableProps {
+  readonly keys: readonly KeyView[];
+  readonly busy: boolean;
+  readonly onRotate: (key: KeyView) => void;
+  readonly onRevoke: (key: KeyView) => void;
+}
+
+export function KeysTable({ keys, busy, onRotate, onRevoke }: KeysTableProps): JSX.Element {
+  return (
+    <table>
+      <caption class="unseen">Gateway keys, oldest first</caption>
+      <thead>
+        <tr>
+          <th scope="col">Key</th>
+          <th scope="col">Status</th>
+          <th scope="col" class="wide-only">
+            Budget
+          </th>
+          <th scope="col" class="wide-only">
+            Made
+          </th>
+          <th scope="col" class="wide-only">
+            Expires
+          </th>
+          <th scope="col">
+            <span class="unseen">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {keys.map((key) => (
+          <tr key={key.id}>
+            <th scope="row">
+              {key.label || "no label"}
+              <span class="run-id">{key.id}</span>
+            </th>
+            <td>
+              <Status status={key.status} />
+            </td>
+            <td class="wide-only">{key.budget}</td>
+            <td class="wide-only">
+              <Instant at={key.created} />
+            </td>
+            <td class="wide-only">{key.expires === null ? "never" : <Instant at={key.expires} />}</td>
+            <td class="number">
+              {key.status === "active" && <Actions keyView={key} busy={busy} onRotate={onRotate} onRevoke={onRevoke} />}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface ActionsProps {
+  readonly keyView: KeyView;
+  readonly busy: boolean;
+  readonly onRotate: (key: KeyView) => void;
+  readonly onRevoke: (key: KeyView) => void;
+}
+
+function Actions({ keyView, busy, onRotate, onRevoke }: ActionsProps): JSX.Element {
+  const name = keyView.label || keyView.id;
+  return (
+    <span class="row-actions">
+      <ConfirmButton
+        label="Rotate"
+        about={name}
+        question="It gets a new secret; the old one is taken for a while longer."
+        disabled={busy}
+        onConfirm={() => onRotate(keyView)}
+      />
+      <ConfirmButton
+        label="Revoke"
+        about={name}
+        question="From now on nobody is served with it. This cannot be undone."
+        disabled={busy}
+        onConfirm={() => onRevoke(keyView)}
+      />
+    </span>
+  );
+}

@@ -1,0 +1,47 @@
+import type { Overview } from "bursar/views";
+import type { JSX } from "preact";
+import { inOrder, labelOf } from "../format/dimension.js";
+import { Amount } from "../parts/amount.js";
+import { Status } from "../parts/status.js";
+import { ALL_RUNS, addressOf } from "../router/route.js";
+
+const SHOWN = ["running", "queued", "paused", "completed", "failed", "cancelled"] as const;
+const SPENDING = 5;
+
+/** Figures first: how many runs stand where, and what those under way have used. */
+export function Tally({ overview }: { readonly overview: Overview }): JSX.Element {
+  const spent = Object.entries(overview.spending).filter(([, value]) => typeof value === "number" && value > 0);
+  return (
+    <div class="tally">
+      <section class="panel" aria-label="Runs by status">
+        <h2>Runs</h2>
+        <ul class="figures">
+          {SHOWN.map((status) => (
+            <li key={status}>
+              <a href={addressOf({ kind: "runs", filter: { ...ALL_RUNS, status } })}>
+                <span class="figure">{overview.runs[status].toLocaleString("en-US")}</span>
+                <Status status={status} />
+              </a>
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section class="panel" aria-label="Used by runs under way">
+        <h2>Used by runs under way</h2>
+        {spent.length === 0 && <p class="note">Nothing.</p>}
+        <dl class="figures">
+          {inOrder(spent, ([dimension]) => dimension)
+            .slice(0, SPENDING)
+            .map(([dimension, value]) => (
+              <div key={dimension}>
+                <dd class="figure">
+                  <Amount dimension={dimension} value={Number(value)} />
+                </dd>
+                <dt>{labelOf(dimension)}</dt>
+              </div>
+            ))}
+        </dl>
+      </section>
+    </div>
+  );
+}

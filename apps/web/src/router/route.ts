@@ -1,0 +1,103 @@
+/** Every page there is, and what it is about. */
+export type Route =
+  | { readonly kind: "overview" }
+  | { readonly kind: "runs"; readonly filter: RunFilter }
+  | { readonly kind: "run"; readonly id: string }
+  | { readonly kind: "chain"; readonly id: string }
+  | { readonly kind: "approvals"; readonly status: string }
+  | { readonly kind: "approval"; readonly id: string }
+  | { readonly kind: "sessions" }
+  | { readonly kind: "keys" }
+  | { readonly kind: "tokens" }
+  | { readonly kind: "config" }
+  | { readonly kind: "verify" }
+  | { readonly kind: "unknown"; readonly path: string };
+
+/** Which runs a list shows; an empty text is no condition. */
+export interface RunFilter {
+  readonly status: string;
+  readonly session: string;
+  readonly text: string;
+  /** Where the page begins; empty for the newest. */
+  readonly before: string;
+}
+
+const SINGLE: Readonly<Record<string, Route>> = {
+  "": { kind: "overview" },
+  sessions: { kind: "sessions" },
+  keys: { kind: "keys" },
+  tokens: { kind: "tokens" },
+  config: { kind: "config" },
+  verify: { kind: "verify" },
+};
+
+/** Reads an address; what it does not know is a route too, so that nobody is left with an empty page. */
+export function routeOf(path: string, search: string): Route {
+  const unknown: Route = { kind: "unknown", path };
+  let parts: string[];
+  try {
+    parts = path
+      .replace(/^\/+|\/+$/g, "")
+      .split("/")
+      .map(decodeURIComponent);
+  } catch {
+    return unknown;
+  }
+  const [first = "", id, third] = parts;
+  if (parts.length === 1 && Object.hasOwn(SINGLE, first)) return SINGLE[first] ?? unknown;
+  const query = new URLSearchParams(search);
+  if (first === "runs") return runRoute(parts, query) ?? unknown;
+  if (first !== "approvals" || third !== undefined) return unknown;
+  return id === undefined ? { kind: "approvals", status: query.get("status") ?? "pending" } : { kind: "approval", id };
+}
+
+function runRoute([, id, third, fourth]: readonly string[], query: URLSearchParams): Route | null {
+  if (id === undefined) return { kind: "runs", filter: filterOf(query) };
+  if (third === undefined) return { kind: "run", id };
+  return third === "chain" && fourth === undefined ? { kind: "chain", id } : null;
+}
+
+function filterOf(query: URLSearchParams): RunFilter {
+  const field = (name: string) => query.get(name) ?? "";
+  return { status: field("status"), session: field("session"), text: field("text"), before: field("before") };
+}
+
+/** The address of a route. */
+export function addressOf(route: Route): string {
+  switch (route.kind) {
+    case "overview":
+      return "/";
+    case "runs":
+      return `/runs${queryOf({ ...route.filter })}`;
+    case "run":
+      return `/runs/${encodeURIComponent(route.id)}`;
+    case "chain":
+      return `/runs/${encodeURIComponent(route.id)}/chain`;
+    case "approvals":
+      return route.status === "pending" ? "/approvals" : `/approvals${queryOf({ status: route.status })}`;
+    case "approval":
+      return `/approvals/${encodeURIComponent(route.id)}`;
+    case "unknown":
+      return route.path;
+    default:
+      return `/${route.kind}`;
+  }
+}
+
+/** The part of an address after its path; what is empty is left out. */
+export function queryOf(fields: Readonly<Record<string, string | number>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) if (value !== "") query.set(name, String(value));
+  const text = query.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+export const ALL_RUNS: RunFilter = { status: "", session: "", text: "", before: "" };
+
+export function runAddress(id: string): string {
+  return addressOf({ kind: "run", id });
+}
+
+export function approvalAddress(id: string): string {
+  return addressOf({ kind: "approval", id });
+}

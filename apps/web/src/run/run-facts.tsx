@@ -1,0 +1,52 @@
+import type { RunView } from "bursar/views";
+import type { ComponentChildren, JSX } from "preact";
+import { formatDuration, formatInstant } from "../format/time.js";
+import { Copyable } from "../parts/copy.js";
+import { Instant } from "../parts/instant.js";
+import { ALL_RUNS, addressOf, runAddress } from "../router/route.js";
+
+export function RunFacts({ run }: { readonly run: RunView }): JSX.Element {
+  return (
+    <dl class="facts">
+      <Fact label="Id">
+        <Copyable text={run.id} what="Id" />
+      </Fact>
+      <Fact label="Kind">{run.program.kind}</Fact>
+      <Fact label="Started">
+        <Instant at={run.created} /> <span class="note">by {run.started_by}</span>
+      </Fact>
+      {run.ended !== null && (
+        <Fact label="Ended">
+          <span title={formatInstant(run.ended)}>after {formatDuration(run.ended - run.created)}</span>
+        </Fact>
+      )}
+      {run.session !== null && (
+        <Fact label="Session">
+          <a href={addressOf({ kind: "runs", filter: { ...ALL_RUNS, session: run.session } })}>{run.session}</a>
+        </Fact>
+      )}
+      {run.parent !== null && (
+        <Fact label="Parent">
+          <a href={runAddress(run.parent)}>{run.parent}</a>
+        </Fact>
+      )}
+      {run.worker !== null && <Fact label="Driven by">{run.worker.name}</Fact>}
+      {run.cancel !== null && (
+        <Fact label="Cancelled by">
+          {run.cancel.by}
+          {run.cancel.reason !== null && <span class="note"> “{run.cancel.reason}”</span>}
+        </Fact>
+      )}
+      <Fact label="Steps">{run.steps.toLocaleString("en-US")}</Fact>
+    </dl>
+  );
+}
+
+function Fact({ label, children }: { readonly label: string; readonly children: ComponentChildren }): JSX.Element {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,99 @@
+import type { DimensionView, RunRow } from "bursar/views";
+import type { JSX } from "preact";
+import { labelOf } from "../format/dimension.js";
+import { shortId } from "../format/id.js";
+import { formatDuration } from "../format/time.js";
+import { Amount } from "../parts/amount.js";
+import { Bar } from "../parts/bar.js";
+import { Instant } from "../parts/instant.js";
+import { Status } from "../parts/status.js";
+import { runAddress } from "../router/route.js";
+
+interface RunsTableProps {
+  readonly caption: string;
+  readonly runs: readonly RunRow[];
+}
+
+export function RunsTable({ caption, runs }: RunsTableProps): JSX.Element {
+  return (
+    <table class="runs">
+      <caption class="unseen">{caption}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Run</th>
+          <th scope="col">Status</th>
+          <th scope="col">Tightest limit</th>
+          <th scope="col" class="number wide-only">
+            Cost
+          </th>
+          <th scope="col" class="number wide-only">
+            Tokens
+          </th>
+          <th scope="col" class="wide-only">
+            Session
+          </th>
+          <th scope="col" class="wide-only">
+            Started
+          </th>
+          <th scope="col" class="number wide-only">
+            Took
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {runs.map((run) => (
+          <Row key={run.id} run={run} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Row({ run }: { readonly run: RunRow }): JSX.Element {
+  return (
+    <tr>
+      <th scope="row">
+        <a href={runAddress(run.id)} data-item class="run-name">
+          {run.program.name}
+        </a>
+        <span class="run-id" title={run.id}>
+          {shortId(run.id)}
+        </span>
+      </th>
+      <td>
+        <Status status={run.status} />
+        {run.waiting.length > 0 && <span class="note waits">waits for an answer</span>}
+      </td>
+      <td>{run.tightest === null ? <span class="note">no limit</span> : <Tightest view={run.tightest} />}</td>
+      <td class="number wide-only">
+        <Used run={run} dimension="cost_usd" />
+      </td>
+      <td class="number wide-only">
+        <Used run={run} dimension="llm_tokens" />
+      </td>
+      <td class="wide-only">{run.session ?? <span class="note">none</span>}</td>
+      <td class="wide-only">
+        <Instant at={run.created} />
+      </td>
+      <td class="number wide-only">{run.ended === null ? "" : formatDuration(run.ended - run.created)}</td>
+    </tr>
+  );
+}
+
+function Tightest({ view }: { readonly view: DimensionView }): JSX.Element {
+  const { dimension, used, limit } = view;
+  return (
+    <div class="tightest">
+      <span class="tightest-text">
+        {labelOf(dimension)} <Amount dimension={dimension} value={used} /> /{" "}
+        <Amount dimension={dimension} value={limit} />
+      </span>
+      <Bar {...view} />
+    </div>
+  );
+}
+
+function Used({ run, dimension }: { readonly run: RunRow; readonly dimension: string }): JSX.Element {
+  const value = run.usage[dimension];
+  return typeof value === "number" ? <Amount dimension={dimension} value={value} /> : <span class="note">–</span>;
+}

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openScene, POLL, QUESTIONS, type Scene } from "./scene.js";
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+test("a page that is disconnected says so, comes back by itself and shows what it has missed", async () => {
+  await using visit = await scene.visit("/");
+  const { page } = visit;
+  await page.getByText("Nothing is running.").waitFor();
+
+  await scene.stopServer();
+  await page.getByText("Disconnected.").waitFor();
+  await page.getByText("Nothing is running.").waitFor();
+
+  const run = await scene.run("researcher");
+  await scene.restartServer();
+  await page.locator(`a[href="/runs/${run}"]`).first().waitFor();
+  await expect.poll(() => page.getByText("Disconnected.").count(), POLL).toBe(0);
+});
+
+test("whoever does not want to wait connects at once", async () => {
+  await using visit = await scene.visit("/runs");
+  await visit.page.getByRole("heading", { name: "Runs" }).waitFor();
+  await scene.stopServer();
+  const connect = visit.page.getByRole("button", { name: "Connect now" });
+  await connect.waitFor();
+  await scene.restartServer();
+
+  await connect.click();
+
+  await expect.poll(() => visit.page.getByText("Disconnected.").count(), POLL).toBe(0);
+});
+
+test("what happens elsewhere appears without anybody asking for it", async () => {
+  await using visit = await scene.visit("/runs");
+  await visit.page.getByRole("searchbox").waitFor();
+
+  const run = await scene.run("researcher", QUESTIONS, { limits: { cost_usd: 1 } });
+
+  await visit.page.locator(`tr:has(a[href="/runs/${run}"])`, { hasText: "completed" }).waitFor();
+});
+
+test("a page before a server that is gone says what to do, and starts when it is back", async () => {
+  await using visit = await scene.visit("/");
+  await visit.page.getByRole("heading", { name: "Overview" }).waitFor();
+  await visit.page.route("**/api/v1/me", (route) => route.abort());
+  await visit.page.reload();
+  await visit.page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
+
+  await visit.page.unroute("**/api/v1/me");
+  await visit.page.getByRole("button", { name: "Try again" }).click();
+
+  await visit.page.getByRole("heading", { name: "Overview" }).waitFor();
+});
+
+test.for(["/runs/none-of-this-name", "/approvals/none", "/runs/none/chain", "/nowhere/at/all"])(
+  "%s says that there is nothing, and not that something broke",
+  async (path) => {
+    await using visit = await scene.visit(path);
+
+    await visit.page
+      .getByText(/[Tt]here is no (?:run|approval|request|page)/)
+      .first()
+      .waitFor();
+  },
+);

@@ -1,0 +1,159 @@
+import { openSandbox, type Sandbox } from "@bursar/sandbox";
+import { defineAgent, execHandler } from "bursar";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openScene, POLL, QUESTIONS, type Scene, TIGHT } from "./scene.js";
+
+/** Runs code that nobody trusts, and that never ends unless its fuel does. */
+const coder = defineAgent("coder", async (ctx) => {
+  await ctx.exec("javascript", "console.log(6 * 7)", { fuel: 50_000_000 });
+  return ctx.exec("javascript", "while (true) {}", { fuel: 20_000_000 });
+});
+
+/** Stays under way for as long as nobody ends it. */
+const sleeper = defineAgent("sleeper", async (ctx) => {
+  await ctx.tool("answer", { question: "how long?" });
+  await ctx.sleep(600_000);
+});
+
+let sandbox: Sandbox;
+let scene: Scene;
+beforeAll(async () => {
+  sandbox = await openSandbox();
+  scene = await openScene({ programs: [coder, sleeper], handlers: { exec: execHandler(async () => sandbox) } });
+});
+afterAll(async () => {
+  await scene[Symbol.asyncDispose]();
+  await sandbox[Symbol.asyncDispose]();
+});
+
+describe("the page of a run", () => {
+  test("shows its budgets from the outermost in, with what is held apart from what is used", async () => {
+    await scene.bursar.openSession("team", { cost_usd: 2 });
+    const run = await scene.run("chief", QUESTIONS, {
+      ...{ session: "team", limits: { cost_usd: 0.2 }, policies: { cost_usd: "approval_required" } },
+    });
+    await using visit = await scene.visit(`/runs/${run}`);
+    const tree = visit.page.getByRole("region", { name: "Budgets" });
+    await tree.getByRole("table").first().waitFor();
+
+    const captions = await tree.locator("caption").allInnerTexts();
+    expect(captions.map((text) => text.split(" session")[0]?.split(" 01")[0])).toEqual([
+      "Its session's",
+      "This run's own",
+    ]);
+    // The child has used 0.08 of the 0.10 that are held for it.
+    const cost = await tree.getByRole("table").nth(1).getByRole("row", { name: /^Cost/ }).innerText();
+    expect(cost).toMatch(/\$0\.08\s+\$0\.02\s+\$0\.20/);
+    await tree.getByRole("img", { name: "Cost: $0.08 of $0.20 used (40 %), $0.02 held" }).first().waitFor();
+    expect(visit.faults).toEqual([]);
+  });
+
+  test("leads to its children and back", async () => {
+    const run = await scene.run("chief", QUESTIONS, { limits: { cost_usd: 1 } });
+    await using visit = await scene.visit(`/runs/${run}`);
+    const { page } = visit;
+
+    await page.getByRole("region", { name: "Child runs" }).getByRole("link", { name: "researcher" }).click();
+    await page.getByRole("heading", { name: "researcher", level: 1 }).waitFor();
+    expect(await page.evaluate("document.activeElement.id")).toBe("title");
+    await page.reload();
+    await page.getByRole("link", { name: run, exact: true }).click();
+    await page.getByRole("heading", { name: "chief", level: 1 }).waitFor();
+
+    await page.goBack();
+    await page.getByRole("heading", { name: "researcher", level: 1 }).waitFor();
+  });
+
+  test("draws what is left of each dimension over time, and says the same in words", async () => {
+    const run = await scene.run("researcher");
+    await using visit = await scene.visit(`/runs/${run}`);
+    const chart = visit.page.getByRole("img", { name: "Cost left over time: $0.02 of $0.10 left (80 % used)" });
+
+    await chart.waitFor();
+    expect(await chart.locator("canvas").count()).toBe(1);
+    await visit.page.getByText("Figures of cost").click();
+    const figures = visit.page.getByRole("table", { name: "Cost: the last changes" });
+    expect(await figures.innerText()).toContain("$0.04");
+    await visit.page.getByText("Nothing used yet of").waitFor();
+    expect(visit.faults).toEqual([]);
+  });
+
+  test("tells its steps with the cost of each", async () => {
+    const run = await scene.run("researcher");
+    await using visit = await scene.visit(`/runs/${run}`);
+    const steps = visit.page.getByRole("region", { name: "Steps" });
+
+    const rows = steps.getByRole("row").filter({ hasText: "answer" });
+    await rows.first().waitFor();
+    expect(await rows.allInnerTexts()).toEqual([
+      expect.stringMatching(/done[\s\S]*\$0\.04\s+750/),
+      expect.stringMatching(/done[\s\S]*\$0\.04\s+750/),
+      expect.stringMatching(/refused/),
+    ]);
+  });
+
+  test("shows what the sandbox says: how fuel was used, and what to do about an error", async () => {
+    const run = await scene.run("coder", null, { limits: { fuel: 200_000_000 } });
+    await using visit = await scene.visit(`/runs/${run}`);
+    const { page } = visit;
+
+    await page.getByText("Fuel: exhausted").waitFor();
+    await page.getByText("Fuel: efficient").waitFor();
+    await page.getByText("OutOfFuel").first().waitFor();
+    await page.getByText("What to do").waitFor();
+    expect(visit.faults).toEqual([]);
+  });
+});
+
+describe("an operator", () => {
+  test("cancels a run that is under way, and says why", async () => {
+    const { id } = await scene.bursar.start("sleeper", null, { limits: { cost_usd: 1 } });
+    await using visit = await scene.visit(`/runs/${id}`);
+    const { page } = visit;
+
+    await page.getByRole("button", { name: "Cancel run …" }).click();
+    const dialog = page.getByRole("dialog", { name: "Cancel sleeper?" });
+    await dialog.getByLabel("Reason").fill("no longer needed");
+    await dialog.getByRole("button", { name: "Cancel run" }).click();
+
+    await expect.poll(async () => (await scene.bursar.find(id)).status, POLL).toBe("cancelled");
+    await page.getByText("no longer needed").waitFor();
+    await expect.poll(() => page.getByRole("button", { name: "Cancel run …" }).count(), POLL).toBe(0);
+  });
+
+  test("extends a run before it has to ask", async () => {
+    const { id } = await scene.bursar.start("sleeper", null, { limits: { cost_usd: 1 } });
+    await using visit = await scene.visit(`/runs/${id}`);
+    const { page } = visit;
+
+    await page.getByRole("button", { name: "Extend …" }).click();
+    const dialog = page.getByRole("dialog", { name: "Extend sleeper" });
+    expect(await dialog.getByRole("button", { name: "Extend" }).isDisabled()).toBe(true);
+    await dialog.getByLabel("More money in USD").fill("0.5");
+    await dialog.getByRole("button", { name: "Extend" }).click();
+
+    await page
+      .getByRole("img", { name: /^Cost: .* of \$1\.50 used/ })
+      .first()
+      .waitFor();
+    await scene.bursar.cancel(id);
+  });
+});
+
+test("runs are found by their status and by words, and the address says which", async () => {
+  const paused = await scene.run("researcher", QUESTIONS, TIGHT);
+  await scene.run("chief", QUESTIONS, { limits: { cost_usd: 1 } });
+  await using visit = await scene.visit("/runs");
+  const { page } = visit;
+
+  await page.getByLabel("Status").selectOption("paused");
+  await page.locator(`a[href="/runs/${paused}"]`).waitFor();
+  await expect.poll(() => page.locator("tbody tr", { hasText: "completed" }).count(), POLL).toBe(0);
+  await page.getByLabel("Status").selectOption("all");
+  await page.getByRole("searchbox", { name: "Search" }).fill("chief");
+  await expect.poll(() => page.locator("tbody a", { hasText: "researcher" }).count(), POLL).toBe(0);
+  expect(new URL(page.url()).search).toBe("?text=chief");
+
+  await page.getByRole("searchbox", { name: "Search" }).fill("nothing of the kind");
+  await page.getByText("No run fits.").waitFor();
+});

@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { defineConfig, type Plugin } from "vite";
+
+// biome-ignore lint/style/noDefaultExport: Vite takes its configuration from there and from nowhere else
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [compressed()],
+  build: {
+    outDir: "dist",
+    emptyOutDir: true,
+    target: ["chrome123", "firefox128", "safari17.5"],
+    // The server's content security policy knows no data: addresses, and every file has a name of its own to be cached by.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  worker: { format: "es" },
+  server: { proxy: { "/api": "http://127.0.0.1:8787" } },
+});
+
+/** Writes each file in its compressed forms too, so that the server need not compress anything. */
+function compressed(): Plugin {
+  return {
+    name: "compressed",
+    apply: "build",
+    writeBundle({ dir = "dist" }) {
+      const names = readdirSync(dir, { recursive: true, encoding: "utf8" });
+      for (const name of names.filter((each) => /\.(?:js|css|html|svg)$/.test(each))) {
+        const bytes = readFileSync(join(dir, name));
+        writeFileSync(join(dir, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+        writeFileSync(join(dir, `${name}.br`), brotliCompressSync(bytes));
+      }
+    },
+  };
+}

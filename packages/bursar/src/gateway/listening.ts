@@ -1,0 +1,85 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer, type ServerOptions } from "node:https";
+import type { AddressInfo } from "node:net";
+import { InputError } from "../core/errors.js";
+import { Connections } from "./connections.js";
+
+/** Where somebody listens, and how much of whoever asks is put up with. */
+export interface ListeningOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** The longest headers, in bytes. */
+  readonly header_bytes: number;
+  /** How long a client may take to send its request. */
+  readonly request_ms: number;
+  /** How many connections at once. */
+  readonly connections: number;
+  /** Where clients find it, if that is not the address it listens on. */
+  readonly url: string | null;
+}
+
+/** How often it looks for clients that are too slow. */
+const LOOK_MS = 5000;
+
+/** Longer than most clients keep a connection they do not use, so that none is closed while they are about to. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** A port that is listened on, for HTTP or HTTPS, and those who are connected to it. */
+export class Listening {
+  private readonly options: ListeningOptions;
+  private readonly server: Server;
+  private readonly clients: Connections;
+
+  constructor(options: ListeningOptions, listener: RequestListener) {
+    const { tls, header_bytes, request_ms, connections } = options;
+    this.options = options;
+    const limits = {
+      ...{ maxHeaderSize: header_bytes, requestTimeout: request_ms, headersTimeout: request_ms },
+      connectionsCheckingInterval: Math.min(request_ms, LOOK_MS),
+    };
+    this.server = tls === null ? createServer(limits, listener) : secured({ ...limits, ...tls }, listener);
+    this.server.maxConnections = connections;
+    this.server.keepAliveTimeout = KEEP_ALIVE_MS;
+    this.clients = new Connections(this.server, tls !== null);
+  }
+
+  /** Where clients find it; null as long as it does not listen. */
+  get url(): string | null {
+    const { host, tls, url } = this.options;
+    const address = this.server.address() as AddressInfo | null;
+    if (address === null) return null;
+    if (url !== null) return url;
+    const name = host.includes(":") ? `[${host}]` : host;
+    return `${tls === null ? "http" : "https"}://${name}:${address.port}`;
+  }
+
+  listen(): Promise<void> {
+    const { host, port } = this.options;
+    return new Promise((resolve, reject) => {
+      this.server.once("error", reject);
+      this.server.listen(port, host, () => {
+        this.server.off("error", reject);
+        resolve();
+      });
+    });
+  }
+
+  /** Takes no more connections, and waits for answers under way; who has none after so long is hung up on. */
+  async close(within_ms: number): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    this.clients.close();
+    const patience = setTimeout(() => this.server.closeAllConnections(), within_ms);
+    await closed;
+    clearTimeout(patience);
+  }
+}
+
+function secured(options: ServerOptions, listener: RequestListener): Server {
+  try {
+    return createSecureServer(options, listener);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new InputError("tls", `is no certificate with its key, as PEM texts: ${why}`);
+  }
+}

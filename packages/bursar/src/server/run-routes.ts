@@ -1,0 +1,166 @@
+import type { BudgetAmounts } from "../core/input.js";
+import { goingOn } from "../runs/decisions.js";
+import { mayDecide, type Principal } from "../runs/principal.js";
+import { hasEnded, type RunStatus } from "../runs/record.js";
+import type { RunView } from "../views/shapes.js";
+import { burnDown, listRuns, listSteps } from "../views/views.js";
+import { HttpError } from "./http-error.js";
+import type { ServerOptions, WantedRun } from "./options.js";
+import { type Asked, json, type Reply, type Route } from "./route.js";
+import * as S from "./schemas.js";
+import { runOf, viewOf, type World } from "./world.js";
+
+const { SCHEMAS } = S;
+const RUN = { status: 200, schema: SCHEMAS.RunView } as const;
+/** A run that another process drives hears of it within moments; how long its end takes is up to its program. */
+const CANCEL_MS = 10_000;
+const LONGEST_CODE = 1_000_000;
+
+const START = S.input(
+  {
+    program: {
+      anyOf: [
+        S.ID,
+        S.input(
+          {
+            name: S.ID,
+            language: { type: "string", maxLength: 40 },
+            code: { type: "string", maxLength: LONGEST_CODE },
+          },
+          ["name", "language", "code"],
+        ),
+      ],
+    },
+    ...{ input: S.ANYTHING, limits: S.LIMITS, policies: S.POLICIES, session: S.ID, id: S.ID },
+  },
+  ["program"],
+);
+
+/** Everything about runs. */
+export function runRoutes(world: World): readonly Route[] {
+  const { store } = world;
+  return [
+    {
+      ...{ method: "GET", path: "/api/v1/runs", role: "viewer", summary: "Runs, newest first" },
+      query: {
+        ...{ status: S.RUN_STATUS, session: S.ID, text: { type: "string", maxLength: 200 }, before: S.ID },
+        ...{ limit: S.LIMIT, children: S.oneOf(["true", "false"]) },
+      },
+      answer: { status: 200, schema: S.pageOf(SCHEMAS.RunRow) },
+      serve: async ({ query: { children, status, ...query } }) =>
+        json(
+          await listRuns(store, {
+            ...query,
+            ...(status !== undefined && { status: status as RunStatus }),
+            ...(children !== undefined && { children: children === "true" }),
+          }),
+        ),
+    },
+    {
+      ...{ method: "POST", path: "/api/v1/runs", role: "agent", summary: "Start a run", body: START },
+      answer: { status: 201, schema: SCHEMAS.RunView },
+      serve: (asked) => start(world, asked),
+    },
+    {
+      ...{ method: "GET", path: "/api/v1/runs/:id", role: "viewer", summary: "A run", answer: RUN },
+      serve: async ({ params: { id = "" } }) => json(await viewOf(world, id)),
+    },
+    {
+      ...{ method: "GET", path: "/api/v1/runs/:id/steps", role: "viewer", summary: "What a run has done, in order" },
+      query: { from: S.FROM, limit: S.LIMIT },
+      answer: { status: 200, schema: S.pageOf(SCHEMAS.StepView) },
+      serve: async ({ params: { id = "" }, query }) => json(await listSteps(store, await runOf(world, id), query)),
+    },
+    {
+      ...{ method: "GET", path: "/api/v1/runs/:id/burndown", role: "viewer" },
+      summary: "How each dimension of a run's budget was used up",
+      answer: { status: 200, schema: S.object({ items: S.listOf(SCHEMAS.BurnDown) }) },
+      serve: async ({ params: { id = "" } }) => json({ items: await burnDown(store, await runOf(world, id)) }),
+    },
+    ...changingRoutes(world),
+  ];
+}
+
+function changingRoutes(world: World): readonly Route[] {
+  return [
+    {
+      ...{ method: "POST", path: "/api/v1/runs/:id/cancel", role: "operator", summary: "End a run", answer: RUN },
+      body: S.input({ reason: S.REASON }),
+      serve: async (asked) => json(await cancel(world, asked)),
+    },
+    {
+      ...{ method: "POST", path: "/api/v1/runs/:id/resume", role: "operator", answer: RUN, body: S.input({}) },
+      summary: "Let a run go on that stands still; what has expired is asked for anew",
+      serve: async (asked) => json(await resume(world, asked)),
+    },
+    {
+      ...{ method: "POST", path: "/api/v1/runs/:id/extend", role: "operator", answer: RUN },
+      summary: "Add to a run's budget",
+      body: S.input({ extensions: S.AMOUNTS, reason: S.REASON }, ["extensions"]),
+      serve: async (asked) => {
+        const { extensions, reason = null } = asked.body as { extensions: BudgetAmounts; reason?: string | null };
+        const run = await runOf(world, asked.params.id ?? "");
+        await world.bursar.extend(run.budget, extensions, { by: principalOf(asked), reason });
+        return json(await viewOf(world, run.id));
+      },
+    },
+  ];
+}
+
+async function start(world: World, asked: Asked): Promise<Reply> {
+  const { store, settings } = world;
+  const { input = null, ...rest } = asked.body as unknown as WantedRun;
+  const known = rest.id !== undefined && (await store.document("run", rest.id)) !== null;
+  const { id } = await (settings.start ?? starting(world))({ input, ...rest }, principalOf(asked));
+  settings.onQueued(id);
+  return json(await viewOf(world, id), known ? 200 : 201);
+}
+
+/** As the library does it. */
+function starting({ bursar }: World): NonNullable<ServerOptions["start"]> {
+  return async ({ program, input, ...options }, by) => {
+    if (typeof program === "string") return bursar.start(program, input, { ...options, by });
+    const message = "this server takes no programs that are brought along";
+    const hint = "start one of GET /api/v1/programs by its name";
+    throw new HttpError(400, { code: "no_such_language", message, hint });
+  };
+}
+
+async function cancel(world: World, asked: Asked): Promise<RunView> {
+  const { bursar, settings } = world;
+  const { id } = await runOf(world, asked.params.id ?? "");
+  const { reason = null } = asked.body as { reason?: string | null };
+  const patience = new Promise<void>((resolve) => void settings.timer.after(CANCEL_MS, resolve));
+  const over = bursar.cancel(id, principalOf(asked), reason);
+  // Whoever drives it ends it, though nobody waits for that here any more.
+  over.catch(() => {});
+  await Promise.race([over, patience]);
+  return viewOf(world, id);
+}
+
+/** Wakes a run and leaves the driving to a worker. */
+async function resume(world: World, asked: Asked): Promise<RunView> {
+  mayDecide(principalOf(asked), "resume a run");
+  const run = await runOf(world, asked.params.id ?? "");
+  if (hasEnded(run)) {
+    const message = `run ${run.id} is ${run.status}, and does not go on`;
+    throw new HttpError(409, { code: "run_ended", message, hint: "start it anew with POST /api/v1/runs" });
+  }
+  await wake(world, run.id);
+  return viewOf(world, run.id);
+}
+
+async function wake(world: World, id: string): Promise<void> {
+  const { store, settings } = world;
+  const { pause } = await runOf(world, id);
+  for (const child of pause?.children ?? []) await wake(world, child);
+  const operations = await goingOn(store, id);
+  if (operations.length > 0) await store.apply(operations);
+  settings.onQueued(id);
+}
+
+/** Whoever has come so far is known. */
+export function principalOf({ visitor }: Asked): Principal {
+  if (visitor === null) throw new Error("a route that serves everybody knows nobody");
+  return visitor.principal;
+}

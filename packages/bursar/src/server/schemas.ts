@@ -1,0 +1,150 @@
+import type { Schema } from "../runs/schema.js";
+import { ROLES } from "./tokens.js";
+
+// What goes over the wire, as `views/shapes.ts` has it. Every answer that the tests get is held against these.
+
+export const TEXT: Schema = { type: "string" };
+export const NUMBER: Schema = { type: "number" };
+export const COUNT: Schema = { type: "integer", minimum: 0 };
+export const INSTANT: Schema = { type: "number", description: "Milliseconds since 1970." };
+export const FLAG: Schema = { type: "boolean" };
+export const ANYTHING: Schema = {};
+export const JSON_OBJECT: Schema = { type: "object" };
+
+/** Everything that is not named as optional is always there. */
+export function object(properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: "object", properties, required };
+}
+
+/** An object from outside: what is not known is refused. */
+export function input(properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema {
+  return { type: "object", properties, required, additionalProperties: false };
+}
+
+export function listOf(items: Schema): Schema {
+  return { type: "array", items };
+}
+
+export function nullable(schema: Schema): Schema {
+  return typeof schema.type === "string" && schema.properties === undefined && schema.enum === undefined
+    ? { ...schema, type: [schema.type, "null"] }
+    : { anyOf: [schema, { type: "null" }] };
+}
+
+export function oneOf(words: readonly string[]): Schema {
+  return { type: "string", enum: words };
+}
+
+export function pageOf(items: Schema): Schema {
+  return object({ items: listOf(items), next: nullable(TEXT) });
+}
+
+export const RUN_STATUS: Schema = oneOf(["queued", "running", "paused", "completed", "failed", "cancelled"]);
+export const APPROVAL_STATUS: Schema = oneOf(["pending", "approved", "denied", "expired", "withdrawn"]);
+export const ROLE: Schema = oneOf(ROLES);
+
+const DIMENSION = {
+  ...{ dimension: TEXT, unit: TEXT, used: NUMBER, held: NUMBER, limit: NUMBER, policy: TEXT },
+  ...{ thresholds: listOf(NUMBER), exhausted_at: nullable(INSTANT) },
+};
+const DimensionView = object(DIMENSION);
+const BudgetView = object({
+  budget: TEXT,
+  owner: oneOf(["run", "session", "tenant", "shared", "parent"]),
+  dimensions: listOf(DimensionView),
+});
+const ApprovalView = object({
+  ...{ id: TEXT, status: APPROVAL_STATUS },
+  kind: oneOf(["budget_extension", "capability_execution", "server_discovery"]),
+  ...{ run: nullable(TEXT), program: nullable(TEXT), budget: nullable(TEXT), checkpoint_id: nullable(TEXT) },
+  ...{ exhausted_dimension: nullable(TEXT), consumed: JSON_OBJECT, limits: JSON_OBJECT },
+  ...{ suggested_extension: JSON_OBJECT, action: JSON_OBJECT, requested: INSTANT, expires: INSTANT },
+  decision: nullable(object({ by: TEXT, at: INSTANT, reason: nullable(TEXT), extension: JSON_OBJECT })),
+});
+const ROW = {
+  ...{ id: TEXT, status: RUN_STATUS, program: object({ kind: TEXT, name: TEXT }), session: nullable(TEXT) },
+  ...{ parent: nullable(TEXT), started_by: TEXT, created: INSTANT, ended: nullable(INSTANT), usage: JSON_OBJECT },
+  ...{ tightest: nullable(DimensionView), waiting: listOf(TEXT) },
+};
+const RunRow = object(ROW);
+const RunView = object({
+  ...ROW,
+  ...{ digest: TEXT, budget: TEXT, depth: COUNT, input: ANYTHING, result: ANYTHING },
+  failure: nullable(object({ code: TEXT, message: TEXT, data: JSON_OBJECT, dimension: nullable(TEXT) })),
+  cancel: nullable(object({ by: TEXT, reason: nullable(TEXT) })),
+  pause: nullable(
+    object({
+      ...{ checkpoint_id: TEXT, at: INSTANT, approvals: listOf(TEXT), requested: listOf(TEXT) },
+      ...{ children: listOf(TEXT), exhausted_dimension: nullable(TEXT) },
+    }),
+  ),
+  output: object({ stdout: TEXT, stderr: TEXT }),
+  ...{ budgets: listOf(BudgetView), children: listOf(RunRow), requests: listOf(ApprovalView) },
+  ...{ steps: COUNT, links: COUNT, worker: nullable(object({ name: TEXT, expires: INSTANT })) },
+});
+const StepView = object({
+  ...{ number: COUNT, capability: TEXT, state: oneOf(["in flight", "done", "failed", "refused", "released"]) },
+  ...{ at: INSTANT, duration_ms: nullable(NUMBER), used: JSON_OBJECT, estimated: FLAG, problem: nullable(TEXT) },
+  execution: nullable(object({ fuel_analysis: nullable(JSON_OBJECT), error_guidance: nullable(JSON_OBJECT) })),
+});
+const BurnDown = object({ ...DIMENSION, points: listOf(object({ at: INSTANT, used: NUMBER, limit: NUMBER })) });
+const Overview = object({
+  runs: object({ queued: COUNT, running: COUNT, paused: COUNT, completed: COUNT, failed: COUNT, cancelled: COUNT }),
+  ...{ spending: JSON_OBJECT, waiting: listOf(ApprovalView), active: listOf(RunRow), recent: listOf(RunRow) },
+});
+const Head = object({ chain: TEXT, seq: { type: "integer", minimum: -1 }, hash: TEXT });
+const ChainPage = object({ lines: listOf(TEXT), head: nullable(Head), next: nullable(COUNT) });
+const Key = object({
+  ...{ id: TEXT, status: oneOf(["active", "revoked"]), label: TEXT, budget: TEXT, created: INSTANT },
+  ...{ expires: nullable(INSTANT), rotating_until: nullable(INSTANT) },
+});
+const Token = object({
+  ...{ id: TEXT, status: oneOf(["active", "revoked"]), name: TEXT, role: ROLE, created: INSTANT },
+  expires: nullable(INSTANT),
+});
+const Failure = object({ error: object({ code: TEXT, message: TEXT, hint: TEXT }) });
+const Me = object({ name: TEXT, role: ROLE, login: FLAG });
+const Decided = object({ approval: ApprovalView, run: nullable(RunView) });
+const SessionBudget = object({ session: TEXT, budget: BudgetView, runs: COUNT, active: COUNT });
+
+type Named =
+  | "DimensionView"
+  | "BudgetView"
+  | "ApprovalView"
+  | "RunRow"
+  | "RunView"
+  | "StepView"
+  | "BurnDown"
+  | "Overview"
+  | "Head"
+  | "ChainPage"
+  | "Key"
+  | "Token"
+  | "Failure"
+  | "Me"
+  | "Decided"
+  | "SessionBudget";
+
+/** By the names under which the description of the API has them. */
+export const SCHEMAS: Readonly<Record<Named, Schema>> = {
+  ...{ DimensionView, BudgetView, ApprovalView, RunRow, RunView, StepView, BurnDown, Overview, Head, ChainPage },
+  ...{ Key, Token, Failure, Me, Decided, SessionBudget },
+};
+
+/** Amounts by dimension, as people write them. */
+export const AMOUNTS: Schema = { type: "object", additionalProperties: { type: "number" } };
+export const LIMITS: Schema = { type: "object", additionalProperties: { type: ["number", "null"] } };
+export const POLICIES: Schema = {
+  type: "object",
+  additionalProperties: oneOf(["hard_stop", "approval_required", "soft_warn"]),
+};
+export const REASON: Schema = { type: ["string", "null"], maxLength: 2000 };
+export const ID: Schema = { type: "string", minLength: 1, maxLength: 1000 };
+export const LIMIT: Schema = { type: "integer", minimum: 1, maximum: 500, description: "How many at most." };
+export const FROM: Schema = { type: "integer", minimum: 0, description: "Where to begin." };
+export const WAIT: Schema = {
+  ...{ type: "integer", minimum: 0, maximum: 60_000 },
+  description: "For how many milliseconds to wait until the run stands still or has ended.",
+};
+export const EXPIRES: Schema = { type: ["number", "null"], description: "An instant that is to come; null for never." };

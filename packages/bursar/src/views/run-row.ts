@@ -1,0 +1,46 @@
+import type { Path } from "../core/budget.js";
+import { Events } from "../core/events.js";
+import type { Store } from "../ports/store.js";
+import { hasEnded } from "../runs/record.js";
+import { dimensionViews, type Prospect, tightestOf } from "./dimension-view.js";
+import { prospectOf } from "./prospect.js";
+import type { RunBrief } from "./run-brief.js";
+import type { RunRow } from "./shapes.js";
+
+/** A run as it stands in a list. */
+export async function runRow(store: Store, run: RunBrief): Promise<RunRow> {
+  const [path, prospect, waiting] = await Promise.all([
+    store.path(run.budget),
+    prospectOf(store, run),
+    waitingOf(store, run),
+  ]);
+  return rowOf(store, run, { path, prospect, waiting });
+}
+
+/** The same, for who has looked up all of it already. */
+export function rowOf(
+  { dimensions }: Store,
+  run: RunBrief,
+  {
+    path,
+    prospect,
+    waiting,
+  }: { readonly path: Path; readonly prospect: Prospect; readonly waiting: readonly string[] },
+): RunRow {
+  const { id, status, program, session, parent, started_by, created, ended } = run;
+  const [own] = path;
+  // What others do with the budgets above is of no concern to a run that is over.
+  const counted = hasEnded(run) ? path.slice(0, 1) : path;
+  return {
+    ...{ id, status, program: { kind: program.kind, name: program.name }, session, parent, started_by, created, ended },
+    usage: own === undefined ? {} : new Events(dimensions).consumed(own, prospect.time),
+    tightest: tightestOf(counted.flatMap((budget) => dimensionViews(budget, dimensions, prospect))),
+    waiting,
+  };
+}
+
+/** The requests of a run's own that nobody has answered. */
+export async function waitingOf(store: Store, { requests }: RunBrief): Promise<readonly string[]> {
+  const documents = await Promise.all(Object.values(requests).map((id) => store.document("approval", id)));
+  return documents.flatMap((document) => (document?.status === "pending" ? [document.id] : []));
+}

@@ -1,0 +1,57 @@
+import type { Path } from "../core/budget.js";
+import type { Store } from "../ports/store.js";
+import { claimOf } from "../runs/claim.js";
+import { pendingRequests } from "../runs/decisions.js";
+import { hasEnded, type RunRecord, readRun } from "../runs/record.js";
+import { approvalView } from "./approval-view.js";
+import { dimensionViews, type Prospect } from "./dimension-view.js";
+import { historyOf } from "./history.js";
+import { ownerOf } from "./owner.js";
+import { prospectOf } from "./prospect.js";
+import { rowOf, runRow, waitingOf } from "./run-row.js";
+import type { BudgetView, RunView } from "./shapes.js";
+import { childrenOf } from "./tree.js";
+
+/** So many of the runs below a run are shown with it, the last ones. */
+const MOST_CHILDREN = 200;
+
+/** Everything there is to see of a run; null when there is none of this id. */
+export async function runView(store: Store, id: string): Promise<RunView | null> {
+  const document = await store.document("run", id);
+  return document === null ? null : viewOf(store, readRun(document));
+}
+
+async function viewOf(store: Store, run: RunRecord): Promise<RunView> {
+  const history = await historyOf(store, run);
+  const [path, prospect, waiting, head, claim, requests] = await Promise.all([
+    store.path(run.budget),
+    prospectOf(store, run),
+    waitingOf(store, run),
+    store.head(run.budget),
+    claimOf(store, run.id),
+    run.status === "paused" ? pendingRequests(store, run.id) : [],
+  ]);
+  const steps = history.story.steps();
+  const children = await childrenOf(store, run, { steps });
+  const { budget, depth, input, result, failure, cancel, pause, output } = run;
+  const row = rowOf(store, run, { path, prospect, waiting });
+  const isDriven = claim.worker !== null && !hasEnded(run);
+  return {
+    ...{ ...row, digest: run.program.digest, budget, depth, input, result, failure, cancel, pause, output },
+    budgets: budgetViews(store, run, path, prospect),
+    children: await Promise.all(children.slice(-MOST_CHILDREN).map((child) => runRow(store, child))),
+    requests: await Promise.all(requests.map((request) => approvalView(store, request))),
+    // The chain of an old run may be in a file by now; its budget still knows how many there were.
+    steps: history.archived ? Number(row.usage.steps ?? 0) : steps.length,
+    links: (head?.seq ?? -1) + 1,
+    worker: isDriven ? { name: String(claim.worker), expires: claim.expires } : null,
+  };
+}
+
+/** Outermost first. */
+function budgetViews({ dimensions }: Store, run: RunRecord, path: Path, prospect: Prospect): readonly BudgetView[] {
+  return path.toReversed().map((budget) => ({
+    ...{ budget: budget.id, owner: ownerOf(budget.id, run) },
+    dimensions: dimensionViews(budget, dimensions, prospect),
+  }));
+}

@@ -1,0 +1,62 @@
+import type { Json, JsonObject } from "../core/chain/canonical.js";
+import { InputError, show } from "../core/errors.js";
+import type { Store } from "../ports/store.js";
+import { answersOf } from "../runs/answers.js";
+import type { AnswerEntry } from "../runs/journal.js";
+import type { RunRecord } from "../runs/record.js";
+import { type History, historyOf } from "./history.js";
+import { countIn } from "./lists.js";
+import type { Page, StepView } from "./shapes.js";
+import { type StoryStep, withProblem } from "./story.js";
+
+export interface StepListOptions {
+  /** The number of the first one. */
+  readonly from?: number;
+  readonly limit?: number;
+}
+
+type Told = Pick<StepView, "problem" | "execution">;
+
+/** The steps of a run by their numbers. */
+export async function listSteps(store: Store, run: RunRecord, options: StepListOptions = {}): Promise<Page<StepView>> {
+  const { from = 0 } = options;
+  if (!Number.isSafeInteger(from) || from < 0) {
+    throw new InputError("from", `is ${show(from)}; allowed: a whole number from 0 on`);
+  }
+  const limit = countIn(options.limit, "limit");
+  const history = await historyOf(store, run);
+  const steps = history.story.steps().filter(({ number }) => number >= from);
+  const shown = steps.slice(0, limit);
+  await hear(store, run, history, shown);
+  const next = steps[limit];
+  return {
+    items: shown.map((step) => viewOf(step, history.told.get(step.number))),
+    next: next === undefined ? null : String(next.number),
+  };
+}
+
+function viewOf(step: StoryStep, told: Told | undefined): StepView {
+  return withProblem({ ...step, execution: told?.execution ?? null }, told?.problem ?? null);
+}
+
+/** Reads the journal, unless what it says of these steps is known: answers never change. */
+async function hear(store: Store, run: RunRecord, { told }: History, steps: readonly StoryStep[]): Promise<void> {
+  if (steps.every(({ number, state }) => state !== "done" || told.has(number))) return;
+  for await (const { number, answered } of answersOf(store, run.id)) told.set(number, toldBy(answered));
+}
+
+function toldBy(answered: AnswerEntry["answered"]): Told {
+  if ("error" in answered) return { problem: `${answered.error.code}: ${answered.error.message}`, execution: null };
+  return { problem: null, execution: executionIn(answered.value) };
+}
+
+/** What the sandbox says of an execution stands in the metadata of its result. */
+function executionIn(value: Json): StepView["execution"] {
+  const metadata = objectIn(objectIn(value)?.metadata);
+  const [fuel_analysis, error_guidance] = [objectIn(metadata?.fuel_analysis), objectIn(metadata?.error_guidance)];
+  return fuel_analysis === null && error_guidance === null ? null : { fuel_analysis, error_guidance };
+}
+
+function objectIn(value: Json | undefined): JsonObject | null {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
+}

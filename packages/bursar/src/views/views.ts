@@ -1,0 +1,28 @@
+// The public face of `bursar/views`: what people are shown of a store, in edge units.
+
+export { approvalView } from "./approval-view.js";
+export { burnDown } from "./burn-down.js";
+export { type ChainPage, chainPage } from "./chain-page.js";
+export { type ChainLine, type Changed, Feed, type FeedOptions, type LinesListener } from "./feed.js";
+export { type ApprovalListOptions, listApprovals, listRuns, type RunListOptions } from "./lists.js";
+export { overview } from "./overview.js";
+export { leftOf, type Position, positionsFor, positionsOf } from "./position.js";
+export { runRow } from "./run-row.js";
+export { runView } from "./run-view.js";
+export { sessionViews } from "./sessions.js";
+export type {
+  ApprovalView,
+  BudgetView,
+  BurnDown,
+  BurnPoint,
+  DimensionView,
+  Overview,
+  Page,
+  RunRow,
+  RunView,
+  SessionView,
+  StepView,
+} from "./shapes.js";
+export { listSteps, type StepListOptions } from "./steps.js";
+export { readStory, type Story, type StoryStep } from "./story.js";
+export { type BudgetNode, budgetsOf, childrenOf } from "./tree.js";
