@@ -1,5 +1,5 @@
 // Writes docs/REFERENCE from the code: what the packages export, what the commands say of themselves, the HTTP API, configuration,
-// dimensions, errors, and what the benches have measured. It needs everything built. `--check` writes nothing, and fails when a page is
+// dimensions and errors. It needs everything built. `--check` writes nothing, and fails when a page is
 // stale; `--folder` says where the pages are.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,6 @@ import { dimensionsPage } from "./reference/dimensions.mjs";
 import { exportsMaps } from "./reference/entries.mjs";
 import { entryPages } from "./reference/entry-pages.mjs";
 import { errorsPage } from "./reference/errors.mjs";
-import { measurementsPage } from "./reference/measurements.mjs";
 import { ROOT } from "./reference/root.mjs";
 import { routesPage } from "./reference/routes.mjs";
 
@@ -26,13 +25,12 @@ async function allPages() {
   const entries = exportsMaps();
   const all = [
     ...entryPages(entries),
-    await commandsPage(),
+    commandsPage(),
     await routesPage(),
-    await configurationPage(),
-    await dimensionsPage(),
+    configurationPage(),
+    dimensionsPage(),
     errorsPage(entries),
-    measurementsPage(),
-  ].filter((page) => page !== null);
+  ];
   return new Map([...all, indexPage(all)].map(({ file, text }) => [file, text]));
 }
 

@@ -13,7 +13,7 @@ const PLACES = [
 ];
 
 /** The keys a configuration may have, as its own reader tells them to somebody who has mistyped one. */
-export async function configurationPage() {
+export function configurationPage() {
   const rows = PLACES.map(
     (place) =>
       `| ${nameOf(place)} | ${keysAt(place)

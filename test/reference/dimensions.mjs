@@ -6,7 +6,7 @@ const KINDS = {
   clock: "runs by itself, and is never reserved",
 };
 
-export async function dimensionsPage() {
+export function dimensionsPage() {
   const rows = STANDARD.all.map((dimension) => {
     const { id, kind, unit, decimals, defaultLimit, defaultPolicy, description } = dimension;
     const limit = defaultLimit === null ? "none" : writeAmount(dimension, defaultLimit).toLocaleString("en-US");

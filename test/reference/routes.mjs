@@ -5,7 +5,6 @@ const METHODS = ["get", "post", "put", "patch", "delete"];
 
 /** The HTTP API as the server itself describes it. */
 export async function routesPage() {
-  if (!exportsMaps().some(({ name }) => name === "bursar/server")) return null;
   const { paths, components = {} } = await describedByServer();
   const parts = Object.entries(paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method] !== undefined).map((method) => printRoute(path, method, item)),

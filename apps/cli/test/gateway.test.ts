@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { type Clock, Events, openStore, Sweeper } from "bursar";
 import { openScriptedModel, type Script } from "bursar/testing";
 import { afterAll, describe, expect, test } from "vitest";
-import { startGateway, until } from "./gateway-process.js";
+import { startGateway, until } from "./listening-process.js";
 import { bursar, inOne } from "./run.js";
 
 const folder = mkdtempSync(join(tmpdir(), "bursar-gateway-"));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { clip, styleFor, wantsColour, widthOf, wrap } from "../src/render/style.js";
+import { clip, harmless, printable, styleFor, wantsColour, widthOf, wrap } from "../src/render/style.js";
 
 describe("colour", () => {
   test("is for terminals, unless somebody says otherwise", () => {
@@ -35,4 +35,12 @@ describe("clip", () => {
 test("wrap breaks between words, and never inside one", () => {
   expect(wrap("one two three", 7)).toEqual(["one two", "three"]);
   expect(wrap("incomprehensible", 4)).toEqual(["incomprehensible"]);
+});
+
+test("what comes from outside neither commands a terminal nor is shown in another order", () => {
+  expect(harmless("a\x1b[2Jb\nc")).toBe("a�[2Jb�c");
+  expect(printable("a\x1b[2Jb\nc")).toBe("a�[2Jb\nc");
+  expect(harmless("pay \u202e001\u202c to \u2066x\u2069")).toBe("pay �001� to �x�");
+  expect(printable("\u202eabc")).toBe("�abc");
+  expect(harmless("שלום, 茶")).toBe("שלום, 茶");
 });

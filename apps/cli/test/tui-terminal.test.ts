@@ -1,6 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Pty } from "./pty.js";
+import { bursar } from "./run.js";
 import { openStage, type Stage } from "./runs-stage.js";
 
 const PROGRAM = `for i in range(4):
@@ -96,9 +98,20 @@ describe("bursar tui in a terminal", () => {
     expect(stderr).toContain("`bursar approvals` lists what waits");
     expect(stage.run("tui", "--json")).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining("approvals --json"),
+      stderr: expect.stringContaining("--json is not known"),
     });
   });
+});
+
+test("nobody else waits until the screen is loaded", () => {
+  using stage = openStage();
+  for (const [at, args] of [["--help"], ["runs"], ["tui", "--help"]].entries()) {
+    const folder = stage.at(`loaded-${at}`);
+    bursar(args, { ...stage.env, NODE_V8_COVERAGE: folder });
+    const loaded = readdirSync(folder).map((file) => readFileSync(join(folder, file), "utf8"));
+    expect(loaded.join("")).toContain("apps/cli/dist/main.js");
+    expect(loaded.join("")).not.toMatch(/node_modules\/(?:ink|react|yoga-layout)\//);
+  }
 });
 
 /** A module that tells the process it is loaded into, and may end it in a way that nobody expects. */

@@ -18,7 +18,7 @@ interface Place {
 const PLACES: readonly Place[] = [
   { route: { kind: "overview" }, label: "Overview", kinds: ["overview"] },
   { route: { kind: "runs", filter: ALL_RUNS }, label: "Runs", kinds: ["runs", "run", "chain"] },
-  { route: { kind: "approvals", status: "pending" }, label: "Approvals", kinds: ["approvals", "approval"] },
+  { route: { kind: "approvals", status: "pending", before: "" }, label: "Approvals", kinds: ["approvals", "approval"] },
   { route: { kind: "sessions" }, label: "Sessions", kinds: ["sessions"] },
   { route: { kind: "keys" }, label: "Keys", kinds: ["keys"], needs: "operator" },
   { route: { kind: "tokens" }, label: "Tokens", kinds: ["tokens"], needs: "admin" },

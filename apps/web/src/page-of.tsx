@@ -26,7 +26,7 @@ export function PageOf({ route }: { readonly route: Route }): JSX.Element {
     case "chain":
       return <ChainPage key={route.id} id={route.id} />;
     case "approvals":
-      return <ApprovalsPage key={route.status} status={route.status} />;
+      return <ApprovalsPage key={route.status} status={route.status} before={route.before} />;
     case "approval":
       return <ApprovalPage key={route.id} id={route.id} />;
     case "sessions":

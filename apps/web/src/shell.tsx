@@ -8,6 +8,8 @@ import { pressed } from "./keyboard/shortcuts.js";
 import { MainNavigation } from "./main-navigation.js";
 import { PageOf } from "./page-of.js";
 import { Announcer, announce } from "./parts/announcer.js";
+import { Guarded } from "./parts/guarded.js";
+import { countInTab } from "./parts/tab-title.js";
 import { followLinks, useRoute } from "./router/navigation.js";
 import { addressOf } from "./router/route.js";
 
@@ -25,7 +27,8 @@ export function Shell({ onLogout }: { readonly onLogout: () => void }): JSX.Elem
       document.removeEventListener("click", followLinks);
     };
   }, []);
-  useFocusOnMove(addressOf(route).split("?")[0] ?? "");
+  const [path = ""] = addressOf(route).split("?");
+  useFocusOnMove(path);
   return (
     <>
       <a class="skip" href="#main">
@@ -34,7 +37,9 @@ export function Shell({ onLogout }: { readonly onLogout: () => void }): JSX.Elem
       <MainNavigation route={route} waiting={waiting} onHelp={() => setHelp(true)} onLogout={onLogout} />
       <Banner />
       <main id="main" tabIndex={-1}>
-        <PageOf route={route} />
+        <Guarded key={path}>
+          <PageOf route={route} />
+        </Guarded>
       </main>
       <Announcer />
       {help && <Help onClose={() => setHelp(false)} />}
@@ -48,6 +53,7 @@ function useWaiting(): number | null {
   const known = useRef<ReadonlySet<string> | null>(null);
   useEffect(() => {
     if (value === null) return;
+    countInTab(value.items.length);
     const fresh = value.items.filter(({ id }) => known.current !== null && !known.current.has(id));
     known.current = new Set(value.items.map(({ id }) => id));
     const [first] = fresh;

@@ -68,3 +68,22 @@ test.for(["/runs/none-of-this-name", "/approvals/none", "/runs/none/chain", "/no
       .waitFor();
   },
 );
+
+test("a page that cannot be shown leaves everything around it standing", async () => {
+  await using visit = await scene.visit("/verify");
+  const { page } = visit;
+  await page.route("**/api/v1/overview", (route) => route.fulfill({ json: { surprising: true } }));
+
+  await page.getByRole("link", { name: "Overview" }).click();
+  await page.getByRole("heading", { name: "This page cannot be shown" }).waitFor();
+
+  await page.getByRole("link", { name: "Runs", exact: true }).click();
+  await page.getByRole("searchbox").waitFor();
+});
+
+test("a tab that is not in sight shows how many requests wait", async () => {
+  await using visit = await scene.visit("/config");
+  await scene.run("researcher");
+
+  await expect.poll(() => visit.page.title(), POLL).toMatch(/^\(\d+\) Configuration · Bursar$/);
+});

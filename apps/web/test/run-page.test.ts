@@ -15,11 +15,22 @@ const sleeper = defineAgent("sleeper", async (ctx) => {
   await ctx.sleep(600_000);
 });
 
+/** Asks on and on, at a steady pace. */
+const crawler = defineAgent("crawler", async (ctx) => {
+  for (let page = 0; page < 2000; page++) {
+    await ctx.tool("answer", { question: `page ${page}` });
+    await ctx.sleep(100);
+  }
+});
+
 let sandbox: Sandbox;
 let scene: Scene;
 beforeAll(async () => {
   sandbox = await openSandbox();
-  scene = await openScene({ programs: [coder, sleeper], handlers: { exec: execHandler(async () => sandbox) } });
+  scene = await openScene({
+    programs: [coder, sleeper, crawler],
+    handlers: { exec: execHandler(async () => sandbox) },
+  });
 });
 afterAll(async () => {
   await scene[Symbol.asyncDispose]();
@@ -28,7 +39,7 @@ afterAll(async () => {
 
 describe("the page of a run", () => {
   test("shows its budgets from the outermost in, with what is held apart from what is used", async () => {
-    await scene.bursar.openSession("team", { cost_usd: 2 });
+    await scene.bursar.openSession("team", { llm_tokens: 500_000 });
     const run = await scene.run("chief", QUESTIONS, {
       ...{ session: "team", limits: { cost_usd: 0.2 }, policies: { cost_usd: "approval_required" } },
     });
@@ -37,10 +48,7 @@ describe("the page of a run", () => {
     await tree.getByRole("table").first().waitFor();
 
     const captions = await tree.locator("caption").allInnerTexts();
-    expect(captions.map((text) => text.split(" session")[0]?.split(" 01")[0])).toEqual([
-      "Its session's",
-      "This run's own",
-    ]);
+    expect(captions).toEqual(["Its session's session:team", `This run's own ${run}`]);
     // The child has used 0.08 of the 0.10 that are held for it.
     const cost = await tree.getByRole("table").nth(1).getByRole("row", { name: /^Cost/ }).innerText();
     expect(cost).toMatch(/\$0\.08\s+\$0\.02\s+\$0\.20/);
@@ -75,6 +83,21 @@ describe("the page of a run", () => {
     const figures = visit.page.getByRole("table", { name: "Cost: the last changes" });
     expect(await figures.innerText()).toContain("$0.04");
     await visit.page.getByText("Nothing used yet of").waitFor();
+    expect(visit.faults).toEqual([]);
+  });
+
+  test("says when a run that is under way will have used up its budget, and follows it", async () => {
+    const { id } = await scene.bursar.start("crawler", null, { limits: { cost_usd: 50, steps: 5000 } });
+    await using visit = await scene.visit(`/runs/${id}`);
+    const cost = visit.page.locator("figure", { hasText: "Cost" });
+
+    await cost.getByText(/At this rate exhausted in \d+ (?:s|min)/).waitFor();
+    const steps = async () => Number(await visit.page.locator("dt:text('Steps') + dd").innerText());
+    const before = await steps();
+    await expect.poll(steps, POLL).toBeGreaterThan(before + 3);
+    await scene.bursar.cancel(id);
+    await visit.page.locator(".heading .status", { hasText: "cancelled" }).waitFor();
+    await expect.poll(() => cost.getByText("At this rate exhausted").count(), POLL).toBe(0);
     expect(visit.faults).toEqual([]);
   });
 

@@ -12,7 +12,7 @@ import {
 import { openServer, type ServerOptions } from "bursar/server";
 import { Feed } from "bursar/views";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { openBrowser } from "./browser.js";
 import { buildPage } from "./built-page.js";
 
@@ -94,7 +94,7 @@ export async function openScene({
     /** Starts a run and waits until it stands still or has ended. */
     async run(program: string, input: unknown = QUESTIONS, start: StartOptions = TIGHT): Promise<string> {
       const { id } = await bursar.start(program, input, start);
-      await expect.poll(async () => (await bursar.find(id)).status, POLL).not.toMatch(/queued|running/);
+      await vi.waitFor(async () => expect((await bursar.find(id)).status).not.toMatch(/queued|running/), POLL);
       return id;
     },
     visit: (path: string, context: ContextOptions = {}) => visit(browser, url, path, context),

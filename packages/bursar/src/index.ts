@@ -93,7 +93,7 @@ export type {
   GuestUsage,
   Sandbox,
 } from "./ports/sandbox.js";
-export type { Outcomes, Store } from "./ports/store.js";
+export type { Latest, Outcomes, Store } from "./ports/store.js";
 export type { Timer } from "./ports/timer.js";
 export { type AgentContext, type AgentOptions, defineAgent, type SpawnBudget } from "./runs/agent.js";
 export { answersOf } from "./runs/answers.js";

@@ -27,6 +27,7 @@ Examples:
   bursar approvals --json | jq -r '.approvals[].id'
 `,
   flags: { status: { type: "string" } },
+  waits: "reading the store",
   run: list,
 };
 

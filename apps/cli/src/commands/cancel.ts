@@ -28,6 +28,7 @@ Examples:
 `,
   word: "the run to cancel",
   flags: { reason: { type: "string" }, as: { type: "string" } },
+  waits: "waiting for the run to end",
   run: end,
 };
 

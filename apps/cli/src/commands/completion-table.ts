@@ -71,9 +71,9 @@ function flagIn(path: string, line: string): readonly FlagEntry[] {
   });
 }
 
-/** What a command wants beside its flags stands in angle brackets in the line that shows its usage. */
+/** What a command wants beside its flags stands in brackets in the line that shows its usage. */
 function wantedIn(usage: string): readonly Wanted[] {
-  const [, words = ""] = /^Usage: bursar [a-z ]+(?:\[command\] )?<([^>]*)>/.exec(usage) ?? [];
+  const [, words = ""] = /^Usage: bursar [a-z ]+(?:\[command\] )?[<[]([^>\]]*)[>\]]/.exec(usage) ?? [];
   const kinds: readonly (readonly [RegExp, Wanted])[] = [
     [/file|folder|script/, "files"],
     [/\brequest\b/, "requests"],

@@ -14,7 +14,9 @@ used as it stands; what else there is stands in its comments. A file that is
 there is left alone.
 
 Flags:
+  --config <file>  the file, if it does not stand by itself
   --json           the report as one JSON object
+  --quiet          nothing but the exit code, and what fails
   --help           this text
 
 Exit codes: 0 written, 1 it is there already, or cannot be written,

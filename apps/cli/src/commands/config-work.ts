@@ -9,12 +9,14 @@ import type { Terminal } from "../terminal.js";
 const COMMON = {
   config: { type: "string" },
   json: { type: "boolean" },
+  quiet: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
 
 export const COMMON_HELP = `  --config <file>  the file; else BURSAR_CONFIG, else bursar.yaml or
                    bursar.yml here or above, else the user's own
   --json           the report as one JSON object
+  --quiet          nothing but the exit code, and what fails
   --help           this text`;
 
 type Extra = Readonly<Record<string, { readonly type: "boolean" | "string" }>>;
@@ -62,7 +64,10 @@ export async function runConfigCommand(
   const file = words[0] ?? flags.config;
   try {
     const done = command.run({ file, flags: flags as Given, terminal, style });
-    return terminal.finish(done.code ?? 0, flags.json ? `${JSON.stringify(done.report)}\n` : done.text);
+    return terminal.finish(
+      done.code ?? 0,
+      flags.json ? `${JSON.stringify(done.report)}\n` : flags.quiet ? "" : done.text,
+    );
   } catch (error) {
     if (!flags.json || !(error instanceof BursarError || error instanceof CommandError)) throw error;
     return terminal.finish(1, `${JSON.stringify(failure(error))}\n`);

@@ -3,6 +3,7 @@ import { basename, extname } from "node:path";
 import { type Language, type OutputPiece, openSandbox, type SandboxResult, type SandboxSession } from "@bursar/sandbox";
 import { CommandError, readArguments, UsageError } from "../args.js";
 import { executionText } from "../render/execution.js";
+import { Patience } from "../render/patience.js";
 import { readSpan } from "../render/quantities.js";
 import { printable, styleFor, wantsColour } from "../render/style.js";
 import type { Terminal } from "../terminal.js";
@@ -15,7 +16,7 @@ own, a fixed amount of fuel. Without a script and without -c it reads the
 program from standard input, or starts a dialogue when that is a keyboard.
 
 Flags:
-  -c <code>          the program itself
+  -c, --code <code>  the program itself
   --language <name>  python or javascript; else by the script's name, else the
                      first
   --fuel <amount>    what it may burn: 10B unless said otherwise; 500M, 2B, …
@@ -102,28 +103,13 @@ async function run(
   told: boolean,
   show: ((piece: OutputPiece) => void) | null,
 ): Promise<SandboxResult> {
-  // The first time ever, the interpreter is prepared, which takes a few seconds.
-  const note = "preparing the interpreter (once) …";
-  let shown = false;
-  const tell = () => {
-    aside?.write(`${note}\r`);
-    shown = true;
-  };
-  const timer = told ? setTimeout(tell, 1500) : null;
-  const clear = () => {
-    if (timer !== null) clearTimeout(timer);
-    if (shown) aside?.write(`${" ".repeat(note.length)}\r`);
-    shown = false;
-  };
+  // The first time ever, the interpreter is prepared too, which takes a few seconds.
+  using patience = new Patience(told ? aside : null, "computing");
   const onOutput = (piece: OutputPiece) => {
-    clear();
+    patience[Symbol.dispose]();
     show?.(piece);
   };
-  try {
-    return await session.execute(code ?? "", { argv, signal, ...(show !== null && { onOutput }) });
-  } finally {
-    clear();
-  }
+  return await session.execute(code ?? "", { argv, signal, ...(show !== null && { onOutput }) });
 }
 
 /** Passes a program's output on as it comes. It is not trusted: to a terminal goes nothing that it would obey. */

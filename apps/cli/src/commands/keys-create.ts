@@ -43,6 +43,7 @@ Examples:
     session: { type: "string" },
     expires: { type: "string" },
   },
+  waits: "opening the store",
   run: create,
 };
 

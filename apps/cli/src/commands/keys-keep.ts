@@ -26,6 +26,7 @@ Examples:
   bursar keys
   bursar keys list --json | jq -r '.keys[] | select(.status == "active") | .id'
 `,
+  waits: "reading the store",
   run: list,
 };
 
@@ -51,6 +52,7 @@ Examples:
 `,
   word: "the key to rotate",
   flags: { grace: { type: "string" } },
+  waits: "reading the store",
   run: rotate,
 };
 
@@ -72,6 +74,7 @@ Examples:
   bursar keys revoke 3f9c
 `,
   word: "the key to revoke",
+  waits: "reading the store",
   run: revoke,
 };
 

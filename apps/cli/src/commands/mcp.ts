@@ -123,9 +123,6 @@ function budgetOf(flags: Given): BudgetLimits {
 function setupText(client: string, args: readonly string[]): string {
   const found = CLIENTS.find((each) => each === client);
   if (found === undefined) throw new UsageError(unknown(`the client ${client.slice(0, 40)}`, client, [...CLIENTS]));
-  return setupFor(found, withoutSetup(args));
-}
-
-function withoutSetup(args: readonly string[]): readonly string[] {
-  return args.filter((word, index) => !/^--setup(?:=|$)/.test(word) && args[index - 1] !== "--setup");
+  const [node = "node", script = ""] = process.argv;
+  return setupFor(found, args, [node, script]);
 }

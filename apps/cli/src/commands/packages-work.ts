@@ -9,12 +9,14 @@ import { StatusLine } from "./packages-status.js";
 const COMMON = {
   folder: { type: "string" },
   json: { type: "boolean" },
+  quiet: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
 
 export const COMMON_HELP = `  --folder <path>  where packages are kept; else BURSAR_PACKAGES, else the
                    user's own folder
   --json           the report as one JSON object
+  --quiet          nothing but the exit code, and what fails
   --help           this text`;
 
 type Extra = Readonly<Record<string, { readonly type: "boolean" | "string" }>>;
@@ -64,7 +66,10 @@ export async function runPackagesCommand(
   const style = styleFor(wantsColour(terminal.env, terminal.isTerminal));
   try {
     const done = await working(command, { folder, names, flags: flags as Given, terminal, style });
-    return terminal.finish(done.code ?? 0, flags.json ? `${JSON.stringify(done.report)}\n` : done.text);
+    return terminal.finish(
+      done.code ?? 0,
+      flags.json ? `${JSON.stringify(done.report)}\n` : flags.quiet ? "" : done.text,
+    );
   } catch (error) {
     return failed(error, flags.json === true, terminal);
   }
@@ -72,7 +77,7 @@ export async function runPackagesCommand(
 
 /** The line is gone before anything else is written. */
 async function working(command: PackagesCommand, chore: Omit<PackagesChore, "say">): Promise<Done> {
-  using line = new StatusLine(chore.terminal.aside);
+  using line = new StatusLine(chore.flags.quiet === true ? null : chore.terminal.aside);
   return await command.run({ ...chore, say: line.show });
 }
 

@@ -33,6 +33,7 @@ Examples:
     ...{ status: { type: "string" }, session: { type: "string" }, children: { type: "boolean" } },
     most: { type: "string" },
   },
+  waits: "reading the store",
   run: list,
 };
 

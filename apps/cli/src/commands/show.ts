@@ -30,6 +30,7 @@ Examples:
 `,
   word: "the run to show",
   flags: { all: { type: "boolean" } },
+  waits: "reading the store",
   run: look,
 };
 

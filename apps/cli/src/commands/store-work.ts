@@ -9,12 +9,14 @@ import type { Terminal } from "../terminal.js";
 const COMMON = {
   store: { type: "string" },
   json: { type: "boolean" },
+  quiet: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
 
 export const COMMON_HELP = `  --store <url>    sqlite:<file>, postgres://user@host/database?schema=<name>;
                    else BURSAR_STORE, else the user's own store
   --json           the report as one JSON object
+  --quiet          nothing but the exit code, and what fails
   --help           this text`;
 
 type Extra = Readonly<Record<string, { readonly type: "boolean" | "string" }>>;
@@ -61,7 +63,7 @@ export async function runStoreCommand(
     await using housekeeping = openHousekeeping(flags.store as string | undefined);
     const style = styleFor(wantsColour(terminal.env, terminal.isTerminal));
     const done = await working(command, { housekeeping, word, flags: flags as Given, terminal, style });
-    return finish(done.code ?? 0, flags.json ? `${JSON.stringify(done.report)}\n` : done.text);
+    return finish(done.code ?? 0, flags.json ? `${JSON.stringify(done.report)}\n` : flags.quiet ? "" : done.text);
   } catch (error) {
     if (signal.aborted) return 130;
     if (!flags.json || !(error instanceof BursarError || error instanceof CommandError)) throw error;
@@ -74,7 +76,7 @@ export async function runStoreCommand(
 /** The bar is gone before anything else is written. */
 async function working(command: StoreCommand, chore: Omit<Chore, "options">): Promise<Done> {
   const { aside, signal } = chore.terminal;
-  using bar = new ProgressBar(aside);
+  using bar = new ProgressBar(chore.flags.quiet === true ? null : aside);
   const progress: WorkOptions["progress"] = (each) => {
     signal.throwIfAborted();
     bar.show(each);

@@ -27,6 +27,7 @@ Examples:
   bursar tokens create --name dashboard --role viewer --expires 90d --json
 `,
   flags: { name: { type: "string" }, role: { type: "string" }, expires: { type: "string" }, as: { type: "string" } },
+  waits: "opening the store",
   run: create,
 };
 

@@ -24,8 +24,9 @@ ${CODES}
 
 Examples:
   bursar tokens
-  bursar tokens list --json | jq -r '.tokens[] | select(.role == "admin") | .name'
+  bursar tokens --json | jq -r '.tokens[] | select(.role == "admin") | .name'
 `,
+  waits: "reading the store",
   run: list,
 };
 
@@ -48,6 +49,7 @@ Examples:
 `,
   word: "the token to revoke",
   flags: { as: { type: "string" } },
+  waits: "reading the store",
   run: revoke,
 };
 

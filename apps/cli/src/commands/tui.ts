@@ -1,18 +1,25 @@
-import { CommandError, shown, UsageError } from "../args.js";
+import { CommandError, readArguments, shown } from "../args.js";
 import { harmless, styleFor, wantsColour } from "../render/style.js";
-import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { bursarAt } from "../runs/company.js";
 import { type Equipment, equip } from "../runs/equipment.js";
 import { EXIT } from "../runs/exit-code.js";
-import { COMMON_HELP, EQUIPMENT, EQUIPMENT_HELP, type Given, principalOf, textOf } from "../runs/flags.js";
+import {
+  COMMON,
+  COMMON_HELP,
+  EQUIPMENT,
+  EQUIPMENT_HELP,
+  type Flags,
+  type Given,
+  principalOf,
+  textOf,
+} from "../runs/flags.js";
 import { quoted } from "../runs/needs.js";
 import { command } from "../runs/outcome.js";
 import { openPlace, type Place } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
 import type { Left } from "../tui/run-screen.js";
 
-const COMMAND: RunsCommand = {
-  help: `Usage: bursar tui [flags]
+const HELP = `Usage: bursar tui [flags]
 
 Approvals and runs on the whole screen, as they change: what waits and why, with
 amounts to edit, yes and no with a reason; all runs with live bars; a run's
@@ -26,7 +33,7 @@ Flags:
 ${EQUIPMENT_HELP}
 ${COMMON_HELP.replace(/\n.*--json.*/, "")}
 
-It takes a terminal of at least 40 x 10; NO_COLOR is heard. For scripts there are
+It takes a terminal of at least 40 x 10; NO_COLOR is heard. Scripts take
 \`bursar approvals --json\`, \`bursar approve\` and \`bursar deny\`.
 
 Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted
@@ -35,19 +42,19 @@ Examples:
   bursar tui
   bursar tui --module tools.mjs --store postgres://bursar@db/bursar
   NO_COLOR=1 bursar tui
-`,
-  flags: { as: { type: "string" }, ...EQUIPMENT },
-  run: open,
-};
+`;
 
-export function tui(args: readonly string[], terminal: Terminal): Promise<number> {
-  return runsCommand(COMMAND, args, terminal);
+/** A screen is nothing for programs: it has no --json. */
+const { json: _, ...SEEN } = COMMON;
+const FLAGS: Flags = { as: { type: "string" }, ...EQUIPMENT, ...SEEN };
+
+export async function tui(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { flags } = readArguments(args, FLAGS, 0);
+  if (flags.help) return terminal.finish(EXIT.done, HELP);
+  return open(flags as Given, terminal);
 }
 
-async function open({ flags, terminal }: Chore): Promise<Done> {
-  if (flags.json === true) {
-    throw new UsageError("a screen is nothing for programs; `bursar approvals --json` and `bursar runs --json` are");
-  }
+async function open(flags: Given, terminal: Terminal): Promise<number> {
   const { isTerminal, keys, env, signal } = terminal;
   if (!isTerminal || keys === null || env.TERM === "dumb") {
     throw new CommandError(
@@ -61,11 +68,7 @@ async function open({ flags, terminal }: Chore): Promise<Done> {
   const style = styleFor(wantsColour(env, isTerminal));
   const { runScreen } = await loadScreen();
   const left = await runScreen({ bursar, equipment, by, style, signal, title: titleOf(flags, place, terminal) });
-  return {
-    report: null,
-    text: lastWords(left, flags, equipment),
-    code: left.how === "quit" ? EXIT.done : EXIT.interrupted,
-  };
+  return terminal.finish(left.how === "quit" ? EXIT.done : EXIT.interrupted, lastWords(left, flags, equipment));
 }
 
 /** What is read once, when Ink and React are loaded, and what they should read then. */

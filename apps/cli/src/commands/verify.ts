@@ -24,6 +24,7 @@ Flags:
   --store <url>    where the run is; it says that a run is meant, and no file
   --config <file>  the configuration that names the store
   --json           the result as one JSON object
+  --quiet          nothing but the exit code
   --help           this text
 
 Exit codes:
@@ -43,6 +44,7 @@ const FLAGS = {
   store: { type: "string" },
   config: { type: "string" },
   json: { type: "boolean" },
+  quiet: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
 
@@ -55,10 +57,11 @@ export async function verify(args: readonly string[], terminal: Terminal): Promi
   const head = flags.head === undefined ? undefined : readHead(flags.head);
   try {
     const isRun = flags.store !== undefined || !isFile(file);
-    const result = isRun ? await verifyRun(file, head, flags, terminal) : await verifyFile(file, head, terminal);
+    const seen: Terminal = flags.quiet ? { ...terminal, aside: null } : terminal;
+    const result = isRun ? await verifyRun(file, head, flags, seen) : await verifyFile(file, head, seen);
     const style = styleFor(wantsColour(env, isTerminal));
-    const said = flags.json ? `${JSON.stringify(result)}\n` : text(file, result, isRun || head !== undefined, style);
-    return finish(result.ok ? 0 : 1, said);
+    const said = flags.quiet ? "" : text(file, result, isRun || head !== undefined, style);
+    return finish(result.ok ? 0 : 1, flags.json ? `${JSON.stringify(result)}\n` : said);
   } catch (error) {
     if (signal.aborted) return 130;
     throw error;

@@ -10,7 +10,7 @@ export const SESSION_ID: z.ZodString = z
   .describe("A session of yours, as create_session named it.");
 
 /** What is left of the budget that pays for code. */
-export const BUDGET_LEFT: z.ZodObject = z.object({
+const BUDGET_LEFT: z.ZodObject = z.object({
   budget_id: z.string(),
   limits: z.record(z.string(), z.number()),
   used: z.record(z.string(), z.number()),

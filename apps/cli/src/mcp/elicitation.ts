@@ -38,7 +38,8 @@ export async function elicitAnswer(
 
 function formFor(request: ApprovalRequest, store: Store): ElicitRequestFormParams {
   const amounts = Object.entries(request.suggested_extension).map(([id, amount]) => {
-    const title = `${id} to add${store.dimensions.has(id) && id === "cost_usd" ? " (USD)" : ""}`;
+    const unit = store.dimensions.has(id) ? ` (${store.dimensions.get(id).unit})` : "";
+    const title = `${id} to add${unit}`;
     return [id, { type: "number", title, minimum: 0, default: Number(amount) }] as const;
   });
   return {

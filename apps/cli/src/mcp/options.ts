@@ -54,7 +54,7 @@ export interface RunWish {
   readonly session?: string;
 }
 
-export interface ExtensionWish {
+interface ExtensionWish {
   readonly budget: BudgetId;
   readonly dimension: string;
   readonly action: JsonObject;

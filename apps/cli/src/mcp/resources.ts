@@ -18,7 +18,7 @@ const TEMPLATES = {
   budget: "bursar://budgets/{id}",
 } as const;
 
-export function uriOf({ kind, id }: Place): string {
+function uriOf({ kind, id }: Place): string {
   return TEMPLATES[kind].replace("{id}", encodeURIComponent(id));
 }
 

@@ -29,7 +29,7 @@ export class ToolError extends Error {
 }
 
 /** A tool, before it is offered. */
-export interface ToolPlan<Input extends z.ZodObject, Output extends z.ZodObject> {
+interface ToolPlan<Input extends z.ZodObject, Output extends z.ZodObject> {
   readonly title: string;
   readonly description: string;
   readonly input: Input;
@@ -61,7 +61,7 @@ export function offering(server: McpServer, onError: (error: unknown) => void): 
 }
 
 /** What a client is told of a failure. */
-export function explained(error: unknown, onError: (error: unknown) => void): string {
+function explained(error: unknown, onError: (error: unknown) => void): string {
   if (error instanceof ToolError) return `${error.message}\nWhat to do: ${error.hint}`;
   if (error instanceof BursarError || isInputFault(error)) return error.message;
   if (error instanceof Error && error.name === "AbortError") return "It was cancelled, and nothing more is done.";

@@ -83,12 +83,15 @@ export function wrap(text: string, columns: number): readonly string[] {
   return lines;
 }
 
+/** Marks that change the order in which a line is shown, so that people would approve something other than they read. */
+const REORDERING = /[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+
 /** The output of a program that is not trusted: its lines as they are, but nothing that a terminal would obey. */
 export function printable(text: string): string {
-  return text.replace(/[^\P{Cc}\n\t]/gu, "�");
+  return text.replace(/[^\P{Cc}\n\t]/gu, "�").replace(REORDERING, "�");
 }
 
 /** A text from outside, without what a terminal would obey. */
 export function harmless(text: string): string {
-  return text.replace(/\p{Cc}/gu, "�");
+  return text.replace(/\p{Cc}/gu, "�").replace(REORDERING, "�");
 }

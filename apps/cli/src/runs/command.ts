@@ -1,5 +1,6 @@
 import { BursarError } from "bursar";
 import { CommandError, readArguments, UsageError } from "../args.js";
+import { Patience } from "../render/patience.js";
 import { type Style, styleFor, wantsColour } from "../render/style.js";
 import type { Terminal } from "../terminal.js";
 import { EXIT } from "./exit-code.js";
@@ -11,6 +12,8 @@ export interface RunsCommand {
   readonly flags?: Flags;
   /** What has to be named beside the flags, and what to say when it is missing. */
   readonly word?: string;
+  /** What is said when it takes longer than a second; none for commands that show what they do. */
+  readonly waits?: string;
   readonly run: (chore: Chore) => Promise<Done>;
 }
 
@@ -40,7 +43,7 @@ export async function runsCommand(command: RunsCommand, args: readonly string[],
   if (command.word !== undefined && word === "") throw new UsageError(`${command.word} is missing`);
   try {
     const style = styleFor(wantsColour(env, isTerminal));
-    const done = await command.run({ word, flags: flags as Given, terminal, style });
+    const done = await patiently(command, { word, flags: flags as Given, terminal, style });
     const text = flags.json ? (done.report === null ? "" : `${JSON.stringify(done.report)}\n`) : done.text;
     return finish(done.code ?? EXIT.done, text);
   } catch (error) {
@@ -50,4 +53,10 @@ export async function runsCommand(command: RunsCommand, args: readonly string[],
     const report = { ok: false, error: { code, message: error.message } };
     return finish(code === "store_url" ? 2 : EXIT.failed, `${JSON.stringify(report)}\n`);
   }
+}
+
+function patiently({ run, waits }: RunsCommand, chore: Chore): Promise<Done> {
+  if (waits === undefined || chore.flags.json === true) return run(chore);
+  const patience = new Patience(chore.terminal.aside, waits);
+  return run(chore).finally(() => patience[Symbol.dispose]());
 }

@@ -16,7 +16,7 @@ export interface Size {
 }
 
 /** In less than this nobody can decide anything. */
-export const LEAST: Size = { columns: 40, rows: 10 };
+const LEAST: Size = { columns: 40, rows: 10 };
 const MOST_COLUMNS = 200;
 /** The rows of everything that is always there, and the one that stays free. */
 const FIXED = 6;

@@ -8,7 +8,7 @@ const MOST_LISTED = 100;
 const MOST_STEPS = 200;
 const MOST_LINKS = 200;
 const MOST_PAGES = 10;
-export const LOOK_MS = 500;
+const LOOK_MS = 500;
 const AFTER_FAULT_MS = 2000;
 
 /** Looks at a store again and again, because other processes change it too, and tells what it sees. */

@@ -117,7 +117,7 @@ function chainLine(link: Link, columns: number, style: Style): string {
   return `  ${linkText(link, columns - 2, style).trimEnd()}`;
 }
 
-export function markText(mark: Mark): string {
+function markText(mark: Mark): string {
   if (mark.kind === "broken") return `✗ not verified: ${harmless(mark.message)}`;
   if (mark.kind === "elsewhere") return harmless(mark.message);
   const links = counted(mark.links, "link");

@@ -25,7 +25,7 @@ interface Question {
   readonly wish: Wish;
 }
 
-export type Mode = { readonly kind: "browse" } | { readonly kind: "help" } | Form | Question;
+type Mode = { readonly kind: "browse" } | { readonly kind: "help" } | Form | Question;
 
 /** What whoever sits at the keyboard wants done. */
 export type Wish =

@@ -1,6 +1,7 @@
 import type { Sandbox } from "@bursar/sandbox";
 import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { until } from "../gateway-process.js";
 import { AGENT, call, type McpStage, OPERATOR, openStage, openTestSandbox } from "./stage.js";
 
 let sandbox: Sandbox;
@@ -8,6 +9,7 @@ let stage: McpStage;
 
 beforeAll(async () => {
   sandbox = await openTestSandbox();
+  await Promise.all([sandbox.warm("python"), sandbox.warm("javascript")]);
   stage = await openStage({ sandbox: async () => sandbox });
 });
 afterAll(async () => {
@@ -74,7 +76,7 @@ describe("execute_code", () => {
   test("tells its progress to a client that asks for it", async () => {
     const client = await stage.connect(AGENT);
     const seen: number[] = [];
-    const code = "print('begun', flush=True)\nfor i in range(20_000_000): pass";
+    const code = "print('begun', flush=True)\nfor i in range(3_000_000): pass";
     await client.callTool({ name: "execute_code", arguments: { code } }, undefined, {
       onprogress: ({ progress }) => seen.push(progress),
     });
@@ -210,8 +212,8 @@ describe("the budget of a connection", () => {
     const first = await small.connect(AGENT);
     const { tools } = await first.listTools();
     expect(tools.find(({ name }) => name === "execute_code")?.description).toContain("fuel 300000000");
-    const burn = { code: "while True: pass" };
-    expect((await call(first, "execute_code", burn)).said).toMatchObject({ metadata: { trap_reason: "out_of_fuel" } });
+    const loop = { code: "while True: pass" };
+    expect((await call(first, "execute_code", loop)).said).toMatchObject({ metadata: { trap_reason: "out_of_fuel" } });
     const again = await small.connect(AGENT);
     const refused = await call(again, "execute_code", { code: "print(1)" });
     expect(refused.isError).toBe(true);
@@ -244,35 +246,42 @@ describe("the budget of a connection", () => {
 
   test("warns when a threshold is crossed", async () => {
     await using small = await openStage({ sandbox: async () => sandbox, limits: { steps: 2 } });
-    const warnings: unknown[] = [];
-    let heard = () => {};
-    const exhausted = new Promise<void>((resolve) => {
+    let heard = (_: unknown) => {};
+    const warned = new Promise<unknown>((resolve) => {
       heard = resolve;
     });
     const client = await small.connect(AGENT, {
       prepare: (each) =>
-        each.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {
-          warnings.push(params.data);
-          if (String(params.data).includes("exhausted")) heard();
-        }),
+        each.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => heard(params.data)),
     });
-    for (let count = 0; count < 2; count++) {
-      await call(client, "execute_code", { code: "1", language: "javascript" });
-    }
-    await exhausted;
-    expect(warnings[0]).toMatch(/^steps of mcp:robot:\S+ is used to 50 %$/);
+    await call(client, "execute_code", { code: "1", language: "javascript" });
+    expect(await warned).toMatch(/^steps of mcp:robot:\S+ is used to 50 %$/);
   });
 
   test("calls that are under way at the same time are bounded", async () => {
-    const client = await stage.connect({ name: "other", role: "agent" });
-    const work = Array.from({ length: 40 }, () =>
-      call(client, "execute_code", { code: "1", language: "javascript", fuel_budget: 100_000_000 }),
+    await using busy = await openStage({ sandbox: async () => sandbox, limits: { fuel: 100_000_000_000 } });
+    const client = await busy.connect(AGENT);
+    const { said } = await call(client, "create_session", { language: "javascript" });
+    const { session_id } = said;
+    const loop = { code: "for (;;) {}", session_id, fuel_budget: 6_000_000_000, timeout_ms: 300_000 };
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const looping = Array.from({ length: 16 }, () =>
+      client.callTool({ name: "execute_code", arguments: loop }, undefined, { signal }).catch(() => null),
     );
-    const answers = await Promise.all(work);
-    const refused = answers.filter(({ isError }) => isError);
-    expect(refused.length).toBeGreaterThan(0);
-    for (const { text } of refused) expect(text).toContain("calls of yours are under way");
-    expect(answers.length - refused.length).toBeGreaterThanOrEqual(16);
+    // Each holds its fuel from the moment it is under way.
+    const held = async () => {
+      const [budget] = (await call(client, "budget_status")).said.budgets as never as { held: { fuel?: number } }[];
+      return budget?.held.fuel ?? 0;
+    };
+    await until("all of them are under way", async () => (await held()) >= 16 * 6_000_000_000 - 6_000_000_000);
+    const more = await Promise.all(
+      Array.from({ length: 4 }, () => call(client, "execute_code", { code: "1", fuel_budget: 1_000_000 })),
+    );
+    expect(more.filter(({ text }) => text.includes("calls of yours are under way")).length).toBeGreaterThan(0);
+    stopping.abort();
+    await Promise.all(looping);
+    await until("nothing is held any more", async () => (await held()) === 0);
   });
 
   test("its clock stands still while nothing is executed", async () => {

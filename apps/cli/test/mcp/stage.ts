@@ -50,7 +50,7 @@ export interface McpStage extends AsyncDisposable {
   connect(principal: Principal, options?: ConnectOptions): Promise<Client>;
 }
 
-export interface ConnectOptions {
+interface ConnectOptions {
   readonly capabilities?: ClientCapabilities;
   readonly prepare?: (client: Client) => void;
 }
@@ -114,9 +114,18 @@ export interface Answer {
 }
 
 export async function call(client: Client, name: string, args: Record<string, unknown> = {}): Promise<Answer> {
-  const result = (await client.callTool({ name, arguments: args })) as CallToolResult;
+  // A machine that is busy with other tests must not fail these.
+  const result = (await client.callTool({ name, arguments: args }, undefined, { timeout: 110_000 })) as CallToolResult;
   const text = result.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
   return { isError: result.isError === true, text, said: (result.structuredContent ?? {}) as Answer["said"] };
+}
+
+/** How a run stands when it has ended or paused, however long that takes. */
+export async function stillness(client: Client, started: Answer): Promise<Answer> {
+  for (let answer = started; ; ) {
+    if (answer.isError || !["queued", "running"].includes(answer.said.status as never)) return answer;
+    answer = await call(client, "run_status", { run_id: answer.said.run_id, wait_ms: 60_000 });
+  }
 }
 
 export async function toolNames(client: Client): Promise<readonly string[]> {

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -9,7 +9,7 @@ import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inOne, MAIN } from "../run.js";
 import { openStage as openFiles, type Stage } from "../runs-stage.js";
-import { call, toolNames } from "./stage.js";
+import { call, stillness, toolNames } from "./stage.js";
 
 const XDG_CACHE_HOME = fileURLToPath(
   new URL("../../../../node_modules/.cache/bursar-sandbox-tests/xdg", import.meta.url),
@@ -47,17 +47,17 @@ async function start(args: readonly string[], approves: (() => Record<string, st
   return { client, stderr: () => stderr };
 }
 
-describe("bursar mcp over standard input and output", () => {
+describe("bursar mcp over standard input and output", { timeout: 300_000 }, () => {
   test("an agent executes code, starts a run that pauses; an operator's connection approves it", async () => {
     const agent = await start(["--unattended", "--budget", "fuel=20000000000,wall_clock=60s"]);
     expect(await toolNames(agent.client)).not.toContain("budget_approve");
     const { said } = await call(agent.client, "execute_code", { code: "print(6 * 7)" });
     expect(said).toMatchObject({ stdout: "42\n", budget: { limits: { fuel: 20_000_000_000, wall_clock_ms: 60_000 } } });
     const input = { words: ["a", "b", "c"] };
-    const paused = await call(agent.client, "run_start", {
+    const stopped = await call(agent.client, "run_start", {
       ...{ program: "writer", input, limits: { cost_usd: 0.06 }, policies: { cost_usd: "hard_stop" } },
     });
-    expect(paused.said).toMatchObject({ status: "failed", failure: { dimension: "cost_usd" } });
+    expect(stopped.said).toMatchObject({ status: "failed", failure: { dimension: "cost_usd" } });
     const letter = await call(agent.client, "run_start", { program: "writer", input: { letter: true } });
     expect(letter.said).toMatchObject({ status: "paused", requests: [{ kind: "capability_execution" }] });
     const [request] = letter.said.requests as never as { approval_id: string; command: string }[];
@@ -95,14 +95,14 @@ describe("bursar mcp over standard input and output", () => {
     const { client } = await start(["--unattended"]);
     const code = "import host\nbudget = await host.budget()\nprint('left', budget['remaining']['steps'])";
     const sent = { code, language: "python", name: "look", limits: { steps: 7 } };
-    const { said, text } = await call(client, "run_start", sent);
+    const { said, text } = await stillness(client, await call(client, "run_start", { ...sent, wait_ms: 0 }));
     expect([text, said.status]).toEqual([expect.anything(), "completed"]);
     expect((said as never as { output: { stdout: string } }).output.stdout).toMatch(/^left \d/);
     await client.close();
   });
 });
 
-describe("the MCP Inspector", () => {
+describe("the MCP Inspector", { timeout: 300_000 }, () => {
   const inspect = (...args: readonly string[]) => {
     const config = join(folder, "inspector.json");
     const server = { command: process.execPath, args: [MAIN, "mcp", "--unattended"], env: env() };
@@ -110,7 +110,7 @@ describe("the MCP Inspector", () => {
     const { stdout, stderr, status } = spawnSync(
       process.execPath,
       [INSPECTOR, "--cli", "--config", config, "--server", "bursar", ...args],
-      { encoding: "utf8", timeout: 60_000, env: { ...process.env, ...env() } },
+      { encoding: "utf8", timeout: 200_000, env: { ...process.env, ...env() } },
     );
     if (status !== 0) throw new Error(`${stdout}${stderr}`);
     return JSON.parse(stdout) as Record<string, never>;
@@ -135,7 +135,7 @@ describe("the MCP Inspector", () => {
 describe("the command line", () => {
   const lines = [
     ["mcp", "--help"],
-    ["mcp", "--setup", "claude-code", "--budget", "fuel=5000000000"],
+    ["mcp", "--setup", "claude-code", "--budget", "fuel=5000000000", "--module=tools.mjs", "--store", "sqlite:x.db"],
     ["mcp", "--setup=vscode", "--role", "operator"],
     ["mcp", "--setup", "claude-desktop"],
     ["mcp", "--setup", "cursor"],
@@ -147,14 +147,17 @@ describe("the command line", () => {
 
   test("prints how to set it up", () => {
     expect(run(lines[0]).stdout).toContain("Usage: bursar mcp");
-    expect(run(lines[1]).stdout).toBe("claude mcp add bursar -- npx -y @bursar/cli mcp --budget fuel=5000000000\n");
+    const own = `${process.execPath} ${MAIN} mcp`;
+    const module = `--module ${resolve("tools.mjs")} --store sqlite:${resolve("x.db")}`;
+    expect(run(lines[1]).stdout).toBe(`claude mcp add bursar -- ${own} --budget fuel=5000000000 ${module}\n`);
     const code = /^code --add-mcp '(.*)'\n$/.exec(run(lines[2]).stdout)?.[1] ?? "";
-    expect(JSON.parse(code)).toEqual({
-      ...{ name: "bursar", command: "npx", args: ["-y", "@bursar/cli", "mcp", "--role", "operator"] },
-    });
+    const args = [MAIN, "mcp", "--role", "operator"];
+    expect(JSON.parse(code)).toEqual({ name: "bursar", command: process.execPath, args });
     expect(run(lines[3]).stdout).toContain('"mcpServers"');
     const config = /config=(\S+)/.exec(run(lines[4]).stdout)?.[1] ?? "";
-    expect(JSON.parse(Buffer.from(decodeURIComponent(config), "base64").toString())).toMatchObject({ command: "npx" });
+    expect(JSON.parse(Buffer.from(decodeURIComponent(config), "base64").toString())).toMatchObject({
+      args: [MAIN, "mcp"],
+    });
   });
 
   test("says what was not understood", () => {

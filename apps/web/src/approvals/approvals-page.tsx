@@ -9,8 +9,15 @@ import { ApprovalCard } from "./approval-card.js";
 const SHOWN = 25;
 const STATUSES = ["pending", "approved", "denied", "expired", "withdrawn"] as const;
 
-export function ApprovalsPage({ status }: { readonly status: string }): JSX.Element {
-  const resource = useResource<Page<ApprovalView>>(`approvals${queryOf({ status, limit: SHOWN })}`);
+interface ApprovalsPageProps {
+  readonly status: string;
+  /** Where the page begins; empty for the newest. */
+  readonly before: string;
+}
+
+export function ApprovalsPage({ status, before }: ApprovalsPageProps): JSX.Element {
+  const resource = useResource<Page<ApprovalView>>(`approvals${queryOf({ status, before, limit: SHOWN })}`);
+  const at = (start: string) => addressOf({ kind: "approvals", status, before: start });
   return (
     <>
       <Heading title="Approvals" />
@@ -19,7 +26,7 @@ export function ApprovalsPage({ status }: { readonly status: string }): JSX.Elem
           {STATUSES.map((each) => (
             <li key={each}>
               <a
-                href={addressOf({ kind: "approvals", status: each })}
+                href={addressOf({ kind: "approvals", status: each, before: "" })}
                 aria-current={each === status ? "page" : undefined}
               >
                 {each}
@@ -39,9 +46,10 @@ export function ApprovalsPage({ status }: { readonly status: string }): JSX.Elem
             {items.map((approval) => (
               <ApprovalCard key={approval.id} approval={approval} onDecided={resource.reload} />
             ))}
-            {next !== null && (
-              <p class="note">These are the first {items.length}; more follow when they are answered.</p>
-            )}
+            <nav class="pager" aria-label="Pages">
+              {before !== "" && <a href={at("")}>Newest</a>}
+              {next !== null && <a href={at(next)}>Older</a>}
+            </nav>
           </div>
         )}
       </Ready>

@@ -27,8 +27,8 @@ export function ChainPage({ id }: { readonly id: string }): JSX.Element {
       </Heading>
       <RunTabs id={id} current="chain" />
       <Ready resource={resource} what="the chain">
-        {({ head }) =>
-          head === null || head.seq < 0 ? (
+        {({ head, lines }) =>
+          head === null || lines.length === 0 ? (
             <Empty title="The chain has no links here.">
               <p>It may have been archived to a file, which can be verified below.</p>
               <FileVerification head={head} />

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { post } from "../api/client.js";
 import { useAct } from "../parts/act.js";
 import { Problem } from "../parts/states.js";
+import { countInTab, nameTab } from "../parts/tab-title.js";
 
 interface LoginProps {
   /** Whether somebody was logged in until a moment ago. */
@@ -14,7 +15,8 @@ export function Login({ expired, onLogin }: LoginProps): JSX.Element {
   const [token, setToken] = useState("");
   const { busy, error, run } = useAct();
   useEffect(() => {
-    document.title = "Log in · Bursar";
+    countInTab(0);
+    nameTab("Log in");
   }, []);
   const submit = (event: Event) => {
     event.preventDefault();

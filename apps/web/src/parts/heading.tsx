@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import { nameTab } from "./tab-title.js";
 
 interface HeadingProps {
   readonly title: string;
@@ -10,9 +11,7 @@ interface HeadingProps {
 
 /** The heading of a page; it takes the focus when the page is opened, so that a screen reader says where one is. */
 export function Heading({ title, tab = title, children }: HeadingProps): JSX.Element {
-  useEffect(() => {
-    document.title = `${tab} · Bursar`;
-  }, [tab]);
+  useEffect(() => nameTab(tab), [tab]);
   return (
     <div class="heading">
       <h1 id="title" tabIndex={-1}>

@@ -1,11 +1,33 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** The instant, kept up to date so that "3 min ago" stays true. */
+const TICK_MS = 1000;
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** One clock for all, however many times are shown. */
+function listen(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    for (const each of listeners) each();
+  }, TICK_MS);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** The instant, kept up to date so that "3 min ago" stays true; it changes no more often than is said. */
 export function useNow(every_ms = 5000): number {
   const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), every_ms);
-    return () => clearInterval(timer);
-  }, [every_ms]);
+  useEffect(
+    () =>
+      listen(() => {
+        const next = Date.now();
+        setNow((before) => (next - before >= every_ms || next < before ? next : before));
+      }),
+    [every_ms],
+  );
   return now;
 }

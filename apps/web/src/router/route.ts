@@ -4,7 +4,7 @@ export type Route =
   | { readonly kind: "runs"; readonly filter: RunFilter }
   | { readonly kind: "run"; readonly id: string }
   | { readonly kind: "chain"; readonly id: string }
-  | { readonly kind: "approvals"; readonly status: string }
+  | { readonly kind: "approvals"; readonly status: string; readonly before: string }
   | { readonly kind: "approval"; readonly id: string }
   | { readonly kind: "sessions" }
   | { readonly kind: "keys" }
@@ -48,13 +48,17 @@ export function routeOf(path: string, search: string): Route {
   const query = new URLSearchParams(search);
   if (first === "runs") return runRoute(parts, query) ?? unknown;
   if (first !== "approvals" || third !== undefined) return unknown;
-  return id === undefined ? { kind: "approvals", status: query.get("status") ?? "pending" } : { kind: "approval", id };
+  return id === undefined ? approvalsRoute(query) : { kind: "approval", id };
 }
 
 function runRoute([, id, third, fourth]: readonly string[], query: URLSearchParams): Route | null {
   if (id === undefined) return { kind: "runs", filter: filterOf(query) };
   if (third === undefined) return { kind: "run", id };
   return third === "chain" && fourth === undefined ? { kind: "chain", id } : null;
+}
+
+function approvalsRoute(query: URLSearchParams): Route {
+  return { kind: "approvals", status: query.get("status") ?? "pending", before: query.get("before") ?? "" };
 }
 
 function filterOf(query: URLSearchParams): RunFilter {
@@ -74,7 +78,7 @@ export function addressOf(route: Route): string {
     case "chain":
       return `/runs/${encodeURIComponent(route.id)}/chain`;
     case "approvals":
-      return route.status === "pending" ? "/approvals" : `/approvals${queryOf({ status: route.status })}`;
+      return `/approvals${queryOf({ status: route.status === "pending" ? "" : route.status, before: route.before })}`;
     case "approval":
       return `/approvals/${encodeURIComponent(route.id)}`;
     case "unknown":

@@ -18,7 +18,8 @@ export function Charts({ run }: { readonly run: RunView }): JSX.Element {
   const Chart = useChart();
   return (
     <section aria-labelledby="charts">
-      <h2 id="charts">Left over time</h2>
+      <h2 id="charts">Burn-down</h2>
+      <p class="legend">What is left over time. Dotted: where it warns. Dashed: where it leads at the rate so far.</p>
       <Ready resource={resource} what="the charts">
         {({ items }) =>
           items.length === 0 ? (
@@ -99,7 +100,7 @@ function Figure({ view, run, Chart }: FigureProps): JSX.Element {
           {exhausts && (
             <span title={formatInstant(exhausted_at)}>At this rate exhausted {formatAgo(exhausted_at, now)}.</span>
           )}
-          {!exhausts && used < limit && "Not running out at this rate."}
+          {!exhausts && used < limit && outlook(run)}
           {thresholds.length > 0 && <span class="note"> Warns at {thresholds.join(" and ")} %.</span>}
         </span>
       </figcaption>
@@ -119,6 +120,11 @@ function Figure({ view, run, Chart }: FigureProps): JSX.Element {
       </details>
     </figure>
   );
+}
+
+function outlook({ status }: RunView): string {
+  if (status === "paused") return "It stands still.";
+  return status === "running" ? "No end in sight at this rate." : "";
 }
 
 const MOST_ROWS = 40;

@@ -2,7 +2,7 @@ import type { EventStream } from "./event-stream.js";
 import { seqIn } from "./last-event.js";
 import { type Asked, type Reply, type Route, WRITTEN } from "./route.js";
 import * as S from "./schemas.js";
-import { runOf, viewOf, type World } from "./world.js";
+import { runOf, type World } from "./world.js";
 
 /** A view is made anew this often at most. */
 const VIEW_MS = 500;
@@ -55,21 +55,6 @@ async function runEvents(world: World, asked: Asked): Promise<Reply> {
   return WRITTEN;
 }
 
-/** Many may look at one run, and are told of a change at the same moment: its view is made once for all of them. */
-const making = new WeakMap<World, Map<string, Promise<string>>>();
-
-function viewTextOf(world: World, id: string): Promise<string> {
-  const known = making.get(world) ?? new Map<string, Promise<string>>();
-  making.set(world, known);
-  const made =
-    known.get(id) ??
-    viewOf(world, id)
-      .then((view) => JSON.stringify(view))
-      .finally(() => known.delete(id));
-  known.set(id, made);
-  return made;
-}
-
 /** Sends a run's chain as it grows. It reads as fast as the client does: what was not sent yet is kept by the store alone. */
 class Follower {
   private readonly world: World;
@@ -96,7 +81,7 @@ class Follower {
     while (!stream.isOver) {
       this.due = false;
       await this.sendLinks(stream);
-      const view = await viewTextOf(this.world, this.id);
+      const view = await this.world.views.get(this.id);
       await stream.ready();
       if (view !== shown) stream.sendText("run", view);
       shown = view;

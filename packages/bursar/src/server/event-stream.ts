@@ -10,10 +10,15 @@ export class EventStream {
   private readonly response: ServerResponse;
   private readonly listeners: (() => void)[] = [];
   private ended = false;
+  /** Whether nothing was read since the last sign of life. */
+  private stuck = false;
 
   constructor(response: ServerResponse) {
     this.response = response;
     response.once("close", () => this.over());
+    response.on("drain", () => {
+      this.stuck = false;
+    });
     response.writeHead(200, {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
@@ -42,8 +47,10 @@ export class EventStream {
     this.write(`event: ${event}\n${id === null ? "" : `id: ${id}\n`}data: ${data}\n\n`);
   }
 
-  /** A sign of life, which is no event. */
+  /** A sign of life, which is no event. Whoever has read nothing from one to the next is not served any longer. */
   beat(): void {
+    if (this.stuck) this.drop();
+    this.stuck = this.response.writableNeedDrain;
     this.write(": \n\n");
   }
 
@@ -75,7 +82,10 @@ export class EventStream {
   private write(text: string): void {
     if (this.ended) return;
     this.response.write(text);
-    if (this.response.writableLength <= MOST_UNREAD) return;
+    if (this.response.writableLength > MOST_UNREAD) this.drop();
+  }
+
+  private drop(): void {
     this.end("dropped", { reason: "what was sent is not read fast enough; connect again" });
   }
 

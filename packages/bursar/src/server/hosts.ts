@@ -6,7 +6,7 @@ const LOCAL_NAMES: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1
 
 /** Whether only this machine reaches an address. */
 export function isLoopback(host: string): boolean {
-  return LOCAL_NAMES.has(host) || /^127(?:\.\d{1,3}){3}$/.test(host);
+  return LOCAL_NAMES.has(bare(host)) || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
 /**

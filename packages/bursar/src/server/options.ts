@@ -76,7 +76,7 @@ export interface ServerOptions {
   readonly host?: string;
   /** 8787 unless it is said; 0 for a free one. */
   readonly port?: number;
-  /** Where clients find it, if that is not the address it listens on, as behind a proxy. */
+  /** Where clients find it, if that is not the address it listens on, as behind a proxy; then they have to show tokens too. */
   readonly url?: string;
   /** A certificate and its key, as PEM texts: then it speaks HTTPS. */
   readonly tls?: { readonly cert: string; readonly key: string };
@@ -148,13 +148,14 @@ export function readServerSettings(options: ServerOptions): ServerSettings {
       throw new InputError(`rate.${name}`, `is ${show(rate[name])}; allowed: a number above 0`);
     }
   }
+  const url = readUrl(options.url);
   const { feed = null, tls = null, page = null, start = null, sandbox = null, version = "0" } = options;
   const { onError = () => {}, onServed = () => {}, onQueued = () => {}, timer = backgroundTimer } = options;
   return {
     ...{ store, bursar, host, port, feed, tls, page, start, sandbox, version, rate, body_bytes, timer },
-    ...{ onError, onServed, onQueued, url: readUrl(options.url), mounts: options.mounts ?? {} },
+    ...{ onError, onServed, onQueued, url, mounts: options.mounts ?? {} },
     ...{ programs: options.programs ?? (() => []), config: options.config ?? (() => ({})) },
-    demanding: requireLogin || !isLoopback(host),
+    demanding: requireLogin || !isLoopback(host) || (url !== null && !isLoopback(new URL(url).hostname)),
   };
 }
 

@@ -4,7 +4,7 @@ import { HttpError } from "./http-error.js";
 import type { Role } from "./tokens.js";
 import type { Visitor } from "./visitors.js";
 
-export type Method = "GET" | "POST" | "DELETE";
+type Method = "GET" | "POST" | "DELETE";
 
 /** What somebody asks for, as far as a route is concerned. */
 export interface Asked {

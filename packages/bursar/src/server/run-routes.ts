@@ -2,6 +2,7 @@ import type { BudgetAmounts } from "../core/input.js";
 import { goingOn } from "../runs/decisions.js";
 import { mayDecide, type Principal } from "../runs/principal.js";
 import { hasEnded, type RunStatus } from "../runs/record.js";
+import { deferred } from "../runtime/deferred.js";
 import type { RunView } from "../views/shapes.js";
 import { burnDown, listRuns, listSteps } from "../views/views.js";
 import { HttpError } from "./http-error.js";
@@ -130,7 +131,8 @@ async function cancel(world: World, asked: Asked): Promise<RunView> {
   const { bursar, settings } = world;
   const { id } = await runOf(world, asked.params.id ?? "");
   const { reason = null } = asked.body as { reason?: string | null };
-  const patience = new Promise<void>((resolve) => void settings.timer.after(CANCEL_MS, resolve));
+  const { promise: patience, resolve } = deferred<void>();
+  using _timer = settings.timer.after(CANCEL_MS, resolve);
   const over = bursar.cancel(id, principalOf(asked), reason);
   // Whoever drives it ends it, though nobody waits for that here any more.
   over.catch(() => {});

@@ -4,9 +4,9 @@ import { ROLES } from "./tokens.js";
 // What goes over the wire, as `views/shapes.ts` has it. Every answer that the tests get is held against these.
 
 export const TEXT: Schema = { type: "string" };
-export const NUMBER: Schema = { type: "number" };
-export const COUNT: Schema = { type: "integer", minimum: 0 };
-export const INSTANT: Schema = { type: "number", description: "Milliseconds since 1970." };
+const NUMBER: Schema = { type: "number" };
+const COUNT: Schema = { type: "integer", minimum: 0 };
+const INSTANT: Schema = { type: "number", description: "Milliseconds since 1970." };
 export const FLAG: Schema = { type: "boolean" };
 export const ANYTHING: Schema = {};
 export const JSON_OBJECT: Schema = { type: "object" };
@@ -26,7 +26,7 @@ export function listOf(items: Schema): Schema {
   return { type: "array", items };
 }
 
-export function nullable(schema: Schema): Schema {
+function nullable(schema: Schema): Schema {
   return typeof schema.type === "string" && schema.properties === undefined && schema.enum === undefined
     ? { ...schema, type: [schema.type, "null"] }
     : { anyOf: [schema, { type: "null" }] };
@@ -88,7 +88,6 @@ const StepView = object({
   ...{ at: INSTANT, duration_ms: nullable(NUMBER), used: JSON_OBJECT, estimated: FLAG, problem: nullable(TEXT) },
   execution: nullable(object({ fuel_analysis: nullable(JSON_OBJECT), error_guidance: nullable(JSON_OBJECT) })),
 });
-const BurnDown = object({ ...DIMENSION, points: listOf(object({ at: INSTANT, used: NUMBER, limit: NUMBER })) });
 const Overview = object({
   runs: object({ queued: COUNT, running: COUNT, paused: COUNT, completed: COUNT, failed: COUNT, cancelled: COUNT }),
   ...{ spending: JSON_OBJECT, waiting: listOf(ApprovalView), active: listOf(RunRow), recent: listOf(RunRow) },
@@ -128,7 +127,8 @@ type Named =
 
 /** By the names under which the description of the API has them. */
 export const SCHEMAS: Readonly<Record<Named, Schema>> = {
-  ...{ DimensionView, BudgetView, ApprovalView, RunRow, RunView, StepView, BurnDown, Overview, Head, ChainPage },
+  ...{ DimensionView, BudgetView, ApprovalView, RunRow, RunView, StepView, Overview, Head, ChainPage },
+  BurnDown: object({ ...DIMENSION, points: listOf(object({ at: INSTANT, used: NUMBER, limit: NUMBER })) }),
   ...{ Key, Token, Failure, Me, Decided, SessionBudget },
 };
 

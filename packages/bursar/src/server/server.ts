@@ -21,12 +21,13 @@ import { Requests } from "./requests.js";
 import { type Route, Routes } from "./route.js";
 import { runRoutes } from "./run-routes.js";
 import { openServerChain } from "./server-chain.js";
+import { Shared } from "./shared.js";
 import { machineRoutes, stateRoutes } from "./state-routes.js";
 import { Streams } from "./streams.js";
 import { tokenRoutes } from "./token-routes.js";
 import { Tokens } from "./tokens.js";
 import { Visitors } from "./visitors.js";
-import type { World } from "./world.js";
+import { viewOf, type World } from "./world.js";
 
 export type {
   KnownHandler,
@@ -67,16 +68,19 @@ export class Server implements AsyncDisposable {
   private readonly ownsFeed: boolean;
 
   constructor(settings: ServerSettings, page: Page | null) {
-    const { store, bursar, host, timer, tls, url, demanding, onError, rate } = settings;
-    this.tokens = new Tokens(store);
+    const { bursar, host, timer, tls, url, demanding, onError, rate } = settings;
     this.ownsFeed = settings.feed === null;
-    this.feed = settings.feed ?? new Feed({ store, timer, failed: onError });
+    this.feed = settings.feed ?? new Feed({ store: settings.store, timer, failed: onError });
+    // What the server itself writes is told at once.
+    const { store } = this.feed;
+    this.tokens = new Tokens(store);
     const visitors = new Visitors(store, this.tokens, { demanding, secure: isSecure(settings) });
     this.world = {
       ...{ settings, store, bursar, visitors, tokens: this.tokens, keys: new Keys(store), metrics: new Metrics() },
       ...{ failures: new Failures(store), ending: this.ending.signal, strict: new Pace(STRICT, store.clock) },
       streams: new Streams(visitors, timer, onError),
       changes: new Changes(this.feed, timer),
+      views: new Shared(async (id) => JSON.stringify(await viewOf({ store }, id))),
     };
     const routes = new Routes(routesOf(this.world));
     const pace = new Pace(rate, store.clock);
@@ -154,7 +158,7 @@ export async function openServer(options: ServerOptions): Promise<Server> {
   if (settings.demanding && !(await server.tokens.has(["operator", "admin"]))) {
     throw new InputError(
       "host",
-      `${settings.host} demands a login, and there is no token of an operator or an admin; ` +
+      `${settings.url ?? settings.host} demands a login, and there is no token of an operator or an admin; ` +
         "make one with `bursar tokens create --name <you> --role admin`",
     );
   }

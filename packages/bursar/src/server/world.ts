@@ -10,6 +10,7 @@ import { notThere } from "./http-error.js";
 import type { Metrics } from "./metrics.js";
 import type { ServerSettings } from "./options.js";
 import type { Pace } from "./pace.js";
+import type { Shared } from "./shared.js";
 import type { Streams } from "./streams.js";
 import type { Tokens } from "./tokens.js";
 import type { Visitors } from "./visitors.js";
@@ -26,6 +27,8 @@ export interface World {
   readonly changes: Changes;
   readonly metrics: Metrics;
   readonly failures: Failures;
+  /** Runs as texts. Many may look at one, and are told of a change at the same moment. */
+  readonly views: Shared<string>;
   /** For those who may be guessing. */
   readonly strict: Pace;
   /** Fires when the server is about to end. */

@@ -12,7 +12,7 @@ export interface Changed {
 const MOST_ACTIVE = 500;
 const MOST_RECENT = 20;
 /** Of so many runs the chain is looked at too: a step that is taken changes nothing else. */
-const MOST_CHAINS = 500;
+const MOST_CHAINS = 200;
 /** Between two looks no more than this is noted; what is forgotten is told a second time. */
 const MOST_NOTED = 10_000;
 

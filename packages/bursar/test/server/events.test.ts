@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { verifyChain } from "../../src/core/chain/verify.js";
 import { defineAgent } from "../../src/runs/agent.js";
@@ -111,8 +112,7 @@ describe("events", () => {
     };
     await beat(1);
     await until("the other hears it too", () => viewer.comments() === 1);
-    const [token] = await at.server.tokens.list();
-    await at.server.tokens.revoke(token?.id ?? "");
+    await at.revoke("viewer");
     await beat(2);
     await viewer.hears("that it is dropped", ({ event }) => event === "dropped");
     await until("it is over", () => viewer.isOver());
@@ -143,8 +143,35 @@ describe("events", () => {
   });
 });
 
+test("a long chain is read as fast as the client reads it, and a client that stops reading is dropped", async () => {
+  const timer = new FakeClock();
+  const store = new MemoryStore();
+  await using at = await opened({ store, timer });
+  await at.bursar.start("talker", { words: [] }, { id: "long" });
+  await at.still("long");
+  const said = "x".repeat(10_000);
+  const record = { op: "record", budget: "long", action: { action_type: "Said", data: { said } } } as const;
+  for (let each = 0; each < 20; each++) await store.apply(Array.from({ length: 100 }, () => record));
+  using slow = await openRaw(at.url);
+  slow.socket.pause();
+  slow.write(written("GET /api/v1/runs/long/events", ["Host: localhost"]));
+  const { streams } = worldOf(at.server);
+  await until("it listens", () => streams.size === 1);
+  const response = () => [...streams.open.keys()][0]?.response;
+  await until("the buffers are full", () => response()?.writableNeedDrain === true);
+  // Of twenty million bytes, those that nobody has read are in the store alone.
+  expect(response()?.writableLength).toBeLessThan(100_000);
+  await until("it is dropped", () => {
+    timer.advance(15_000);
+    return streams.size === 0;
+  });
+});
+
 interface Inside {
-  readonly streams: { readonly size: number };
+  readonly streams: {
+    readonly size: number;
+    readonly open: ReadonlyMap<{ readonly response: ServerResponse }, unknown>;
+  };
   readonly changes: { tellAll(changed: { runs: readonly string[]; approvals: readonly string[] }): void };
 }
 

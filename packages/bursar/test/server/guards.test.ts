@@ -24,9 +24,11 @@ describe("names and sites", () => {
     ["evil.example@localhost", 403],
     ["", 403],
   ])("a request for host %j: %d", async (host, status) => {
-    await using at = await opened({ url: "https://bursar.example" });
+    await using at = await opened({ url: "https://bursar.example" }, ["admin"]);
     const { url } = at;
-    const headers = [`Host: ${host.replace("PORT", new URL(url).port)}`, "Connection: close"];
+    const { authorization } = at.as("admin");
+    const named = `Host: ${host.replace("PORT", new URL(url).port)}`;
+    const headers = [named, "Connection: close", `Authorization: ${authorization}`];
     for (const path of ["/api/v1/me", "/metrics", "/openapi.json", "/api/v1/events/none"]) {
       const answer = await askRaw(url, written(`GET ${path}`, headers));
       const expected = status === 200 && path.endsWith("none") ? 404 : status;
@@ -63,8 +65,9 @@ describe("names and sites", () => {
   });
 
   test("a page's own origin is taken behind a proxy too", async () => {
-    await using at = await opened({ url: "https://bursar.example" });
-    const post = (origin: string) => at.post("/api/v1/runs", { program: "talker", input: { words: [] } }, { origin });
+    await using at = await opened({ url: "https://bursar.example" }, ["admin"]);
+    const body = { program: "talker", input: { words: [] } };
+    const post = (origin: string) => at.post("/api/v1/runs", body, { ...at.as("admin"), origin });
     expect((await post("https://bursar.example")).status).toBe(201);
     expect((await post("http://bursar.example")).status).toBe(403);
     expect((await post("https://bursar.example:8443")).status).toBe(403);
@@ -96,7 +99,7 @@ describe("names and sites", () => {
 });
 
 describe("what makes no sense", () => {
-  test.each<[string, string | Uint8Array, Record<string, string>, number]>([
+  test.each<[string, string | Uint8Array<ArrayBuffer>, Record<string, string>, number]>([
     ["no JSON", "{", SEND, 400],
     ["half of it", '{"program":', SEND, 400],
     ["no object", "[]", SEND, 400],
@@ -111,7 +114,7 @@ describe("what makes no sense", () => {
     ["compressed", "{}", { ...SEND, "content-encoding": "gzip" }, 415],
   ])("%s", async (_, body, headers, status) => {
     await using at = await opened({ body_bytes: 64 * 1024 });
-    const answer = await fetch(`${at.url}/api/v1/runs`, { method: "POST", headers, body: body as BodyInit });
+    const answer = await fetch(`${at.url}/api/v1/runs`, { method: "POST", headers, body });
     const { error } = (await answer.json()) as { error: { code: string; hint: string } };
     expect([_, answer.status, typeof error.code, typeof error.hint]).toEqual([_, status, "string", "string"]);
     expect((await at.get<{ items: unknown[] }>("/api/v1/runs")).body.items).toEqual([]);

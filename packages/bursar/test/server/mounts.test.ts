@@ -42,7 +42,10 @@ describe("a gateway that is mounted", () => {
     const post = () => fetch(`${url()}/v1/chat/completions`, { method: "POST", headers: at.headers, body: ASK });
     expect((await post()).status).toBe(200);
     const refused = await post();
-    expect([refused.status, await refused.json()]).toMatchObject([402, { error: { code: "approval_required" } }]);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      402,
+      { error: { bursar: { approval_url: expect.stringContaining(`${url()}/bursar/approvals/`) } } },
+    ]);
     await at.gateway.close();
     expect((await post()).status).toBe(503);
     await new Promise((resolve) => server.close(resolve));

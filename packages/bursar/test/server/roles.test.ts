@@ -26,6 +26,8 @@ const LEAST: Readonly<Record<string, Role | null>> = {
   "GET /api/v1/runs/{id}/burndown": "viewer",
   "GET /api/v1/runs/{id}/chain": "viewer",
   "GET /api/v1/runs/{id}/chain.jsonl": "viewer",
+  "GET /api/v1/server/chain": "operator",
+  "GET /api/v1/server/chain.jsonl": "operator",
   "POST /api/v1/runs/{id}/cancel": "operator",
   "POST /api/v1/runs/{id}/resume": "operator",
   "POST /api/v1/runs/{id}/extend": "operator",
@@ -116,6 +118,14 @@ describe("a server for other machines", () => {
     expect((await fetch(`${url}/health`)).status).toBe(200);
   });
 
+  test("is one that others find by a name of their own, wherever it listens", async () => {
+    await expect(opened({ url: "https://bursar.example" })).rejects.toThrow(/bursar tokens create/);
+    await using at = await opened({ url: "https://bursar.example" }, ["admin"]);
+    expect((await at.get("/api/v1/me")).status).toBe(401);
+    await using local = await opened({ url: "http://[::1]:9" });
+    expect((await local.get("/api/v1/me")).status).toBe(200);
+  });
+
   test("takes a token until it expires or is revoked", async () => {
     const clock = new FakeClock();
     const store = new MemoryStore({ clock });
@@ -129,8 +139,7 @@ describe("a server for other machines", () => {
     clock.advance(HOUR_MS);
     expect((await at.get("/api/v1/me", ann)).status).toBe(401);
     expect((await at.get("/api/v1/me", at.as("admin"))).status).toBe(200);
-    const [admin] = (await at.server.tokens.list()).filter(({ role }) => role === "admin");
-    await at.server.tokens.revoke(admin?.id ?? "");
+    await at.revoke("admin");
     clock.advance(1000);
     expect((await at.get("/api/v1/me", at.as("admin"))).status).toBe(401);
     await expect(at.server.tokens.revoke(token.id)).resolves.toMatchObject({ status: "revoked" });
@@ -174,8 +183,7 @@ describe("a login", () => {
       return { cookie: (headers.get("set-cookie") ?? "").split(";")[0] ?? "" };
     };
     const [admin, viewer] = [await login("admin"), await login("viewer")];
-    const [, token] = await at.server.tokens.list();
-    await at.server.tokens.revoke(token?.id ?? "");
+    await at.revoke("viewer");
     const statuses = async () => [await at.get("/api/v1/me", admin), await at.get("/api/v1/me", viewer)];
     expect((await statuses()).map(({ status }) => status)).toEqual([200, 401]);
     clock.advance(12 * HOUR_MS);

@@ -32,10 +32,19 @@ export function talkerOf(parts: Pick<Parts, "defineAgent">) {
   });
 }
 
+function echoOf(parts: Pick<Parts, "defineTool">) {
+  return parts.defineTool({
+    name: "echo",
+    description: "Says it again.",
+    input: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+    run: ({ text }: { text: string }) => text,
+  });
+}
+
 /** Enough for two words, and for more only if somebody says so. */
 export const TIGHT = { limits: { steps: 2 }, policies: { steps: "approval_required" } } as const;
 
-export interface Answer<Body> {
+interface Answer<Body> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
@@ -49,12 +58,7 @@ export interface Told {
 /** A server with a worker beside it, and one client; every answer is held against the server's own description. */
 export async function opened(options: Partial<ServerOptions> = {}, roles: readonly Role[] = [], parts = WRITTEN) {
   const store = options.store ?? new MemoryStore();
-  const echo = parts.defineTool({
-    name: "echo",
-    description: "Says it again.",
-    input: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
-    run: ({ text }: { text: string }) => text,
-  });
+  const echo = echoOf(parts);
   const bursar = parts.openBursar({ store, programs: [talkerOf(parts)], tools: [echo] });
   const worker = new parts.Worker({ bursar, every_ms: 20 });
   worker.start();
@@ -72,23 +76,7 @@ export async function opened(options: Partial<ServerOptions> = {}, roles: readon
   const local = `http://127.0.0.1:${portOf(server)}`;
   const description = await Description.of(local);
 
-  async function ask<Body = Told>(
-    method: string,
-    path: string,
-    body?: unknown,
-    headers: Record<string, string> = {},
-  ): Promise<Answer<Body>> {
-    const said = method === "GET" ? {} : { "content-type": "application/json" };
-    const response = await fetch(`${local}${path}`, {
-      ...{ method, headers: { ...said, ...headers } },
-      ...(method !== "GET" && { body: typeof body === "string" ? body : JSON.stringify(body ?? {}) }),
-    });
-    const text = await response.text();
-    const type = response.headers.get("content-type") ?? "";
-    const read = type.startsWith("application/json;") ? JSON.parse(text) : text;
-    description.check(method, new URL(response.url).pathname, response.status, type, read);
-    return { status: response.status, headers: response.headers, body: read };
-  }
+  const ask = asking(local, description);
 
   return {
     ...{ store, bursar, server, description, errors, ask },
@@ -100,6 +88,10 @@ export async function opened(options: Partial<ServerOptions> = {}, roles: readon
     /** What somebody of a role sends along. */
     as: (role: Role) => ({ authorization: `Bearer ${secrets.get(role)}` }),
     secretOf: (role: Role) => secrets.get(role) ?? "",
+    async revoke(role: Role): Promise<void> {
+      const token = (await server.tokens.list()).find((each) => each.role === role);
+      await server.tokens.revoke(token?.id ?? "");
+    },
     /** Starts a run and waits until it stands still or has ended. */
     async start(words: string, more: object = {}): Promise<RunRecord> {
       const { id } = await bursar.start("talker", { words: words.split("") }, more);
@@ -114,6 +106,27 @@ export async function opened(options: Partial<ServerOptions> = {}, roles: readon
       await worker[Symbol.asyncDispose]();
       if (options.store === undefined) await store[Symbol.asyncDispose]();
     },
+  };
+}
+
+/** Asks as a client does, and holds what is answered against the description. */
+function asking(url: string, description: Description) {
+  return async <Body = Told>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer<Body>> => {
+    const said = method === "GET" ? {} : { "content-type": "application/json" };
+    const response = await fetch(`${url}${path}`, {
+      ...{ method, headers: { ...said, ...headers } },
+      ...(method !== "GET" && { body: typeof body === "string" ? body : JSON.stringify(body ?? {}) }),
+    });
+    const text = await response.text();
+    const type = response.headers.get("content-type") ?? "";
+    const read = type.startsWith("application/json;") ? JSON.parse(text) : text;
+    description.check(method, new URL(response.url).pathname, response.status, type, read);
+    return { status: response.status, headers: response.headers, body: read };
   };
 }
 

@@ -1,11 +1,9 @@
 import { join } from "node:path";
+import { defineAgent, openBursar } from "bursar";
+import { SqliteStore } from "bursar/sqlite";
+import { FakeClock } from "bursar/testing";
+import { type ChainLine, Feed, listRuns, overview, runView } from "bursar/views";
 import { expect, test } from "vitest";
-import { defineAgent } from "../../src/runs/agent.js";
-import { openBursar } from "../../src/runs/bursar.js";
-import { SqliteStore } from "../../src/stores/sqlite/sqlite.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
-import { Feed } from "../../src/views/feed.js";
-import { type ChainLine, listRuns, overview, runView } from "../../src/views/views.js";
 import { temporaryFolder } from "../stores/folder.js";
 
 const speaker = defineAgent("speaker", async () => "done");

@@ -1,12 +1,12 @@
 import { join } from "node:path";
+import { SqliteStore } from "bursar/sqlite";
+import { openHousekeeping } from "bursar/store";
 import { expect, test } from "vitest";
 import type { PutOperation } from "../../src/core/operation.js";
 import type { Store } from "../../src/ports/store.js";
 import { pending } from "../../src/stores/durable/schema.js";
-import { openHousekeeping } from "../../src/stores/housekeeping.js";
 import { MemoryStore } from "../../src/stores/memory.js";
 import { openDatabase } from "../../src/stores/sqlite/driver.js";
-import { SqliteStore } from "../../src/stores/sqlite/sqlite.js";
 import { latest } from "../../src/views/latest.js";
 import { listOf } from "../runs/stage.js";
 import { temporaryFolder } from "../stores/folder.js";

@@ -176,17 +176,17 @@ test("the burn-down begins at nothing, knows every extension, and ends where the
   await theatre.until(bursar.approve(approval, { by: ANN, extensions: { llm_tokens: 500 } }));
   const run = await bursar.find("r");
   expect(run.status).toBe("completed");
-  const burns = await burnDown(theatre.store, run);
-  const tokens = burns.find(({ dimension }) => dimension === "llm_tokens");
+  const lines = await burnDown(theatre.store, run);
+  const tokens = lines.find(({ dimension }) => dimension === "llm_tokens");
   expect(tokens?.points[0]).toEqual({ at: run.created, used: 0, limit: 250 });
   expect([...new Set(tokens?.points.map(({ limit }) => limit))]).toEqual([250, 750]);
   expect([...new Set(tokens?.points.map(({ used }) => used))]).toEqual([0, 80, 160, 240, 320, 400]);
   expect(tokens?.points.at(-1)).toEqual({ at: run.ended, used: 400, limit: 750 });
-  const clock = burns.find(({ dimension }) => dimension === "wall_clock_ms");
+  const clock = lines.find(({ dimension }) => dimension === "wall_clock_ms");
   const last = clock?.points.at(-1);
   expect(last?.used).toBe(clock?.used);
   expect(Number(clock?.used)).toBeLessThan(3_600_000);
-  for (const { points } of burns) {
+  for (const { points } of lines) {
     const instants = points.map(({ at }) => at);
     expect(instants).toEqual(instants.toSorted((a, b) => a - b));
     expect(points[0]?.used).toBe(0);

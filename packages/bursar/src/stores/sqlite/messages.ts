@@ -65,6 +65,9 @@ export interface LookupRequest<What extends keyof Lookups = keyof Lookups> {
   readonly time: Time;
 }
 
+/** Who looks everything up. */
+export type Readers = { readonly [What in keyof Lookups]: (request: LookupRequest<What>) => Lookups[What]["found"] };
+
 export type Request = ApplyRequest | LookupRequest;
 
 /** What the owner of the file is sent. */

@@ -13,7 +13,7 @@ export async function until(what: string, isSo: () => boolean | Promise<boolean>
   throw new Error(`it does not come to this: ${what}`);
 }
 
-export interface GatewayProcess extends AsyncDisposable {
+export interface ListeningProcess extends AsyncDisposable {
   readonly url: string;
   readonly child: ChildProcess;
   /** What it has written so far. */
@@ -25,13 +25,20 @@ export interface GatewayProcess extends AsyncDisposable {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 }
 
-/** Starts the built command on a free port, and waits until it listens. */
-export async function startGateway(
+export function startGateway(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-): Promise<GatewayProcess> {
+): Promise<ListeningProcess> {
+  return startListening(["gateway", ...args], env);
+}
+
+/** Starts a built command that listens, on a free port, and waits until it does. */
+export async function startListening(
+  [command = "", ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<ListeningProcess> {
   const { OPENAI_API_KEY: _, ANTHROPIC_API_KEY: __, FORCE_COLOR: ___, ...inherited } = process.env;
-  const child = spawn(process.execPath, [MAIN, "gateway", "--port", "0", ...args], { env: { ...inherited, ...env } });
+  const child = spawn(process.execPath, [MAIN, command, "--port", "0", ...args], { env: { ...inherited, ...env } });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -1,0 +1,150 @@
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openScene, type Scene } from "./scene.js";
+
+const CHECKS = readFileSync(new URL("in-page.js", import.meta.url), "utf8");
+const DESKTOP = { viewport: { width: 1280, height: 900 } };
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+let scene: Scene;
+let paused: string;
+beforeAll(async () => {
+  scene = await openScene({ server: { config: () => ({ file: "bursar.yaml", limits: [LIMIT] }) } });
+  await scene.bursar.openSession("team", { cost_usd: 2 });
+  await scene.run("researcher", { questions: ["one"] }, { session: "team", limits: { cost_usd: 1 } });
+  await scene.run("researcher", undefined, { limits: { cost_usd: 0.1 }, policies: { cost_usd: "hard_stop" } });
+  await scene.run("sender");
+  paused = await scene.run("researcher");
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+const LIMIT = { dimension: "cost_usd", value: 0.5, policy: "approval_required", origin: "bursar.yaml:12:7" };
+
+async function faultsOn(page: Page): Promise<unknown> {
+  return page.evaluate(`${CHECKS}\nglobalThis.findFaults()`);
+}
+
+/** Each page, and what is there when it is ready. */
+const PAGES: readonly (readonly [path: () => string, ready: string])[] = [
+  [() => "/", "article"],
+  [() => "/runs", "table.runs"],
+  [() => "/runs?text=nothing-like-it", ".empty"],
+  [() => `/runs/${paused}`, "canvas"],
+  [() => `/runs/${paused}/chain`, ".badge-good"],
+  [() => "/approvals", "article"],
+  [() => "/approvals?status=denied", ".empty"],
+  [() => "/sessions", "table"],
+  [() => "/keys", ".empty"],
+  [() => "/tokens", ".empty"],
+  [() => "/config", "table"],
+  [() => "/verify", ".drop"],
+  [() => "/runs/none", ".problem"],
+  [() => "/nowhere", ".empty"],
+];
+
+describe.for([
+  ["light, on a desktop", { ...DESKTOP, colorScheme: "light" }],
+  ["dark, on a desktop", { ...DESKTOP, colorScheme: "dark" }],
+  ["light, on a phone", { ...PHONE, colorScheme: "light" }],
+  ["dark, on a phone", { ...PHONE, colorScheme: "dark" }],
+] as const)("in %s", ([, look]) => {
+  test("everything can be read, named and reached", async () => {
+    await using visit = await scene.visit("/verify", look);
+    const { page } = visit;
+    for (const [path, ready] of PAGES) {
+      await page.goto(`${scene.url}${path()}`);
+      await page.locator(ready).first().waitFor();
+      expect(await faultsOn(page), path()).toEqual([]);
+    }
+  });
+
+  test("so it is with everything that opens", async () => {
+    await using visit = await scene.visit("/keys", look);
+    const { page } = visit;
+    await page.getByText("New key").click();
+    expect(await faultsOn(page)).toEqual([]);
+    await page.goto(`${scene.url}/runs/${paused}`);
+    await page.getByLabel("More money in USD").fill("lots");
+    for (const summary of await page.locator("summary").all()) await summary.click();
+    await page.getByRole("button", { name: "Cancel run …" }).click();
+    await page.getByRole("dialog").waitFor();
+    expect(await faultsOn(page)).toEqual([]);
+  });
+});
+
+test("the checks find what they look for", async () => {
+  await using visit = await scene.visit("/verify");
+  await visit.page.locator(".drop").waitFor();
+  await visit.page.evaluate(`document.querySelector("main").insertAdjacentHTML("beforeend", \`
+    <h4 id="main" class="note">jump</h4><button class="bad"></button><table><tr><td>1</td></tr></table><p class="faint">faint</p>\`);
+    document.querySelector(".faint").style.color = "#999"; document.querySelector(".bad").style.height = "10px";
+    document.querySelector(".faint").style.width = "3000px";`);
+
+  const faults = String(await faultsOn(visit.page));
+
+  for (const part of ["no name", "contrast of 2", "no caption", "no headers", "jumps to h4", "id main", "10 pixels"]) {
+    expect(faults).toContain(part);
+  }
+  expect(faults).toContain("pixels wide in a window");
+});
+
+test("whoever uses the keyboard sees where he is, from the skip link to the last button", async () => {
+  await using visit = await scene.visit(`/runs/${paused}`);
+  const { page } = visit;
+  await page.locator("canvas").first().waitFor();
+  const order: string[] = [];
+  for (let press = 0; press < 200; press++) {
+    await page.keyboard.press("Tab");
+    const at = (await page.evaluate(`(() => {
+      const { activeElement: at } = document;
+      const { outlineStyle, outlineWidth } = getComputedStyle(at);
+      if (at === document.body) return null;
+      return { name: at.textContent.trim(), seen: outlineStyle !== "none" && outlineWidth !== "0px" };
+    })()`)) as { name: string; seen: boolean } | null;
+    if (at === null) break;
+    expect(at.seen, at.name).toBe(true);
+    order.push(at.name);
+  }
+  expect(order[0]).toBe("Skip to content");
+  const places = ["Overview", "Extend …", "Approve", "Deny", "Figures of cost"].map((name) => order.indexOf(name));
+  expect(places).not.toContain(-1);
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+});
+
+test("the skip link leads past the navigation", async () => {
+  await using visit = await scene.visit("/runs");
+  await visit.page.getByRole("searchbox").waitFor();
+
+  await visit.page.keyboard.press("Tab");
+  await visit.page.keyboard.press("Enter");
+  await visit.page.keyboard.press("Tab");
+
+  expect(await visit.page.evaluate("document.activeElement.type")).toBe("search");
+});
+
+test.for([
+  ["reduce", 0],
+  ["no-preference", 1],
+] as const)("whoever wants motion to be %s gets %d turning things", async ([reducedMotion, turning]) => {
+  await using visit = await scene.visit("/verify", { reducedMotion });
+  await visit.page.route("**/api/v1/overview", () => {});
+
+  await visit.page.getByRole("link", { name: "Overview" }).click();
+  await visit.page.getByText("Loading the overview …").waitFor();
+
+  expect(await visit.page.evaluate("document.getAnimations().length")).toBe(turning);
+});
+
+test("the theme can be chosen, and stays chosen", async () => {
+  await using visit = await scene.visit("/", { colorScheme: "light" });
+  const { page } = visit;
+  const background = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
+  const light = await background();
+
+  await page.getByRole("button", { name: "Theme: system" }).click();
+  expect(await background()).not.toBe(light);
+  await page.reload();
+  await page.getByRole("button", { name: "Theme: dark" }).click();
+  expect(await background()).toBe(light);
+});
