@@ -23,12 +23,20 @@ const crawler = defineAgent("crawler", async (ctx) => {
   }
 });
 
+/** Does a great deal, and looks at its watch in between, which is numbered but is no step. */
+const clerk = defineAgent("clerk", async (ctx) => {
+  for (let file = 0; file < 130; file++) {
+    await ctx.tool("answer", { question: `file ${file}` });
+    await ctx.now();
+  }
+});
+
 let sandbox: Sandbox;
 let scene: Scene;
 beforeAll(async () => {
   sandbox = await openSandbox();
   scene = await openScene({
-    programs: [coder, sleeper, crawler],
+    programs: [coder, sleeper, crawler, clerk],
     handlers: { exec: execHandler(async () => sandbox) },
   });
 });
@@ -113,6 +121,24 @@ describe("the page of a run", () => {
       expect.stringMatching(/done[\s\S]*\$0\.04\s+750/),
       expect.stringMatching(/refused/),
     ]);
+  });
+
+  test("shows the latest of many steps, and the others on demand", async () => {
+    const run = await scene.run("clerk", null, { limits: { cost_usd: 50, steps: 1000, llm_tokens: null } });
+    await using visit = await scene.visit(`/runs/${run}`);
+    const steps = visit.page.getByRole("region", { name: "Steps" });
+    const numbers = async () => {
+      const cells = await steps.locator("tbody tr > td:first-child").allInnerTexts();
+      return `${cells.at(0)} to ${cells.at(-1)}, ${cells.length}`;
+    };
+    await expect.poll(numbers, POLL).toBe("60 to 258, 100");
+
+    await steps.getByRole("button", { name: "Earlier steps" }).click();
+    await expect.poll(numbers, POLL).toBe("0 to 198, 100");
+    await steps.getByRole("button", { name: "Later steps" }).click();
+    await expect.poll(numbers, POLL).toBe("200 to 258, 30");
+    await steps.getByRole("button", { name: "Latest steps" }).click();
+    await expect.poll(numbers, POLL).toBe("60 to 258, 100");
   });
 
   test("shows what the sandbox says: how fuel was used, and what to do about an error", async () => {

@@ -112,6 +112,7 @@ export { ApprovalError, type ApproveOptions, type DenyOptions, pendingRequests }
 export type { Asking, CallDeed, ChildGrant, ChildRequest, Deed, Doing, Handler, Handlers, Made } from "./runs/deed.js";
 export { ClaimLostError, ReplayError, RunError, type WrittenError } from "./runs/error.js";
 export { execHandler } from "./runs/exec.js";
+export { type ExtensionWish, requestExtension } from "./runs/extension-request.js";
 export { type HostCallOptions, handleHostCallGoverned } from "./runs/governed.js";
 export type { GovernedFetch } from "./runs/governed-fetch.js";
 export type { GovernedFiles } from "./runs/governed-files.js";

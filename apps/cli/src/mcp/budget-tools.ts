@@ -1,8 +1,8 @@
-import { type Budget, Events, pendingRequests, readApproval, readRun } from "bursar";
+import { type Budget, Events, pendingRequests, readApproval, readRun, requestExtension } from "bursar";
 import { z } from "zod";
 import { type Driving, withHuman } from "./driving.js";
 import { canElicit, elicitAnswer } from "./elicitation.js";
-import { isDeciding, type McpSettings } from "./options.js";
+import { isDeciding } from "./options.js";
 import { REQUEST, requestText, requestView } from "./requests.js";
 import { findRun, RUN_ID } from "./run-tools.js";
 import { type Extra, type Offer, type Said, ToolError } from "./said.js";
@@ -48,8 +48,7 @@ export function offerBudgets(offer: Offer, driving: Driving, workplace: Workplac
       return { structured: { budgets }, text: budgets.map(standingText).join("\n") };
     },
   });
-  const { requestExtension } = driving.settings;
-  if (workplace === null || requestExtension === undefined) return;
+  if (workplace === null) return;
   offer("budget_request_extension", {
     title: "Ask for more budget",
     description:
@@ -59,7 +58,7 @@ export function offerBudgets(offer: Offer, driving: Driving, workplace: Workplac
     input: WISH,
     output: z.object({ request: REQUEST }),
     annotations: { idempotentHint: true },
-    run: (wish, extra) => requestMore({ ...driving, requestExtension }, workplace, wish, extra),
+    run: (wish, extra) => requestMore(driving, workplace, wish, extra),
   });
 }
 
@@ -105,7 +104,7 @@ function standingText({ budget_id, owner, limits, used }: Awaited<ReturnType<typ
 }
 
 async function requestMore(
-  driving: Driving & Required<Pick<McpSettings, "requestExtension">>,
+  driving: Driving,
   workplace: Workplace,
   wish: z.output<typeof WISH>,
   extra: Extra,
@@ -125,7 +124,7 @@ async function requestMore(
   }
   const waiting = await pendingOf(driving, budget, dimension);
   const action = { asked_by: peer.principal.name, reason, ...(amount !== undefined && { amount }) };
-  const request = waiting ?? (await driving.requestExtension({ budget, dimension, action }));
+  const request = waiting ?? (await requestExtension(store, { budget, dimension, action }));
   await answerHere(driving, request.id, extra);
   const document = await store.document("approval", request.id);
   const view = requestView(document === null ? request : readApproval(document), settings);

@@ -1,13 +1,11 @@
 import type { Sandbox } from "@bursar/sandbox";
 import type {
-  ApprovalRequest,
   BudgetId,
   BudgetLimits,
   BudgetPolicies,
   Bursar,
   GuestSource,
   Json,
-  JsonObject,
   Principal,
   Program,
   RunRecord,
@@ -32,8 +30,6 @@ export interface McpSettings {
   readonly guest?: (name: string, source: GuestSource) => Program;
   /** Starts a run as the configuration allows it to this principal; else as the library does. */
   readonly start?: (wish: RunWish, by: Principal) => Promise<RunRecord>;
-  /** Asks a person to extend a budget: `requestExtension` of the library. Without it clients cannot ask for more. */
-  readonly requestExtension?: (wish: ExtensionWish) => Promise<ApprovalRequest>;
   /** Where a person answers a request in a browser, if there is such a place. */
   readonly approvalUrl?: (approval: string) => string;
   /** The command line that does something with a request or a run. */
@@ -52,12 +48,6 @@ export interface RunWish {
   readonly limits?: BudgetLimits;
   readonly policies?: BudgetPolicies;
   readonly session?: string;
-}
-
-interface ExtensionWish {
-  readonly budget: BudgetId;
-  readonly dimension: string;
-  readonly action: JsonObject;
 }
 
 /** Who is at the other end of a connection. */

@@ -1,7 +1,7 @@
 import type { Sandbox } from "@bursar/sandbox";
 import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { until } from "../gateway-process.js";
+import { until } from "../listening-process.js";
 import { AGENT, call, type McpStage, OPERATOR, openStage, openTestSandbox } from "./stage.js";
 
 let sandbox: Sandbox;
@@ -267,7 +267,9 @@ describe("the budget of a connection", () => {
     const stopping = new AbortController();
     const { signal } = stopping;
     const looping = Array.from({ length: 16 }, () =>
-      client.callTool({ name: "execute_code", arguments: loop }, undefined, { signal }).catch(() => null),
+      client
+        .callTool({ name: "execute_code", arguments: loop }, undefined, { signal: AbortSignal.any([signal]) })
+        .catch(() => null),
     );
     // Each holds its fuel from the moment it is under way.
     const held = async () => {

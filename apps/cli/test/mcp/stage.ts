@@ -7,7 +7,6 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { CallToolResult, ClientCapabilities } from "@modelcontextprotocol/sdk/types.js";
 import { type Bursar, defineAgent, defineTool, guestProgram, MemoryStore, openBursar, type Principal } from "bursar";
-import { requestExtension } from "../../../../packages/bursar/dist/runs/extension-request.js";
 import { type McpHandlerOptions, openMcpHandler } from "../../src/mcp/http-handler.js";
 
 /** Kept between runs, because preparing the interpreter takes seconds. */
@@ -71,7 +70,6 @@ export async function openStage(
   const handler = openMcpHandler({
     ...{ bursar, programs, packagesFolder: "/nonexistent", version: "0.0.0" },
     guest: (name, source) => guestProgram(name, source, options.sandbox),
-    requestExtension: (wish) => requestExtension(store, wish),
     approvalUrl: (id) => `http://127.0.0.1:8787/approvals/${id}`,
     onError: (error) => errors.push(error),
     ...options,

@@ -37,7 +37,7 @@ export function KeyForm({ onMade }: { readonly onMade: (made: NewKey) => void })
         </label>
         <label class="field">
           <span>
-            Budget <span class="note">(empty: a new one with the limits below)</span>
+            Budget <span class="note">(empty: a new one with these limits)</span>
           </span>
           <input value={budget} onInput={(event) => setBudget(event.currentTarget.value)} />
         </label>
