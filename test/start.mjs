@@ -23,7 +23,8 @@ server.stdout.setEncoding("utf8").on("data", (text) => {
 
 try {
   const url = await until("its address", () => /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0]);
-  const health = await until("its health", () => get(`${url}/health`).catch(() => null));
+  const pid = Number(await until("its pid", () => /process +(\d+)/.exec(printed)?.[1]));
+  await until("its health", () => get(`${url}/health`).catch(() => null));
   const approval = await until("a run that waits", async () => (await get(`${url}/api/v1/approvals`)).items[0]);
   const { run } = await post(`${url}/api/v1/approvals/${approval.id}/approve?wait=60000`, {
     reason: "as the README says",
@@ -35,7 +36,7 @@ try {
   const chain = await fetch(`${url}/api/v1/runs/${run.id}/chain.jsonl`);
   writeFileSync(file, await chain.text());
   execFileSync("npx", ["bursar", "verify", file], { cwd: root, stdio: "inherit" });
-  process.kill(health.pid, "SIGTERM");
+  process.kill(pid, "SIGTERM");
   const end = await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, STOP_MS, "still running"))]);
   check(end === 0, `stopped with SIGTERM, it ended with ${end}`);
   console.log("started, approved, completed, verified, stopped");

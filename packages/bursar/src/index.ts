@@ -110,6 +110,7 @@ export { runOfCheckpoint } from "./runs/checkpoint.js";
 export { type Claim, claimOf } from "./runs/claim.js";
 export { ApprovalError, type ApproveOptions, type DenyOptions, pendingRequests } from "./runs/decisions.js";
 export type { Asking, CallDeed, ChildGrant, ChildRequest, Deed, Doing, Handler, Handlers, Made } from "./runs/deed.js";
+export type { DefaultTerms } from "./runs/default-terms.js";
 export { ClaimLostError, ReplayError, RunError, type WrittenError } from "./runs/error.js";
 export { execHandler } from "./runs/exec.js";
 export { type ExtensionWish, requestExtension } from "./runs/extension-request.js";

@@ -25,8 +25,7 @@ export function startingBy(
       ...(wrap_up !== null && { wrap_up }),
       ...(id !== undefined && { id }),
       ...(place.session !== null && { session: place.session }),
-      // What is configured may be more than the library's own defaults; what the client asked for was judged just now.
-      by: { name: by.name, role: "operator" },
+      by,
     });
   };
 }

@@ -7,6 +7,7 @@ import {
   type Principal,
   type RunRecord,
 } from "bursar";
+import { type Configuration, effectiveBudget } from "bursar/config";
 import { positionsFor } from "bursar/views";
 import { runBars, worthwhile } from "../render/run-bars.js";
 import { printable, type Style, styleFor, wantsColour } from "../render/style.js";
@@ -32,11 +33,19 @@ export function bursarAt(
   const { programs, tools, model, sandbox } = equipment;
   const webhook = webhookOf(config, terminal);
   return openBursar({
-    ...{ store, programs, tools, revive: reviver(equipment), ...more },
+    ...{ store, programs, tools, revive: reviver(equipment), governance: governanceOf(config), ...more },
     handlers: { exec: execHandler(sandbox.open) },
     ...(model !== null && { model }),
     ...(webhook !== undefined && { webhook }),
   });
+}
+
+/** What the configuration gives to the runs of a program: whoever is no operator may only tighten it. */
+function governanceOf(config: Configuration): NonNullable<BursarOptions["governance"]> {
+  return (agent) => {
+    const answer = effectiveBudget({ config, agent, authority: "operator" });
+    return answer.kind === "refused" ? {} : answer.budget.opening;
+  };
 }
 
 /** What is shown of a run while it is driven here goes to standard error: standard output is the program's. */

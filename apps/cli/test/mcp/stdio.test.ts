@@ -53,6 +53,9 @@ describe("bursar mcp over standard input and output", { timeout: 300_000 }, () =
     expect(await toolNames(agent.client)).not.toContain("budget_approve");
     const { said } = await call(agent.client, "execute_code", { code: "print(6 * 7)" });
     expect(said).toMatchObject({ stdout: "42\n", budget: { limits: { fuel: 20_000_000_000, wall_clock_ms: 60_000 } } });
+    const more = await call(agent.client, "budget_request_extension", { dimension: "fuel", reason: "a large table" });
+    const wanted = (more.said as never as { request: { approval_id: string; status: string } }).request;
+    expect(wanted.status).toBe("pending");
     const input = { words: ["a", "b", "c"] };
     const stopped = await call(agent.client, "run_start", {
       ...{ program: "writer", input, limits: { cost_usd: 0.06 }, policies: { cost_usd: "hard_stop" } },
@@ -64,6 +67,10 @@ describe("bursar mcp over standard input and output", { timeout: 300_000 }, () =
     expect(request?.command).toContain(`bursar approve ${request?.approval_id}`);
     const operator = await start(["--role", "operator", "--as", "ann"]);
     expect(await toolNames(operator.client)).toEqual(expect.arrayContaining(["budget_approve", "ccos_budget_deny"]));
+    const extended = await call(operator.client, "budget_approve", { checkpoint_id: wanted.approval_id });
+    expect(extended.said).toMatchObject({ request: { status: "approved" }, run: null });
+    const grown = { budgets: [{ owner: "connection", limits: { fuel: 30_000_000_000 } }] };
+    expect((await call(agent.client, "budget_status")).said).toMatchObject(grown);
     const approved = await call(operator.client, "budget_approve", { checkpoint_id: request?.approval_id });
     expect(approved.said).toMatchObject({
       request: { status: "approved" },

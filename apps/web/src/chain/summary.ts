@@ -44,7 +44,12 @@ function amounts(value: Json | undefined): string {
   return known.map(([dimension, each]) => `${labelOf(dimension).toLowerCase()} ${amount(dimension, each)}`).join(", ");
 }
 
+/** Said of the whole chain, or of the link itself, and not of what it records. */
+const REPEATED: ReadonlySet<string> = new Set(["run_id", "budget", "at"]);
+
 function scalars(data: JsonObject): string {
-  const said = Object.entries(data).filter(([, value]) => ["string", "number", "boolean"].includes(typeof value));
-  return said.map(([name, value]) => `${name} ${String(value)}`).join(", ");
+  const said = Object.entries(data).filter(
+    ([name, value]) => !REPEATED.has(name) && ["string", "number", "boolean"].includes(typeof value),
+  );
+  return said.map(([name, value]) => `${name.replaceAll("_", " ")} ${String(value)}`).join(", ");
 }
