@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Browser } from "playwright-core";
@@ -5,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openBrowser } from "../../web/test/browser.js";
 import { type ListeningProcess, startListening, until } from "./listening-process.js";
 import { Pty } from "./pty.js";
+import { MAIN } from "./run.js";
 import { openStage, type Stage } from "./runs-stage.js";
 
 const WORDS = ["one", "two", "three", "four"];
@@ -49,47 +52,60 @@ async function ended(id: string): Promise<RunView> {
   return ask<RunView>(`runs/${id}`);
 }
 
-async function mcpClient(): Promise<Client> {
-  const client = new Client({ name: "test", version: "1" });
-  const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp?role=operator`));
-  await client.connect(transport as Parameters<typeof client.connect>[0]);
-  return client;
+/** Somebody who has the request before him, and only has to say yes. */
+interface Decider {
+  readonly approve: () => Promise<unknown>;
+  readonly leave: () => Promise<unknown>;
 }
 
-/** How somebody says yes in each of the places where it is possible. */
-const FACES: Readonly<Record<string, (run: RunView) => Promise<void>>> = {
+/** Every place where somebody can say yes. */
+const FACES: Readonly<Record<string, (run: RunView) => Promise<Decider>>> = {
   async page({ id }) {
     const page = await browser.newPage();
     await page.goto(`${server.url}/runs/${id}`);
-    await page.getByRole("button", { name: "Approve" }).click();
-    await page.getByText("approved", { exact: false }).first().waitFor();
-    await page.close();
+    const button = page.getByRole("button", { name: "Approve" });
+    await button.waitFor();
+    return { approve: () => button.click(), leave: () => page.close() };
   },
   async terminal({ id }) {
-    const tui = new Pty(["tui", "--as", "ann"], stage.env);
+    const tui = new Pty(["tui", "--module", stage.module, "--as", "ann"], stage.env);
     await tui.until(id);
     tui.press("a");
     await tui.until(`approve ${id}`);
-    tui.press("\r");
-    await tui.until(id);
-    tui.press("q");
-    await tui.ended;
+    const leave = () => {
+      tui.press("\x03");
+      return tui.ended;
+    };
+    return { approve: async () => tui.press("\r"), leave };
   },
   async "command line"({ id }) {
-    stage.run("approve", id, "--detach");
+    const { BURSAR_STORE: _, ...inherited } = process.env;
+    const args = [MAIN, "approve", id, "--detach"];
+    const approve = () => promisify(execFile)(process.execPath, args, { env: { ...inherited, ...stage.env } });
+    return { approve, leave: async () => {} };
   },
   async MCP({ requests }) {
-    const client = await mcpClient();
-    await client.callTool({ name: "budget_approve", arguments: { checkpoint_id: requests[0]?.id ?? "" } });
-    await client.close();
+    const client = new Client({ name: "test", version: "1" });
+    const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp?role=operator`));
+    await client.connect(transport as Parameters<typeof client.connect>[0]);
+    const wish = { name: "budget_approve", arguments: { checkpoint_id: requests[0]?.id ?? "" } };
+    return { approve: () => client.callTool(wish), leave: () => client.close() };
   },
 };
 
+async function decider(face: string, run: RunView): Promise<Decider> {
+  const open = FACES[face];
+  if (open === undefined) throw new Error(`there is no face called ${face}`);
+  return open(run);
+}
+
 describe("a run that waits for an approval goes on, wherever it is given", () => {
-  test.each(Object.entries(FACES))("%s", async (face, approve) => {
+  test.each(Object.keys(FACES))("%s", async (face) => {
     const run = await pausedRun(`by-${face.replace(" ", "-")}`);
-    await approve(run);
+    const { approve, leave } = await decider(face, run);
+    await approve();
     expect((await ended(run.id)).result).toBe("ONE TWO THREE FOUR");
+    await leave();
     expect(stage.run("verify", run.id).status).toBe(0);
   });
 });
@@ -99,9 +115,11 @@ describe("two at once decide once", () => {
   const pairs = names.flatMap((one, at) => names.slice(at + 1).map((other) => [one, other] as const));
   test.each(pairs)("%s and %s", async (one, other) => {
     const run = await pausedRun(`${one}-${other}`.replaceAll(" ", "-"));
-    // Whoever comes too late may be told so in any way; what counts is what was decided.
-    await Promise.allSettled([FACES[one]?.(run), FACES[other]?.(run)]);
+    const both = await Promise.all([decider(one, run), decider(other, run)]);
+    // Whoever comes too late is told so, each in a way of its own; what counts here is what was decided.
+    await Promise.allSettled(both.map(({ approve }) => approve()));
     await ended(run.id);
+    await Promise.all(both.map(({ leave }) => leave()));
     const chain = stage.run("chain", run.id, "--json").stdout;
     expect(chain.match(/"event":"Extended"/g)).toHaveLength(1);
   });
