@@ -8,6 +8,7 @@ import { context } from "./context.js";
 import { gate } from "./gate.js";
 import { gateway } from "./gateway/gateway.js";
 import { models } from "./models/models.js";
+import { page } from "./page/page.js";
 import { type Bench, type Report, renderReport } from "./report.js";
 import { runs } from "./runs/runs.js";
 import { analysis } from "./sandbox/analysis.js";
@@ -30,6 +31,7 @@ const BENCHES: readonly Bench[] = [
   runs,
   models,
   gateway,
+  page,
 ];
 const RESULTS = fileURLToPath(new URL("../results", import.meta.url));
 

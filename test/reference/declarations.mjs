@@ -5,7 +5,7 @@ import { parseSync } from "oxc-parser";
 const modules = new Map();
 
 /** A file of declarations, read once: what it declares and what it exports, by name. */
-export function moduleAt(file) {
+function moduleAt(file) {
   const known = modules.get(file);
   if (known !== undefined) return known;
   const text = readFileSync(file, "utf8");

@@ -1,6 +1,7 @@
 import { cleanup, render } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, describe, expect, test } from "vitest";
+import { scenario } from "../../../specs/scenario.js";
 import { styleFor, widthOf } from "../src/render/style.js";
 import { Acts } from "../src/tui/acts.js";
 import { App } from "../src/tui/app.js";
@@ -67,6 +68,26 @@ describe("the approvals", () => {
     expect(screen()).not.toContain("\x1b");
     expect(screen()).toContain("[31mred");
   });
+
+  /** The panel with one request. */
+  async function panel(proof: (screen: string) => void): Promise<void> {
+    await using stage = await openTuiStage();
+    await stage.paused("nightly");
+    await stage.lookout.look();
+    proof(shown(stage.controls).screen());
+  }
+
+  scenario("004/tui-budget-extension", () =>
+    panel((screen) => expect(screen).toMatch(/approvals \(1\)[\s\S]*nightly/)),
+  );
+
+  scenario("004/tui-dimension", () => panel((screen) => expect(screen).toMatch(/exhausted +steps/)));
+
+  scenario("004/tui-consumption", () => panel((screen) => expect(screen).toMatch(/steps +█+ +2 of 2 steps/)));
+
+  scenario("004/tui-suggested-extension", () => panel((screen) => expect(screen).toMatch(/suggested +\+ 1 step/)));
+
+  scenario("004/tui-actions", () => panel((screen) => expect(screen).toContain("a approve  d deny")));
 
   test("are approved with other amounts and a reason, and the run goes on in the background", async () => {
     await using stage = await openTuiStage();

@@ -44,6 +44,32 @@ test("what happens elsewhere appears without anybody asking for it", async () =>
   await visit.page.locator(`tr:has(a[href="/runs/${run}"])`, { hasText: "completed" }).waitFor();
 });
 
+test("beside a hundred listeners of one client, the page and all of them hear of a run", async () => {
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const listeners = await Promise.all(
+    Array.from({ length: 100 }, () => fetch(`${scene.url}/api/v1/events`, { signal })),
+  );
+  await using visit = await scene.visit("/runs");
+  await visit.page.getByRole("searchbox").waitFor();
+
+  const run = await scene.run("researcher", QUESTIONS, { limits: { cost_usd: 1 } });
+
+  await visit.page.locator(`tr:has(a[href="/runs/${run}"])`, { hasText: "completed" }).waitFor();
+  await Promise.all(listeners.map((listener) => heard(listener, run)));
+  leaving.abort();
+});
+
+/** Reads events until one names it. */
+async function heard({ body }: Response, run: string): Promise<void> {
+  let text = "";
+  for await (const piece of (body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
+    text += piece;
+    if (text.includes(run)) return;
+  }
+  throw new Error(`the stream has ended, and ${run} was not in it`);
+}
+
 test("a page before a server that is gone says what to do, and starts when it is back", async () => {
   await using visit = await scene.visit("/");
   await visit.page.getByRole("heading", { name: "Overview" }).waitFor();

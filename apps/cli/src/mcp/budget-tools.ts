@@ -5,7 +5,7 @@ import { canElicit, elicitAnswer } from "./elicitation.js";
 import { isDeciding } from "./options.js";
 import { REQUEST, requestText, requestView } from "./requests.js";
 import { findRun, RUN_ID } from "./run-tools.js";
-import { type Extra, type Offer, type Said, ToolError } from "./said.js";
+import { type Extra, noted, type Offer, type Said, ToolError } from "./said.js";
 import type { Workplace } from "./workplace.js";
 
 const BUDGET_ID = z.string().min(1).max(300).describe("A budget's id.");
@@ -125,11 +125,11 @@ async function requestMore(
   const waiting = await pendingOf(driving, budget, dimension);
   const action = { asked_by: peer.principal.name, reason, ...(amount !== undefined && { amount }) };
   const request = waiting ?? (await requestExtension(store, { budget, dimension, action }));
-  await answerHere(driving, request.id, extra);
+  const note = await answerHere(driving, request.id, extra);
   const document = await store.document("approval", request.id);
   const view = requestView(document === null ? request : readApproval(document), settings);
   const text = view.status === "pending" ? requestText(view) : `Request ${view.approval_id} was ${view.status}.`;
-  return { structured: { request: view }, text };
+  return noted({ structured: { request: view }, text }, note);
 }
 
 /** An agent asks for what concerns it; people may be asked too often otherwise. */
@@ -149,22 +149,20 @@ async function pendingOf({ settings }: Driving, budget: string, dimension: strin
   return requests.find((request) => request.budget === budget && request.exhausted_dimension === dimension);
 }
 
-/** Lets the person at the client answer at once, if there is one. */
-async function answerHere(driving: Driving, id: string, extra: Extra): Promise<void> {
+/** Lets the person at the client answer at once, if there is one, and gives what is to be said about his answer. */
+async function answerHere(driving: Driving, id: string, extra: Extra): Promise<string | null> {
   const { server, settings, peer } = driving;
   const { bursar } = settings;
-  if (peer.human === null || !canElicit(server)) return;
+  if (peer.human === null || !canElicit(server)) return null;
   const document = await bursar.store.document("approval", id);
-  if (document === null || document.status !== "pending") return;
+  if (document === null || document.status !== "pending") return null;
   const request = readApproval(document);
   if (request.run !== null) {
-    await withHuman(driving, await bursar.result(await bursar.find(request.run)), extra, 0);
-    return;
+    return (await withHuman(driving, await bursar.result(await bursar.find(request.run)), extra, 0)).note;
   }
   const answer = await elicitAnswer(server, request, extra, bursar.store);
-  if (answer.kind === "open") return;
-  const { reason } = answer;
-  const extensions =
-    answer.kind === "approve" && Object.keys(answer.extensions).length > 0 ? answer.extensions : undefined;
-  await bursar.decide(id, answer.kind, { by: peer.human, reason, ...(extensions !== undefined && { extensions }) });
+  if (answer.kind === "open") return answer.note ?? null;
+  const { kind, ...options } = answer;
+  await bursar.decide(id, kind, { by: peer.human, ...options });
+  return null;
 }

@@ -1,6 +1,7 @@
 import type { Language, Sandbox, SandboxSession, SessionOptions } from "@bursar/sandbox";
 import type { BudgetLimits } from "bursar";
 import { ToolError } from "./said.js";
+import { Turns } from "./turns.js";
 
 export interface CodeSessionsOptions {
   readonly sandbox: () => Promise<Sandbox>;
@@ -47,6 +48,16 @@ const MIB = 1_048_576;
 /** So much of a session is carried over when it is made anew. */
 const MOST_FILES = 10_000;
 
+/** A session that a call needs is not there, so that nothing was executed. */
+export class SessionGone extends ToolError {
+  constructor(id: string) {
+    super(
+      `There is no session ${JSON.stringify(id.slice(0, 80))} of yours: it was destroyed, or has expired.`,
+      "call list_sessions for those there are, or create_session for a new one.",
+    );
+  }
+}
+
 /** The sessions of one principal: nobody else's are found here, whatever id is named. */
 export class CodeSessions implements AsyncDisposable {
   /** The most fuel that one execution can be given. */
@@ -54,6 +65,7 @@ export class CodeSessions implements AsyncDisposable {
   private readonly sandbox: () => Promise<Sandbox>;
   private readonly sessions = new Map<string, CodeSession>();
   private readonly usual = new Map<Language, Promise<CodeSession>>();
+  private readonly turns = new Turns();
   private making = 0;
   private closed = false;
 
@@ -65,8 +77,10 @@ export class CodeSessions implements AsyncDisposable {
   /** Those that there are. The sandbox ends by itself what nobody has used for half an hour. */
   async present(): Promise<readonly CodeSession[]> {
     if (this.sessions.size === 0) return [];
+    // One that is made while we ask is not among those that are there.
+    const known = [...this.sessions.values()];
     const there = new Set((await (await this.sandbox()).sessions()).map(({ id }) => id));
-    for (const [id, { handle }] of this.sessions) if (!there.has(handle.id)) this.sessions.delete(id);
+    for (const session of known) if (!there.has(session.handle.id)) this.forget(session);
     return [...this.sessions.values()];
   }
 
@@ -78,10 +92,16 @@ export class CodeSessions implements AsyncDisposable {
   find(id: string): CodeSession {
     const session = this.sessions.get(id);
     if (session !== undefined) return session;
-    throw new ToolError(
-      `There is no session ${JSON.stringify(id.slice(0, 80))} of yours: it was destroyed, or has expired.`,
-      "call list_sessions for those there are, or create_session for a new one.",
-    );
+    throw new SessionGone(id);
+  }
+
+  /**
+   * Does something with a session as it is when those who came earlier are done with it, and nobody else meanwhile. Whoever is
+   * cancelled before that has only left the queue.
+   */
+  async inTurn<Value>(id: string, signal: AbortSignal, work: (session: CodeSession) => Promise<Value>): Promise<Value> {
+    using _ = await this.turns.wait(id, signal);
+    return await work(this.find(id));
   }
 
   /** The session for code that names none: one for each language, made when it is first needed. */
@@ -115,8 +135,26 @@ export class CodeSessions implements AsyncDisposable {
     }
   }
 
-  /** Makes the guest of a session anew with further packages. Its files are carried over; its variables are not. */
-  async remake(old: CodeSession, packages: readonly string[]): Promise<CodeSession> {
+  /** Makes the guest of a session anew with the packages it is to have. Its files are carried over; its variables are not. */
+  remake(
+    id: string,
+    wanted: (packages: readonly string[]) => readonly string[],
+    signal: AbortSignal,
+  ): Promise<CodeSession> {
+    return this.inTurn(id, signal, async (old) => {
+      const packages = wanted(old.packages);
+      if (packages === old.packages) return old;
+      // There are two guests of it for a while. Those who have all their sessions may do it all the same, one at a time for each.
+      this.making++;
+      try {
+        return await this.replaced(old, packages);
+      } finally {
+        this.making--;
+      }
+    });
+  }
+
+  private async replaced(old: CodeSession, packages: readonly string[]): Promise<CodeSession> {
     const { language, fuel_budget, timeout_ms, memory_limit_mib, auto_persist_globals } = old;
     const entries = await old.handle.listFiles();
     const files: Record<string, Uint8Array> = {};
@@ -125,6 +163,10 @@ export class CodeSessions implements AsyncDisposable {
     }
     const wish = { language, fuel_budget, timeout_ms, memory_limit_mib, auto_persist_globals, packages };
     const session = await this.made(wish, files, old);
+    if (this.closed || this.sessions.get(old.id) !== old) {
+      await session.handle.destroy().catch(() => {});
+      throw new SessionGone(old.id);
+    }
     this.sessions.set(old.id, session);
     await old.handle.destroy().catch(() => {});
     return session;
@@ -138,8 +180,8 @@ export class CodeSessions implements AsyncDisposable {
   }
 
   /** A session that the sandbox no longer has is forgotten here too. */
-  forget(id: string): void {
-    this.sessions.delete(id);
+  forget(session: CodeSession): void {
+    if (this.sessions.get(session.id) === session) this.sessions.delete(session.id);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

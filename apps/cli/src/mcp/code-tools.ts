@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { EXECUTED, LANGUAGE, PACKAGES, SESSION, SESSION_ID, wholeUpTo } from "./code-schemas.js";
-import { BOUNDS, type CodeSession } from "./code-sessions.js";
+import { BOUNDS, type CodeSession, SessionGone } from "./code-sessions.js";
 import { type Executed, execute } from "./execution.js";
 import { budgetLeft, limitsText } from "./left.js";
 import { Progress } from "./progress.js";
@@ -92,7 +92,22 @@ function executeText({ sessions, limits }: Workplace): string {
   );
 }
 
+/** Code that names no session is not tied to the usual one, which may have expired: it goes on in a new one. */
 async function executeCode(
+  workplace: Workplace,
+  args: z.output<typeof EXECUTE_INPUT>,
+  extra: Extra,
+  warn: Warn,
+): Promise<Said> {
+  try {
+    return await executeOnce(workplace, args, extra, warn);
+  } catch (error) {
+    if (!(error instanceof SessionGone) || args.session_id !== undefined) throw error;
+    return executeOnce(workplace, args, extra, warn);
+  }
+}
+
+async function executeOnce(
   workplace: Workplace,
   args: z.output<typeof EXECUTE_INPUT>,
   extra: Extra,
@@ -115,18 +130,13 @@ async function executeCode(
   const timeout_ms = args.timeout_ms ?? session.timeout_ms;
   using progress = new Progress(extra, "executing", timeout_ms);
   const onOutput = ({ text }: { readonly text: string }) => progress.say(text.trimEnd());
-  try {
-    const wish = { code, fuel, timeout_ms, stdin, args: argv, signal: extra.signal, onOutput };
-    const executed = await execute(workplace, session, wish);
-    for (const notice of executed.notices) warn(notice, extra);
-    return {
-      structured: { ...executed.result, budget: budgetLeft(workplace, executed.state) },
-      text: textOf(executed),
-    };
-  } catch (error) {
-    if (isGone(error)) sessions.forget(session.id);
-    throw error;
-  }
+  const wish = { code, fuel, timeout_ms, stdin, args: argv, signal: extra.signal, onOutput };
+  const executed = await execute(workplace, session, wish);
+  for (const notice of executed.notices) warn(notice, extra);
+  return {
+    structured: { ...executed.result, budget: budgetLeft(workplace, executed.state) },
+    text: textOf(executed),
+  };
 }
 
 function checkCode(code: string): void {
@@ -136,11 +146,6 @@ function checkCode(code: string): void {
     `The code has ${bytes} bytes; allowed: ${BOUNDS.code_bytes}.`,
     "write large data to a file with session_files first, and read it in the program.",
   );
-}
-
-/** The sandbox ends sessions by itself that nobody has used for half an hour. */
-function isGone(error: unknown): boolean {
-  return error instanceof Error && error.name === "SandboxInputError" && "field" in error && error.field === "session";
 }
 
 /** What a model reads: the program's own words, then what to do about them. */

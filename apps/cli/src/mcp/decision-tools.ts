@@ -9,10 +9,10 @@ import {
 } from "bursar";
 import { listApprovals } from "bursar/views";
 import { z } from "zod";
-import { type Driving, waitFor, withHuman } from "./driving.js";
+import { type Driving, decideAndWait, withHuman } from "./driving.js";
 import { REQUEST, RUN, requestView, runAnswer } from "./requests.js";
 import { WAIT } from "./run-tools.js";
-import { type Extra, type Offer, type Said, ToolError } from "./said.js";
+import { type Extra, noted, type Offer, type Said, ToolError } from "./said.js";
 
 const WAIT_MS = 20_000;
 const MOST_LISTED = 100;
@@ -101,9 +101,9 @@ async function decideOn(
       const request = requestView(await bursar.decide(id, answer, options), settings);
       return { structured: { request, run: null }, text: `Request ${request.approval_id} is ${request.status}.` };
     }
-    const work = answer === "approve" ? bursar.approve(id, options) : bursar.deny(id, options);
-    const result = await withHuman(driving, await waitFor(driving, run, work, extra, wait_ms), extra, wait_ms);
-    const { structured, text } = await runAnswer(result, bursar.store, settings);
+    const next = await decideAndWait(driving, run, { id, kind: answer, options }, extra, wait_ms);
+    const { result, note } = await withHuman(driving, next, extra, wait_ms);
+    const { structured, text } = noted(await runAnswer(result, bursar.store, settings), note);
     const document = await bursar.store.document("approval", approval);
     const request = document === null ? null : requestView(readApproval(document), settings);
     return { structured: { request, run: structured }, text: `Request ${approval} is ${request?.status}. ${text}` };

@@ -1,5 +1,5 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { ApprovalError, type Principal, pendingRequests, type RunResult } from "bursar";
+import { ApprovalError, type ApproveOptions, hasEnded, pendingRequests, type RunResult } from "bursar";
 import { canElicit, elicitAnswer } from "./elicitation.js";
 import type { McpSettings, Peer } from "./options.js";
 import { Progress } from "./progress.js";
@@ -14,6 +14,8 @@ export interface Driving {
 
 /** So often the person at the client is asked in one call. */
 const MOST_QUESTIONS = 10;
+/** So often a run is looked at that others drive. */
+export const LOOK_MS = 250;
 
 /** Waits for a run until it stands still or has ended, but not longer than the client wants; it goes on by itself then. */
 export async function waitFor(
@@ -43,36 +45,67 @@ export async function waitFor(
   }
 }
 
+/** Looks until it stands still or has ended, and drives nothing: to ask is not to act. */
+export async function standing({ settings: { bursar } }: Driving, id: string, wait_ms: number): Promise<RunResult> {
+  for (let waited = 0; ; waited += LOOK_MS) {
+    const run = await bursar.find(id);
+    if (hasEnded(run) || run.status === "paused" || waited >= wait_ms) return bursar.result(run);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+/** An answer to a request that a run stands still for. */
+interface RequestAnswer {
+  /** The request's id, or that of the run's checkpoint. */
+  readonly id: string;
+  readonly kind: "approve" | "deny";
+  readonly options: ApproveOptions;
+}
+
+/** Decides over a request, and waits for the run as it goes on: here, or where runs are queued. */
+export async function decideAndWait(
+  driving: Driving,
+  run: string,
+  { id, kind, options }: RequestAnswer,
+  extra: Extra,
+  wait_ms: number,
+): Promise<RunResult> {
+  const { bursar, queued } = driving.settings;
+  if (queued === undefined) {
+    const work = kind === "approve" ? bursar.approve(id, options) : bursar.deny(id, options);
+    return waitFor(driving, run, work, extra, wait_ms);
+  }
+  // A run below may be the one that goes on; then the one above goes on after it.
+  const { run: next } = await bursar.decide(id, kind, options);
+  if (next !== null) queued(next);
+  return waitFor(driving, run, standing(driving, run, wait_ms), extra, wait_ms);
+}
+
+/** How a run stands after the person at the client was asked, and what is to be said about his answer. */
+interface Asked {
+  readonly result: RunResult;
+  readonly note: string | null;
+}
+
 /** Lets the person at the client answer what a run stands still for, as long as there is such a person and he answers. */
-export async function withHuman(driving: Driving, first: RunResult, extra: Extra, wait_ms: number): Promise<RunResult> {
+export async function withHuman(driving: Driving, first: RunResult, extra: Extra, wait_ms: number): Promise<Asked> {
   const { server, settings, peer } = driving;
   const { bursar } = settings;
   const { human } = peer;
   let result = first;
-  if (human === null || !canElicit(server)) return result;
+  if (human === null || !canElicit(server)) return { result, note: null };
   for (let turn = 0; turn < MOST_QUESTIONS && result.status === "paused" && !extra.signal.aborted; turn++) {
     const [request] = await pendingRequests(bursar.store, result.run_id);
-    if (request === undefined) return result;
+    if (request === undefined) break;
     const answer = await elicitAnswer(server, request, extra, bursar.store);
-    if (answer.kind === "open") return result;
-    const work = answered(settings, request.id, answer, human);
-    result = await waitFor(driving, result.run_id, work, extra, wait_ms).catch(async (error: unknown) => {
+    if (answer.kind === "open") return { result, note: answer.note ?? null };
+    const { kind, ...options } = answer;
+    const given = { id: request.id, kind, options: { by: human, ...options } };
+    result = await decideAndWait(driving, result.run_id, given, extra, wait_ms).catch(async (error: unknown) => {
       // Somebody else was faster: what he has decided holds.
       if (!(error instanceof ApprovalError)) throw error;
       return bursar.result(await bursar.find(first.run_id));
     });
   }
-  return result;
-}
-
-function answered(
-  { bursar }: McpSettings,
-  id: string,
-  answer: Exclude<Awaited<ReturnType<typeof elicitAnswer>>, { kind: "open" }>,
-  by: Principal,
-): Promise<RunResult> {
-  const { reason } = answer;
-  if (answer.kind === "deny") return bursar.deny(id, { by, reason });
-  const { extensions } = answer;
-  return bursar.approve(id, { by, reason, ...(Object.keys(extensions).length > 0 && { extensions }) });
+  return { result, note: null };
 }

@@ -6,10 +6,14 @@ import type { Extra } from "./said.js";
 
 /** What the person in front of the client has answered. */
 export type HumanAnswer =
-  | { readonly kind: "approve"; readonly extensions: BudgetAmounts; readonly reason: string | null }
+  /** Without extensions, what was suggested is granted. */
+  | { readonly kind: "approve"; readonly extensions?: BudgetAmounts; readonly reason: string | null }
   | { readonly kind: "deny"; readonly reason: string | null }
-  /** Nobody is there, or whoever is there decides later. */
-  | { readonly kind: "open" };
+  /** Nobody is there, or whoever is there decides later; the note says why an answer has decided nothing. */
+  | { readonly kind: "open"; readonly note?: string };
+
+const NOTHING_ADDED =
+  "The person at the client said yes and added nothing, so the request stays open: it takes an amount above 0, or a no.";
 
 const PATIENCE_MS = 600_000;
 const LONGEST_REASON = 1000;
@@ -74,14 +78,16 @@ function questionAbout({ kind, run, budget, exhausted_dimension, consumed, limit
 
 function answerOf({ action, content = {} }: ElicitResult, request: ApprovalRequest): HumanAnswer {
   if (action !== "accept") return { kind: "open" };
-  const { decision, reason: given, ...rest } = content;
-  const reason = typeof given === "string" && given.trim() !== "" ? given.slice(0, LONGEST_REASON) : null;
+  const { decision, reason: said, ...rest } = content;
+  const reason = typeof said === "string" && said.trim() !== "" ? said.slice(0, LONGEST_REASON) : null;
   if (decision === "deny") return { kind: "deny", reason };
   if (decision !== "approve") return { kind: "open" };
-  const extensions: Record<string, number> = {};
-  for (const [id, amount] of Object.entries(rest)) {
-    if (Object.hasOwn(request.suggested_extension, id) && typeof amount === "number" && amount > 0)
-      extensions[id] = amount;
-  }
-  return { kind: "approve", extensions, reason };
+  const given = Object.entries(rest).filter(
+    ([id, amount]) => Object.hasOwn(request.suggested_extension, id) && typeof amount === "number",
+  );
+  // Only whoever leaves all amounts out means what was suggested; a 0 is an amount.
+  if (given.length === 0) return { kind: "approve", reason };
+  const added = given.filter(([, amount]) => (amount as number) > 0);
+  if (added.length === 0) return { kind: "open", note: NOTHING_ADDED };
+  return { kind: "approve", extensions: Object.fromEntries(added) as BudgetAmounts, reason };
 }

@@ -1,6 +1,6 @@
 import type { ExecuteOptions, SandboxResult, SandboxSession, Turn } from "@bursar/sandbox";
 import type { BudgetState, Decision, Notice } from "bursar";
-import type { CodeSession } from "./code-sessions.js";
+import { type CodeSession, SessionGone } from "./code-sessions.js";
 import { ToolError } from "./said.js";
 import type { Workplace } from "./workplace.js";
 
@@ -28,26 +28,45 @@ const GRACE_MS = 60_000;
 /** A word that comes before the guest has begun is not heard, so it is said again. */
 const CANCEL_MS = 200;
 
-/** Executes code in a session, paid for by the budget: fuel is reserved first, and what was not burnt is given back. */
-export async function execute(workplace: Workplace, session: CodeSession, wish: CodeWish): Promise<Executed> {
+/**
+ * Executes code in a session, paid for by the budget: fuel is reserved first, and what was not burnt is given back. Whoever waits
+ * for others in that session reserves nothing yet, and is not charged when he gives up.
+ */
+export function execute(workplace: Workplace, { id }: CodeSession, wish: CodeWish): Promise<Executed> {
+  return workplace.sessions.inTurn(id, wish.signal, (session) => executeNow(workplace, session, wish));
+}
+
+async function executeNow(workplace: Workplace, session: CodeSession, wish: CodeWish): Promise<Executed> {
   const { remaining } = await workplace.state();
   const timeout = Math.max(1, Math.min(wish.timeout_ms, remaining.wall_clock_ms ?? wish.timeout_ms));
-  const gated = await workplace.pay<SandboxResult>(
+  wish.signal.throwIfAborted();
+  const gated = await workplace.pay<SandboxResult | NotBegun>(
     {
       ...{ capability_id: `sandbox:${session.language}`, kind: "code", asked: { fuel: wish.fuel } },
       ...{ least: { fuel: Math.min(wish.fuel, LEAST_FUEL) }, expires_ms: timeout + GRACE_MS },
     },
     async (signal, granted) => {
       const fuelBudget = granted.fuel ?? wish.fuel;
-      const { result, usage } = await runToEnd(session.handle, { ...wish, timeout, fuelBudget }, signal);
+      const ended = await runToEnd(session.handle, { ...wish, timeout, fuelBudget }, signal);
+      if (ended.kind === "not_begun") return { value: ended, usage: { fuel: 0, storage_write_bytes: 0 } };
+      const { result, usage } = ended;
       const { fuel, memory_bytes: memory_peak_bytes, bytes_written: storage_write_bytes } = usage;
       return { value: result, usage: { fuel, memory_peak_bytes, storage_write_bytes } };
     },
   );
   if (gated.kind === "refused") throw refused(gated.message, gated.decision);
   if (gated.kind === "failed") throw gated.error;
-  const { notices } = gated.settled;
-  return { result: { ...gated.value, session_id: session.id }, state: await workplace.state(), notices };
+  const { value, settled } = gated;
+  if ("kind" in value) throw whyNotBegun(value, workplace, session);
+  const { notices } = settled;
+  return { result: { ...value, session_id: session.id }, state: await workplace.state(), notices };
+}
+
+/** The sandbox ends sessions by itself that nobody has used for half an hour. */
+function whyNotBegun({ error }: NotBegun, { sessions }: Workplace, session: CodeSession): unknown {
+  if (!isRefusal(error) || !("field" in error) || error.field !== "session") return error;
+  sessions.forget(session);
+  return new SessionGone(session.id);
 }
 
 /** Why code was not executed, and what can be done about it. */
@@ -64,16 +83,32 @@ export function refused(message: string, { kind, findings }: Decision): ToolErro
 
 type Ended = Extract<Turn, { kind: "ended" }>;
 
+/** Nothing was executed, so there is nothing to pay for. */
+interface NotBegun {
+  readonly kind: "not_begun";
+  readonly error: unknown;
+}
+
+/** What the sandbox does not even begin with; it is a package of its own, with errors of its own. */
+function isRefusal(error: unknown): error is Error {
+  return error instanceof Error && error.name === "SandboxInputError";
+}
+
 async function runToEnd(
   handle: SandboxSession,
   wish: CodeWish & { readonly timeout: number; readonly fuelBudget: number },
   limit: AbortSignal,
-): Promise<Ended> {
+): Promise<Ended | NotBegun> {
   const { code, stdin, args = [], timeout, fuelBudget, onOutput } = wish;
-  wish.signal.throwIfAborted();
+  if (wish.signal.aborted) return { kind: "not_begun", error: wish.signal.reason };
   using _ = cancelling(handle, [wish.signal, limit]);
   const settings = { fuelBudget, timeout, argv: ["program", ...args], ...(stdin !== undefined && { stdin }) };
-  let turn = await handle.begin(code, settings, onOutput);
+  const first = await handle.begin(code, settings, onOutput).catch((error: unknown): NotBegun => {
+    if (isRefusal(error)) return { kind: "not_begun", error };
+    throw error;
+  });
+  if (first.kind === "not_begun") return first;
+  let turn: Turn = first;
   while (turn.kind === "pending") {
     const [id] = turn.open;
     // Code that a client sends has nobody to ask. Each answer costs it fuel, so this comes to an end.

@@ -6,6 +6,9 @@ import { refused } from "./execution.js";
 import { type Offer, type Said, ToolError } from "./said.js";
 import type { Workplace } from "./workplace.js";
 
+/** What a file of the largest size takes as base64, broken into lines. */
+const LONGEST_CONTENT = BOUNDS.file_bytes * 1.5;
+
 const INPUT = z.strictObject({
   session_id: SESSION_ID,
   action: z.enum(["list", "read", "write", "delete"]),
@@ -14,7 +17,7 @@ const INPUT = z.strictObject({
     .max(1000)
     .optional()
     .describe("Below /app: report.csv, data/in.json. For list: the folder, /app itself if absent."),
-  content: z.string().optional().describe("What to write."),
+  content: z.string().max(LONGEST_CONTENT).optional().describe("What to write."),
   encoding: z
     .enum(["utf8", "base64"])
     .optional()
@@ -116,10 +119,11 @@ function pathOf({ action, path }: FileWish): string {
 
 function bytesOf(content: string, encoding: "utf8" | "base64"): Buffer {
   if (encoding === "utf8") return Buffer.from(content, "utf8");
+  // Nothing that the pattern repeats may fit into another part of it: it would try every way to divide what was sent.
+  const plain = content.replace(/\s+/g, "");
   // What Node passes over in silence would be a file that nobody has sent.
-  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(content))
-    throw new ToolError("content is no base64.", "encode it, or use utf8.");
-  return Buffer.from(content, "base64");
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain)) throw new ToolError("content is no base64.", "encode it, or use utf8.");
+  return Buffer.from(plain, "base64");
 }
 
 function checkSize(bytes: number, hint: string): void {

@@ -30,6 +30,11 @@ export interface McpSettings {
   readonly guest?: (name: string, source: GuestSource) => Program;
   /** Starts a run as the configuration allows it to this principal; else as the library does. */
   readonly start?: (wish: RunWish, by: Principal) => Promise<RunRecord>;
+  /**
+   * Told of each run that is to be driven, by a process that bounds how many are driven at once; then no call of a client drives
+   * one. Without it, calls drive what they start and what they let go on.
+   */
+  readonly queued?: (run: string) => void;
   /** Where a person answers a request in a browser, if there is such a place. */
   readonly approvalUrl?: (approval: string) => string;
   /** The command line that does something with a request or a run. */

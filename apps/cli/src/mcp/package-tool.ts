@@ -34,20 +34,23 @@ export function offerPackages(offer: Offer, settings: McpSettings, { principal }
           "write JavaScript modules with session_files and import them.",
         );
       }
-      if (session.packages.length >= BOUNDS.packages) {
-        throw new ToolError(
-          `The session has ${BOUNDS.packages} packages, the most allowed.`,
-          "create another session.",
-        );
-      }
+      const withName = (packages: readonly string[]) => withPackage(packages, name);
+      withName(session.packages);
       await makeThere(name, settings, fetches, extra);
-      if (session.packages.some((each) => isSameName(each, name))) {
+      if (withName(session.packages) === session.packages) {
         return { structured: sessionView(session), text: `${name} is there already; import it.` };
       }
-      const made = await workplace.sessions.remake(session, [...session.packages, name]);
+      const made = await workplace.sessions.remake(session_id, withName, extra.signal);
       return { structured: sessionView(made), text: `${name} is there; import it. Files stayed, variables are gone.` };
     },
   });
+}
+
+/** The same packages if it is one of them. */
+function withPackage(packages: readonly string[], name: string): readonly string[] {
+  if (packages.some((each) => isSameName(each, name))) return packages;
+  if (packages.length < BOUNDS.packages) return [...packages, name];
+  throw new ToolError(`The session has ${BOUNDS.packages} packages, the most allowed.`, "create another session.");
 }
 
 /** Sees to it that a package is on this machine. */

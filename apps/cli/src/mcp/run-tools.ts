@@ -1,16 +1,15 @@
-import { hasEnded, type Json, type Principal, type Program, RunError, type RunRecord, type RunResult } from "bursar";
+import { type Json, type Principal, type Program, RunError, type RunRecord, type RunResult } from "bursar";
 import { z } from "zod";
 import { LANGUAGE, wholeUpTo } from "./code-schemas.js";
 import { BOUNDS } from "./code-sessions.js";
-import { type Driving, waitFor, withHuman } from "./driving.js";
+import { type Driving, LOOK_MS, standing, waitFor, withHuman } from "./driving.js";
 import { refused } from "./execution.js";
 import { isDeciding, type RunWish } from "./options.js";
 import { RUN, runAnswer } from "./requests.js";
-import { type Extra, type Offer, type Said, ToolError } from "./said.js";
+import { type Extra, noted, type Offer, type Said, ToolError } from "./said.js";
 import type { Workplace } from "./workplace.js";
 
 const WAIT_MS = 20_000;
-const LOOK_MS = 250;
 const LONGEST_WAIT_MS = 60_000;
 const MEMORY_BYTES = 268_435_456;
 const LONGEST_INPUT = 1_048_576;
@@ -86,7 +85,7 @@ export function offerStatus(offer: Offer, driving: Driving): void {
     annotations: { readOnlyHint: true },
     run: async ({ run_id, wait_ms = 0 }, extra) => {
       const run = await findRun(driving, run_id);
-      const work = standing(driving, run, wait_ms);
+      const work = standing(driving, run.id, wait_ms);
       return runAnswer(await waitFor(driving, run_id, work, extra, wait_ms + LOOK_MS), settings.bursar.store, settings);
     },
   });
@@ -130,8 +129,9 @@ async function startRun(
   const start = () =>
     settings.start?.(wish, peer.principal) ?? bursar.start(program, input, { ...terms, by: peer.principal });
   const run = await paidFor(workplace, start);
-  const paused = await waitFor(driving, run.id, driven(driving, run), extra, wait_ms);
-  return runAnswer(await withHuman(driving, paused, extra, wait_ms), bursar.store, settings);
+  const paused = await waitFor(driving, run.id, driven(driving, run, wait_ms), extra, wait_ms);
+  const { result, note } = await withHuman(driving, paused, extra, wait_ms);
+  return noted(await runAnswer(result, bursar.store, settings), note);
 }
 
 /** Each run has a budget of its own, so it is their number that the connection's bounds. */
@@ -169,22 +169,18 @@ function inputOf(input: unknown): Json {
   throw new ToolError(`The input has ${text.length} characters; allowed: ${LONGEST_INPUT}.`, "pass less.");
 }
 
-/** Drives it until it stands still or has ended; where that is not possible here, others do. */
-async function driven({ settings: { bursar } }: Driving, { id }: RunRecord): Promise<RunResult> {
+/** Drives it until it stands still or has ended; where that is not possible here, or not wanted, others do. */
+async function driven(driving: Driving, { id }: RunRecord, wait_ms: number): Promise<RunResult> {
+  const { bursar, queued } = driving.settings;
+  if (queued !== undefined) {
+    queued(id);
+    return standing(driving, id, wait_ms);
+  }
   const run = await bursar.drive(id).catch((error: unknown) => {
     if (error instanceof RunError && error.code === "unknown_program") return bursar.find(id);
     throw error;
   });
   return bursar.result(run);
-}
-
-/** Looks until it stands still or has ended, and drives nothing: to ask is not to act. */
-async function standing({ settings: { bursar } }: Driving, { id }: RunRecord, wait_ms: number): Promise<RunResult> {
-  for (let waited = 0; ; waited += LOOK_MS) {
-    const run = await bursar.find(id);
-    if (hasEnded(run) || run.status === "paused" || waited >= wait_ms) return bursar.result(run);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  }
 }
 
 export async function findRun({ settings: { bursar } }: Driving, id: string): Promise<RunRecord> {

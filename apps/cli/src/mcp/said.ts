@@ -15,6 +15,11 @@ export interface Said {
   readonly text: string;
 }
 
+/** The same answer with a further word for whoever reads it. */
+export function noted({ structured, text }: Said, note: string | null): Said {
+  return { structured, text: note === null ? text : `${text}\n${note}` };
+}
+
 export type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 /** Something that a client did wrongly, or that is not there, and what to do now. */

@@ -15,8 +15,11 @@ const LOOK_MS = 1000;
 export class Subscriptions implements Disposable {
   private readonly server: McpServer;
   private readonly store: Store;
-  private readonly seen = new Map<string, string>();
+  /** What was seen last; null while it is looked at for the first time, so that it has its place already. */
+  private readonly seen = new Map<string, string | null>();
   private timer: NodeJS.Timeout | null = null;
+  private isLooking = false;
+  private isClosed = false;
 
   constructor(server: McpServer, store: Store) {
     this.server = server;
@@ -33,6 +36,7 @@ export class Subscriptions implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.isClosed = true;
     this.seen.clear();
     this.rest();
   }
@@ -45,10 +49,18 @@ export class Subscriptions implements Disposable {
         `${uri.slice(0, 200)} is no resource; resources/templates/list says how they look`,
       );
     }
+    if (this.isClosed) throw new McpError(ErrorCode.ConnectionClosed, "the connection is closing; connect again");
     if (this.seen.size >= MOST && !this.seen.has(uri)) {
       throw new McpError(ErrorCode.InvalidParams, `there are ${MOST} subscriptions, the most allowed; end one first`);
     }
-    this.seen.set(uri, await this.mark(place));
+    if (!this.seen.has(uri)) this.seen.set(uri, null);
+    const mark = await this.mark(place).catch((error: unknown) => {
+      if (this.seen.get(uri) === null) this.remove(uri);
+      throw error;
+    });
+    // It may have been ended meanwhile, alone or with its connection.
+    if (!this.seen.has(uri)) return;
+    this.seen.set(uri, mark);
     this.timer ??= setInterval(() => void this.look(), LOOK_MS).unref();
   }
 
@@ -63,8 +75,19 @@ export class Subscriptions implements Disposable {
   }
 
   private async look(): Promise<void> {
+    // A store that is slower than the timer is not asked more because of it.
+    if (this.isLooking) return;
+    this.isLooking = true;
+    try {
+      await this.lookAtAll();
+    } finally {
+      this.isLooking = false;
+    }
+  }
+
+  private async lookAtAll(): Promise<void> {
     for (const [uri, before] of [...this.seen]) {
-      const place = placeOf(uri);
+      const place = before === null ? null : placeOf(uri);
       // A store that is away for a moment has not changed.
       const mark = place === null ? before : await this.mark(place).catch(() => before);
       if (mark === before || !this.seen.has(uri)) continue;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Bursar, Principal } from "bursar";
+import { OWNER } from "bursar/server";
 import { openMcpHandler } from "../mcp/http-handler.js";
 import { mcpSettings } from "../mcp/settings.js";
 import type { Equipment } from "../runs/equipment.js";
@@ -27,16 +28,17 @@ export async function mountMcp({ address, ...parts }: Parts): Promise<MountedMcp
     approvalUrl: (id) => `${address()}/approvals/${encodeURIComponent(id)}`,
   });
   return {
-    handle: (incoming, response, principal) => handler.handle(incoming, response, clientOf(incoming, principal)),
+    handle: (incoming, response, principal) =>
+      handler.handle(incoming, response, clientOf(incoming.url ?? "", principal)),
     [Symbol.asyncDispose]: () => handler[Symbol.asyncDispose](),
   };
 }
 
 /**
- * A model is at the other end, and must not be let decide over its own requests because nobody has to log in: where a connection may
- * do more, its address has to say `?role=operator`, which is for whoever sets the client up, or its token has to be an operator's.
+ * A model is at the other end, and must not be let decide over its own requests because nobody has to log in here: where a connection
+ * may do more, its address has to say `?role=operator`, which is up to whoever sets the client up. A token says it by itself.
  */
-function clientOf({ url = "", headers }: IncomingMessage, principal: Principal): Principal {
-  if (headers.authorization !== undefined || /[?&]role=operator(?:&|$)/.test(url)) return principal;
-  return { name: "agent", role: "agent" };
+export function clientOf(url: string, principal: Principal): Principal {
+  const isKnown = principal.name !== OWNER.name || principal.role !== OWNER.role;
+  return isKnown || /[?&]role=operator(?:&|$)/.test(url) ? principal : { name: "agent", role: "agent" };
 }

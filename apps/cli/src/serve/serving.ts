@@ -14,7 +14,7 @@ import { version } from "../version.js";
 import { configView } from "./config-view.js";
 import { demoRun, demoStore, openDemoWorld } from "./demo-world.js";
 import { Endings } from "./endings.js";
-import { mountMcp } from "./mount-mcp.js";
+import { type MountedMcp, mountMcp } from "./mount-mcp.js";
 import { pageFolder } from "./page-folder.js";
 import { shownSandbox } from "./shown-sandbox.js";
 import { startingFrom } from "./starting.js";
@@ -65,12 +65,13 @@ async function open({ flags, terminal, most, onError }: ServingOptions, endings:
   if (most > 0) worker.start();
   const onQueued = () => void (most > 0 && worker.look().catch(onError));
   const parts = { flags, terminal, place, equipment, bursar, feed, onError };
-  const { server, gateway } = await listen({ ...parts, onQueued }, endings);
+  const { server, gateway, mcp } = await listen({ ...parts, onQueued }, endings);
   return {
     ...{ url: server.url, hasGateway: gateway !== null, store: store ?? "" },
     demo: async () => (world === null ? null : (await demoRun(bursar, world)).id),
     close: async (within_ms) => {
-      await server.close({ within_ms });
+      // Clients of MCP keep a stream open for as long as they live, which nobody should wait for.
+      await Promise.all([server.close({ within_ms }), mcp[Symbol.asyncDispose]()]);
       await endings[Symbol.asyncDispose]();
     },
     [Symbol.asyncDispose]: () => endings[Symbol.asyncDispose](),
@@ -90,7 +91,7 @@ interface Parts extends Pick<ServerOptions, "onQueued"> {
 async function listen(
   parts: Parts,
   endings: Endings,
-): Promise<{ readonly server: Server; readonly gateway: Gateway | null }> {
+): Promise<{ readonly server: Server; readonly gateway: Gateway | null; readonly mcp: MountedMcp }> {
   const { flags, equipment, place, bursar, feed, onError, onQueued } = parts;
   let server: Server | null = null;
   const address = () => server?.url ?? "";
@@ -109,7 +110,7 @@ async function listen(
     config: () => configView(place.config),
   };
   server = endings.add(await opened(options, flags));
-  return { server, gateway };
+  return { server, gateway, mcp };
 }
 
 /** The gateway, where there is a provider to send requests to. */

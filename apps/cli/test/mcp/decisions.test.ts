@@ -2,6 +2,7 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ElicitRequestSchema, type ElicitResult } from "@modelcontextprotocol/sdk/types.js";
 import { hasEnded, sha256Hex, verifyChain } from "bursar";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { scenario } from "../../../../specs/scenario.js";
 import { AGENT, type Answer, call, type McpStage, OPERATOR, openStage, toolNames, VIEWER } from "./stage.js";
 
 let stage: McpStage;
@@ -107,8 +108,7 @@ describe("a paused run", () => {
         request: { status: "approved" },
         run: { run_id, status: "completed", result: "3 words", usage: { llm_tokens: 300 } },
       });
-      const lines: string[] = [];
-      for await (const line of stage.bursar.store.chain(run_id)) lines.push(line);
+      const lines = await linesOf(run_id);
       expect((await verifyChain(lines, { hash: sha256Hex })).ok).toBe(true);
       expect(lines.join("\n")).toContain('"by":"ann"');
       expect((await call(agent, "run_status", { run_id })).said).toMatchObject({ status: "completed" });
@@ -216,6 +216,26 @@ describe("elicitation", () => {
     });
   });
 
+  test("a yes that adds nothing grants nothing, and says so", async () => {
+    const client = await stage.connect(
+      OPERATOR,
+      answering((_, properties) => ({
+        action: "accept",
+        content: { decision: "approve", ["steps" in properties ? "steps" : "llm_tokens"]: 0 },
+      })),
+    );
+    const run = await call(client, "run_start", PAUSING);
+    expect(run.said).toMatchObject({ status: "paused", requests: [{ status: "pending" }] });
+    expect(run.text).toContain("added nothing");
+    const asked = await call(client, "budget_request_extension", { dimension: "steps", reason: "more" });
+    expect(asked.said).toMatchObject({ request: { status: "pending" } });
+    expect(asked.text).toContain("added nothing");
+    const again = await call(client, "budget_request_extension", {
+      ...{ dimension: "llm_tokens", reason: "more", run_id: run.said.run_id },
+    });
+    expect(again.text).toContain("added nothing");
+  });
+
   test("an agent's client over HTTP is not asked: it could answer for itself", async () => {
     let asked = 0;
     const client = await stage.connect(
@@ -261,3 +281,57 @@ test("an agent asks for its own runs alone", async () => {
   const odd = await call(agent, "budget_request_extension", { ...wish, run_id, dimension: "depth" });
   expect([odd.isError, odd.text]).toEqual([true, expect.stringContaining("llm_tokens")]);
 });
+
+describe("the tools of the specification", () => {
+  let operator: Client;
+  beforeAll(async () => {
+    operator = await stage.connect(OPERATOR);
+  });
+  afterAll(() => operator.close());
+
+  const decided = async (tool: string, more: object) => {
+    const { run_id, checkpoint_id } = await pause(operator);
+    const { said } = await call(operator, tool, { checkpoint_id, ...more });
+    const { run } = said as never as { run: Record<string, unknown> };
+    return { run, chain: (await linesOf(run_id)).join("\n") };
+  };
+  const approved = (more: object) => decided("ccos_budget_approve", more);
+  const denied = (more: object) => decided("ccos_budget_deny", more);
+
+  scenario("004/approve-tool", async () => {
+    expect(await toolNames(operator)).toContain("ccos_budget_approve");
+  });
+
+  scenario("004/approve-input-checkpoint-id", async () => {
+    expect((await approved({})).run).toMatchObject({ status: "completed", result: "3 words" });
+  });
+
+  scenario("004/approve-input-extensions", async () => {
+    const { chain } = await approved({ extensions: { llm_tokens: 500, steps: 2 } });
+    expect(chain).toMatch(/"additional":500,.*"dimension":"llm_tokens"/);
+    expect(chain).toMatch(/"additional":2,.*"dimension":"steps"/);
+  });
+
+  scenario("004/approve-input-reason", async () => {
+    expect((await approved({ reason: "worth every token" })).chain).toContain('"reason":"worth every token"');
+    expect((await approved({})).run).toMatchObject({ status: "completed" });
+  });
+
+  scenario("004/deny-tool", async () => {
+    expect(await toolNames(operator)).toContain("ccos_budget_deny");
+  });
+
+  scenario("004/deny-input-checkpoint-id", async () => {
+    expect((await denied({})).run).toMatchObject({ status: "cancelled" });
+  });
+
+  scenario("004/deny-input-reason", async () => {
+    expect((await denied({ reason: "too dear" })).chain).toContain('"reason":"too dear"');
+  });
+});
+
+async function linesOf(run: string): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for await (const line of stage.bursar.store.chain(run)) lines.push(line);
+  return lines;
+}

@@ -1,10 +1,12 @@
 import type { BudgetId } from "../core/budget.js";
+import { isWellFormed } from "../core/chain/bytes.js";
 import type { JsonObject } from "../core/chain/canonical.js";
 import type { Document } from "../core/document.js";
 import { BursarError, InputError, show } from "../core/errors.js";
 import { checkWait } from "../core/fields.js";
 import type { Store } from "../ports/store.js";
 import { hashOf, isSameHash, readExpiry, Secrets } from "../runtime/secret.js";
+import { noted, openServerChain } from "../runtime/server-chain.js";
 
 /** A key of the gateway, without its secret, which nobody keeps. */
 export interface GatewayKey {
@@ -31,6 +33,8 @@ export interface CreateKeyOptions {
   readonly budget: BudgetId;
   readonly label?: string;
   readonly expires?: Date | null;
+  /** Who makes it, as the chain records it: `operator` unless it is said. */
+  readonly by?: string;
 }
 
 /** There is no such key, or nothing can be done with it any more. */
@@ -51,12 +55,25 @@ interface Kept {
   readonly rotating_until: number | null;
 }
 
+/** A key as it is to be from now on. */
+interface Written extends Pick<Document, "id" | "budget" | "version"> {
+  readonly status: GatewayKey["status"];
+  readonly kept: Kept;
+}
+
 const SECRETS = new Secrets("bursar");
+const OPERATOR = "operator";
 const LONGEST_LABEL = 200;
 const DAY_MS = 86_400_000;
 const LONGEST_GRACE_MS = 365 * DAY_MS;
 
-/** The keys of a gateway. The store has hashes of their secrets alone. */
+/** What is done to a key, as the chain records it. */
+type KeyAction = "KeyCreated" | "KeyRotated" | "KeyRevoked";
+
+/**
+ * The keys of a gateway. The store has hashes of their secrets alone; what is done to them is recorded in the server's chain, in the
+ * same transaction.
+ */
 export class Keys {
   private readonly store: Store;
 
@@ -64,9 +81,10 @@ export class Keys {
     this.store = store;
   }
 
-  async create({ budget, label = "", expires = null }: CreateKeyOptions): Promise<NewKey> {
-    if (typeof label !== "string" || label.length > LONGEST_LABEL) {
-      throw new InputError("label", `is ${show(label)}; allowed: a text of up to ${LONGEST_LABEL} characters`);
+  async create({ budget, label = "", expires = null, by = OPERATOR }: CreateKeyOptions): Promise<NewKey> {
+    // Half of a surrogate pair has no place in a link.
+    if (typeof label !== "string" || label.length > LONGEST_LABEL || !isWellFormed(label)) {
+      throw new InputError("label", `is ${show(label)}; allowed: a text of up to ${LONGEST_LABEL} whole characters`);
     }
     const { instant: created } = this.store.clock.now();
     const until = readExpiry(expires, created);
@@ -79,7 +97,8 @@ export class Keys {
     }
     const { id, secret, hash } = SECRETS.make();
     const kept: Kept = { label, hash, previous_hash: null, created, expires: until, rotating_until: null };
-    return { key: await this.put(id, budget, "active", kept, 0), secret };
+    const written = { id, budget, status: "active", version: 0, kept } as const;
+    return { key: await this.put(written, "KeyCreated", by), secret };
   }
 
   /** All keys, also those that were revoked, oldest first. */
@@ -90,7 +109,10 @@ export class Keys {
   }
 
   /** Gives a key a new secret. The one before is taken for a while longer, so that clients can be changed one by one. */
-  async rotate(id: string, { grace_ms = DAY_MS }: { readonly grace_ms?: number } = {}): Promise<NewKey> {
+  async rotate(
+    id: string,
+    { grace_ms = DAY_MS, by = OPERATOR }: { readonly grace_ms?: number; readonly by?: string } = {},
+  ): Promise<NewKey> {
     checkWait(grace_ms, "grace_ms");
     const document = await this.active(id);
     const { secret, hash } = SECRETS.make(id);
@@ -99,13 +121,15 @@ export class Keys {
     const graced = grace_ms > 0;
     const until = graced ? Math.round(this.store.clock.now().instant + Math.min(grace_ms, LONGEST_GRACE_MS)) : null;
     const kept = { ...before, hash, previous_hash: graced ? before.hash : null, rotating_until: until };
-    return { key: await this.put(id, document.budget ?? "", "active", kept, document.version), secret };
+    const { budget, version } = document;
+    return { key: await this.put({ id, budget, status: "active", version, kept }, "KeyRotated", by), secret };
   }
 
   /** From now on nothing is asked with it. */
-  async revoke(id: string): Promise<GatewayKey> {
+  async revoke(id: string, by: string = OPERATOR): Promise<GatewayKey> {
     const document = await this.active(id);
-    return this.put(id, document.budget ?? "", "revoked", keptIn(document), document.version);
+    const { budget, version } = document;
+    return this.put({ id, budget, status: "revoked", version, kept: keptIn(document) }, "KeyRevoked", by);
   }
 
   /** The key that a secret belongs to; null for all that is none. */
@@ -130,16 +154,15 @@ export class Keys {
     return document;
   }
 
-  private async put(
-    id: string,
-    budget: BudgetId,
-    status: GatewayKey["status"],
-    kept: Kept,
-    version: number,
-  ): Promise<GatewayKey> {
-    const body = { ...kept } as JsonObject;
-    const [{ document }] = await this.store.apply([{ op: "put", kind: "key", id, budget, status, body, version }]);
-    return shown(document);
+  private async put({ kept, ...document }: Written, action: KeyAction, by: string): Promise<GatewayKey> {
+    await openServerChain(this.store);
+    const { id, budget } = document;
+    const { label, expires, rotating_until } = kept;
+    const [{ document: put }] = await this.store.apply([
+      { op: "put", kind: "key", ...document, body: { ...kept } as JsonObject },
+      noted(action, { key_id: id, by, budget, label, expires, rotating_until }),
+    ]);
+    return shown(put);
   }
 }
 

@@ -18,9 +18,11 @@ export interface UpstreamOptions {
 export type Home = "openai" | "anthropic";
 
 const HOMES: readonly Home[] = ["openai", "anthropic"];
-/** The first words of paths that mean something without an upstream. */
+/** The first words of paths that mean something without an upstream, here or to the server that a gateway is mounted in. */
 const TAKEN: ReadonlySet<string> = new Set([
   ...["v1", "chat", "responses", "embeddings", "messages", "models", "bursar", "health"],
+  ...["api", "mcp", "assets", "metrics", "openapi.json"],
+  ...["runs", "approvals", "sessions", "keys", "tokens", "config", "verify", "login"],
 ]);
 /** Their addresses are often written without the version, as Anthropic's SDK wants it. */
 const VERSIONED: ReadonlySet<string> = new Set(["api.openai.com", "api.anthropic.com"]);
@@ -59,7 +61,10 @@ export class Upstream {
     if (typeof name !== "string" || !NAME.test(name)) {
       throw new InputError("upstream.name", `is ${show(name)}; allowed: small letters, digits and dashes`);
     }
-    if (TAKEN.has(name)) throw new InputError("upstream.name", `is ${show(name)}, which paths begin with; use another`);
+    if (TAKEN.has(name)) {
+      const what = "which paths begin with that are the gateway's or the server's own";
+      throw new InputError("upstream.name", `is ${show(name)}, ${what}; use another`);
+    }
     if (!Array.isArray(speaks) || speaks.length === 0 || !speaks.every((each) => HOMES.includes(each))) {
       throw new InputError("upstream.speaks", `is ${show(speaks)}; allowed: a list of ${HOMES.join(" and ")}`);
     }

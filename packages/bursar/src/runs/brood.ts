@@ -31,7 +31,8 @@ export class Brood implements Children {
   }
 
   async has(parent: RunRecord, number: number): Promise<boolean> {
-    return (await this.options.store.document("run", childId(parent, number))) !== null;
+    const document = await this.options.store.document("run", childId(parent, number));
+    return document !== null && readRun(document).parent === parent.id;
   }
 
   async start(parent: RunRecord, number: number, request: ChildRequest): Promise<void> {

@@ -3,7 +3,7 @@ import type { Json } from "../core/chain/canonical.js";
 import type { Grant, Opening } from "../core/children.js";
 import { decide } from "../core/decision.js";
 import type { Dimensions } from "../core/dimensions.js";
-import { InputError, type LedgerError } from "../core/errors.js";
+import { InputError, type LedgerError, show } from "../core/errors.js";
 import { explainDecision } from "../core/explain.js";
 import { checkKeys, checkWait } from "../core/fields.js";
 import {
@@ -50,9 +50,23 @@ const KEYS = ["id", "limits", "policies", "thresholds", "deadline", "session", "
 /** Throws when somebody says more about a run than there is to say, or than is his to say. */
 export function checkStart(options: StartOptions, by: Principal, defaults: Defaults, dimensions: Dimensions): void {
   checkKeys(options, "options", KEYS);
+  if (options.id !== undefined) checkId(options.id);
   if (options.approval_ms !== undefined) checkWait(options.approval_ms, "approval_ms");
   if (options.hints !== undefined) mayDecide(by, "give execution hints");
   mayStartWith(by, options, defaults, dimensions);
+}
+
+const LONGEST_ID = 200;
+
+/**
+ * Names with a colon or a slash are those of sessions, of keys, of the parts of a journal and of what is set aside; a number behind a
+ * point is that of a child. Whoever could choose one of them could take the place of what it belongs to.
+ */
+function checkId(id: string): void {
+  const isName = typeof id === "string" && id !== "" && id.length <= LONGEST_ID && !/[\p{Cc}:/]|\.\d+$/u.test(id);
+  if (isName) return;
+  const allowed = `1 to ${LONGEST_ID} characters without ":" and "/", and no number behind a "." at the end`;
+  throw new InputError("id", `is ${show(id)}; allowed: ${allowed}`);
 }
 
 export interface BudgetExtend {

@@ -2,10 +2,10 @@ import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Schema } from "../runs/schema.js";
+import { SERVER_CHAIN } from "../runtime/server-chain.js";
 import { chainPage } from "../views/views.js";
 import { type Asked, json, type Reply, type Route, WRITTEN } from "./route.js";
 import * as S from "./schemas.js";
-import { SERVER_CHAIN } from "./server-chain.js";
 import { runOf, type World } from "./world.js";
 
 const PAGE = { status: 200, schema: S.SCHEMAS.ChainPage } as const;

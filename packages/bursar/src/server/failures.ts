@@ -1,6 +1,6 @@
 import type { Store } from "../ports/store.js";
+import { noted } from "../runtime/server-chain.js";
 import { Pace } from "./pace.js";
-import { noted } from "./server-chain.js";
 
 /** So many failed logins are recorded at once, and so many in the long run: whoever guesses must not fill the chain. */
 const RATE = { burst: 20, per_second: 1 / 60 };

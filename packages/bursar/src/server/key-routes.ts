@@ -1,6 +1,5 @@
 import { InputError } from "../core/errors.js";
 import type { BudgetLimits, BudgetPolicies } from "../core/input.js";
-import type { GatewayKey } from "../gateway/keys.js";
 import { sessionBudget } from "../runs/opening.js";
 import { Gate } from "../runtime/gate.js";
 import { newName } from "../runtime/names.js";
@@ -8,7 +7,6 @@ import { HttpError } from "./http-error.js";
 import { type Asked, json, type Reply, type Route } from "./route.js";
 import { principalOf } from "./run-routes.js";
 import * as S from "./schemas.js";
-import { noted } from "./server-chain.js";
 import type { World } from "./world.js";
 
 const { SCHEMAS } = S;
@@ -50,19 +48,14 @@ export function keyRoutes(world: World): readonly Route[] {
       answer: { status: 200, schema: MADE },
       serve: async (asked) => {
         const { grace_ms } = asked.body as { grace_ms?: number };
-        const made = await keys.rotate(asked.params.id ?? "", { ...(grace_ms !== undefined && { grace_ms }) });
-        await note(world, "KeyRotated", made.key, asked);
-        return json(made);
+        const by = principalOf(asked).name;
+        return json(await keys.rotate(asked.params.id ?? "", { by, ...(grace_ms !== undefined && { grace_ms }) }));
       },
     },
     {
       ...{ method: "DELETE", path: "/api/v1/keys/:id", role: "operator", summary: "Take a key no more" },
       answer: { status: 200, schema: S.object({ key: SCHEMAS.Key }) },
-      serve: async (asked) => {
-        const key = await keys.revoke(asked.params.id ?? "");
-        await note(world, "KeyRevoked", key, asked);
-        return json({ key });
-      },
+      serve: async (asked) => json({ key: await keys.revoke(asked.params.id ?? "", principalOf(asked).name) }),
     },
   ];
 }
@@ -76,13 +69,7 @@ async function create(world: World, asked: Asked): Promise<Reply> {
     throw new InputError("expires", `is ${expires}; allowed: an instant that is to come, in milliseconds since 1970`);
   }
   const budget = await budgetFor(world, wish);
-  const made = await world.keys.create({ budget, label, expires: until });
-  await note(world, "KeyCreated", made.key, asked);
-  return json(made, 201);
-}
-
-async function note({ store }: World, action: string, { id, budget, label }: GatewayKey, asked: Asked): Promise<void> {
-  await store.apply([noted(action, { key_id: id, budget, label, by: principalOf(asked).name })]);
+  return json(await world.keys.create({ budget, label, expires: until, by: principalOf(asked).name }), 201);
 }
 
 /** The budget that is there, or a new one. */

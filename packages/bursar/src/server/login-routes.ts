@@ -1,8 +1,8 @@
+import { noted } from "../runtime/server-chain.js";
 import { HttpError } from "./http-error.js";
 import { type Asked, json, type Reply, type Route } from "./route.js";
 import { principalOf } from "./run-routes.js";
 import * as S from "./schemas.js";
-import { noted } from "./server-chain.js";
 import { tooOften } from "./too-often.js";
 import type { Visitor } from "./visitors.js";
 import type { World } from "./world.js";
@@ -35,10 +35,11 @@ export function loginRoutes(world: World): readonly Route[] {
 async function login(world: World, { body, incoming }: Asked): Promise<Reply> {
   const { visitors, settings, strict } = world;
   const address = incoming.socket.remoteAddress ?? "";
-  const wait_ms = strict.take(address);
-  if (wait_ms > 0) throw tooOften(wait_ms);
   const found = await visitors.login(String(body.token).trim());
   if (found === null) {
+    // Behind a proxy all have one address: only wrong tokens count, and no number of them keeps a right one out. It cannot be guessed.
+    const wait_ms = strict.take(address);
+    if (wait_ms > 0) throw tooOften(wait_ms);
     await world.failures.note(address);
     const message = "nobody is known by this token, or it is no longer taken";
     const hint = "ask whoever runs the server for another, or make one with `bursar tokens create`";

@@ -30,7 +30,7 @@ export function describeApi(routes: readonly Route[], version: string): unknown 
 }
 
 function operation(route: Route): unknown {
-  const { method, path, summary, role, query = {}, body, answer } = route;
+  const { method, path, summary, role, query = {}, body, answer, otherwise } = route;
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     ...{ name, in: "path", required: true, schema: { type: "string" } },
   }));
@@ -47,6 +47,7 @@ function operation(route: Route): unknown {
     }),
     responses: {
       [answer.status]: { description: summary, content },
+      ...(otherwise !== undefined && { [otherwise.status]: { description: otherwise.summary, content } }),
       default: {
         description: "What went wrong, and what to do.",
         content: { "application/json": { schema: written(SCHEMAS.Failure) } },

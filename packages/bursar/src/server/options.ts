@@ -92,7 +92,7 @@ export interface ServerOptions {
   readonly config?: () => JsonObject | Promise<JsonObject>;
   /** The version of the product. */
   readonly version?: string;
-  /** Demands tokens on an address of this machine too. */
+  /** Demands tokens on an address of this machine too. Where none are demanded, what a proxy has passed on is refused. */
   readonly requireLogin?: boolean;
   /** How often one client may ask: 1,000 at once and 200 a second. */
   readonly rate?: Rate;

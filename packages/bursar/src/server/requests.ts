@@ -3,6 +3,7 @@ import type { Hosts } from "./hosts.js";
 import { FAILED, HttpError, httpErrorOf } from "./http-error.js";
 import type { Pace } from "./pace.js";
 import type { Page } from "./page.js";
+import { refuseProxied } from "./proxied.js";
 import { readBody, readQuery } from "./reading.js";
 import type { Found, Reply, Routes } from "./route.js";
 import { suffices } from "./route.js";
@@ -76,7 +77,10 @@ export class Requests {
     }
     setSecurityHeaders(response, world.settings.tls !== null);
     const found = routes.find(method, target.pathname);
-    if (found?.route.path !== "/health") hosts.checkHost(incoming.headers);
+    if (found?.route.path !== "/health") {
+      hosts.checkHost(incoming.headers);
+      if (!world.settings.demanding) refuseProxied(incoming);
+    }
     if (found !== null) return this.answer(visit, found, target.searchParams);
     if (mcp !== undefined && isBelow(target.pathname, MCP)) {
       visit.route = "mcp";

@@ -45,6 +45,8 @@ export interface Route {
   readonly answer:
     | { readonly status: number; readonly schema: Schema }
     | { readonly status: number; readonly type: string };
+  /** Another status of success, with the same answer, and when it is given. */
+  readonly otherwise?: { readonly status: number; readonly summary: string };
   serve(asked: Asked): Promise<Reply> | Reply;
 }
 

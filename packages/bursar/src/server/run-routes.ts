@@ -60,6 +60,7 @@ export function runRoutes(world: World): readonly Route[] {
     {
       ...{ method: "POST", path: "/api/v1/runs", role: "agent", summary: "Start a run", body: START },
       answer: { status: 201, schema: SCHEMAS.RunView },
+      otherwise: { status: 200, summary: "There is a run of this id already, and this is it" },
       serve: (asked) => start(world, asked),
     },
     {

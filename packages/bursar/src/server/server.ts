@@ -4,6 +4,7 @@
 import { InputError } from "../core/errors.js";
 import { Keys } from "../gateway/keys.js";
 import { Listening } from "../gateway/listening.js";
+import { openServerChain } from "../runtime/server-chain.js";
 import { Feed } from "../views/views.js";
 import { approvalRoutes } from "./approval-routes.js";
 import { chainRoutes } from "./chain-routes.js";
@@ -20,7 +21,6 @@ import { Page } from "./page.js";
 import { Requests } from "./requests.js";
 import { type Route, Routes } from "./route.js";
 import { runRoutes } from "./run-routes.js";
-import { openServerChain } from "./server-chain.js";
 import { Shared } from "./shared.js";
 import { machineRoutes, stateRoutes } from "./state-routes.js";
 import { Streams } from "./streams.js";
@@ -29,6 +29,7 @@ import { Tokens } from "./tokens.js";
 import { Visitors } from "./visitors.js";
 import { viewOf, type World } from "./world.js";
 
+export { SERVER_CHAIN } from "../runtime/server-chain.js";
 export type {
   KnownHandler,
   Mount,
@@ -39,8 +40,9 @@ export type {
   WantedRun,
 } from "./options.js";
 export type { Rate } from "./pace.js";
-export { SERVER_CHAIN } from "./server-chain.js";
 export { type CreateTokenOptions, type NewToken, ROLES, type Role, type Token, TokenError, Tokens } from "./tokens.js";
+
+export { OWNER } from "./visitors.js";
 
 /** Who guesses tokens gets so far: ten at once, and then one every six seconds. */
 const STRICT = { burst: 10, per_second: 1 / 6 };

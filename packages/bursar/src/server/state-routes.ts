@@ -1,10 +1,10 @@
+import { SERVER_CHAIN } from "../runtime/server-chain.js";
 import { overview, sessionViews } from "../views/views.js";
 import { HttpError, notThere } from "./http-error.js";
 import { type Family, labelled, writeMetrics } from "./metrics.js";
 import { describeApi } from "./openapi.js";
 import { json, type Reply, type Route } from "./route.js";
 import * as S from "./schemas.js";
-import { SERVER_CHAIN } from "./server-chain.js";
 import type { World } from "./world.js";
 
 const { SCHEMAS } = S;

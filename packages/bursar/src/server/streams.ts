@@ -16,6 +16,8 @@ export class Streams {
   private readonly open = new Map<EventStream, Visitor>();
   private readonly counts = new Map<string, number>();
   private next: Disposable | null = null;
+  /** Whether signs of life are being given. Who comes or leaves meanwhile must not begin a second round beside it. */
+  private beating = false;
 
   constructor(visitors: Visitors, timer: Timer, onError: (error: unknown) => void) {
     this.visitors = visitors;
@@ -40,7 +42,7 @@ export class Streams {
     this.counts.set(name, count + 1);
     this.open.set(stream, visitor);
     stream.onOver(() => this.forget(stream, name));
-    this.next ??= this.timer.after(BEAT_MS, () => void this.beat());
+    this.schedule();
     return stream;
   }
 
@@ -61,8 +63,15 @@ export class Streams {
     this.next = null;
   }
 
+  private schedule(): void {
+    if (this.beating || this.open.size === 0) return;
+    this.next ??= this.timer.after(BEAT_MS, () => void this.beat());
+  }
+
   /** A sign of life to those who are still known; whose token was revoked hears nothing more. */
   private async beat(): Promise<void> {
+    this.next = null;
+    this.beating = true;
     for (const [stream, visitor] of [...this.open]) {
       try {
         if (await this.visitors.isStillKnown(visitor)) stream.beat();
@@ -72,6 +81,7 @@ export class Streams {
         stream.beat();
       }
     }
-    if (this.open.size > 0) this.next = this.timer.after(BEAT_MS, () => void this.beat());
+    this.beating = false;
+    this.schedule();
   }
 }

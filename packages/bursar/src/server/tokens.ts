@@ -5,7 +5,7 @@ import { checkKeys } from "../core/fields.js";
 import type { Store } from "../ports/store.js";
 import type { Principal } from "../runs/principal.js";
 import { hashOf, isSameHash, readExpiry, Secrets } from "../runtime/secret.js";
-import { noted, openServerChain } from "./server-chain.js";
+import { noted, openServerChain } from "../runtime/server-chain.js";
 
 export type Role = Principal["role"];
 

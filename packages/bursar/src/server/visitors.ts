@@ -19,11 +19,12 @@ interface Login {
   readonly until: number;
 }
 
-/** On an address of this machine, whoever reaches it can do as much without the server. */
-const OWNER: Visitor = { principal: { name: "operator", role: "admin" }, token: null };
+/** Who asks where nobody has to log in: whoever reaches an address of this machine can do as much without the server. */
+export const OWNER: Principal = { name: "operator", role: "admin" };
 
 const LOGIN_MS = 12 * 3_600_000;
 const MOST_LOGINS = 10_000;
+const MOST_OF_TOKEN = 100;
 
 const UNKNOWN: HttpError = new HttpError(401, {
   code: "unauthorized",
@@ -71,7 +72,7 @@ export class Visitors {
     const token = await this.tokenOfCookie(headers);
     if (token !== null) return visitorOf(token);
     if (this.demanding) throw MISSING;
-    return OWNER;
+    return { principal: OWNER, token: null };
   }
 
   /** Whether he is still who he was; for those who stay for long. */
@@ -85,8 +86,7 @@ export class Visitors {
     if (token === null) return null;
     const { instant } = this.store.clock.now();
     for (const [key, { until }] of this.logins) if (until <= instant) this.logins.delete(key);
-    const [oldest] = this.logins.keys();
-    if (this.logins.size >= MOST_LOGINS && oldest !== undefined) this.logins.delete(oldest);
+    this.makeRoom(token.id);
     const value = randomBytes(32).toString("base64url");
     this.logins.set(hashOf(value), { token: token.id, until: instant + LOGIN_MS });
     const cookie = `${this.cookie}=${value}; ${this.attributes}; Max-Age=${LOGIN_MS / 1000}`;
@@ -98,6 +98,15 @@ export class Visitors {
     const value = this.cookieIn(headers);
     if (value !== null) this.logins.delete(hashOf(value));
     return `${this.cookie}=; ${this.attributes}; Max-Age=0`;
+  }
+
+  /** Whoever logs in again and again ends his own logins long before those of others. */
+  private makeRoom(token: string): void {
+    const [oldest] = this.logins.keys();
+    if (this.logins.size >= MOST_LOGINS && oldest !== undefined) this.logins.delete(oldest);
+    const own = [...this.logins].filter(([, login]) => login.token === token);
+    const [first] = own;
+    if (own.length >= MOST_OF_TOKEN && first !== undefined) this.logins.delete(first[0]);
   }
 
   private async tokenOfCookie(headers: IncomingHttpHeaders): Promise<Token | null> {

@@ -5,6 +5,8 @@ import { openStore } from "bursar";
 import { describe, expect, test } from "vitest";
 import { Keys } from "../../src/gateway/keys.js";
 import { Gate } from "../../src/runtime/gate.js";
+import { hashOf } from "../../src/runtime/secret.js";
+import { SERVER_CHAIN } from "../../src/runtime/server-chain.js";
 import { MemoryStore } from "../../src/stores/memory.js";
 
 import { FakeClock } from "../../src/testing/fake-clock.js";
@@ -21,6 +23,12 @@ async function scene() {
   using gate = new Gate({ store });
   await gate.open("team", { limits: { cost_usd: 1 }, scope: "shared" });
   return { clock, store, keys: new Keys(store) };
+}
+
+async function recordedIn(store: MemoryStore): Promise<readonly unknown[]> {
+  const links: { readonly action_type: string }[] = [];
+  for await (const line of store.chain(SERVER_CHAIN)) links.push(JSON.parse(line));
+  return links.filter(({ action_type }) => action_type.startsWith("Key"));
 }
 
 describe("keys", () => {
@@ -123,6 +131,41 @@ describe("keys", () => {
     const made = both.flatMap((each) => (each.status === "fulfilled" ? [each.value.secret] : []));
     for (const secret of made) expect(await keys.find(secret)).not.toBeNull();
     expect(made.length).toBeGreaterThan(0);
+  });
+
+  test("leave word in the server's chain of all that is done to them, and by whom", async () => {
+    const { keys, store } = await scene();
+    const { key, secret } = await keys.create({ budget: "team", label: "one", by: "ann" });
+    const { secret: newer } = await keys.rotate(key.id, { by: "ben" });
+    await keys.revoke(key.id, "cid");
+    await keys.create({ budget: "team" });
+    const links = await recordedIn(store);
+    const said = { key_id: key.id, budget: "team", label: "one" };
+    expect(links).toMatchObject([
+      { action_type: "KeyCreated", data: { ...said, by: "ann" } },
+      { action_type: "KeyRotated", data: { ...said, by: "ben" } },
+      { action_type: "KeyRevoked", data: { ...said, by: "cid" } },
+      { action_type: "KeyCreated", data: { by: "operator" } },
+    ]);
+    const text = JSON.stringify(links);
+    for (const each of [secret, newer]) {
+      expect(text).not.toContain(each.slice(-43));
+      expect(text).not.toContain(hashOf(each));
+    }
+  });
+
+  test("change together with what is recorded of it, or not at all", async () => {
+    const { keys, store } = await scene();
+    const { key } = await keys.create({ budget: "team" });
+    const all = await Promise.allSettled([keys.rotate(key.id), keys.rotate(key.id), keys.revoke(key.id)]);
+    const done = all.filter(({ status }) => status === "fulfilled").length;
+    expect(done).toBeGreaterThan(0);
+    expect(done).toBeLessThan(all.length);
+    expect(await recordedIn(store)).toHaveLength(1 + done);
+    // A name that no link can hold: what cannot be recorded is not done.
+    const before = await keys.list();
+    await expect(keys.create({ budget: "team", by: "\ud800" })).rejects.toThrow();
+    expect(await keys.list()).toEqual(before);
   });
 
   test("are hashed at rest: no file of the store has a secret in it", async () => {

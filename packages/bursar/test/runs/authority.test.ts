@@ -94,3 +94,19 @@ describe("where a configuration has the say", () => {
     await expect(bursar.start("idle", null)).rejects.toThrow("governance.limits.stps");
   });
 });
+
+describe("the name of a run", () => {
+  test.each(["session:team", "session:tenant:acme", "parent.1", "r/wrap-up", "r:2", "", "a\nb", "x".repeat(201)])(
+    "%j is not anybody's to choose",
+    async (id) => {
+      const theatre = new Theatre([idle]);
+      const refused = theatre.process().run("idle", null, { id, by: ANN });
+      await expect(refused).rejects.toThrow(/^id is .*; allowed: /);
+      expect(await theatre.store.document("run", id)).toBeNull();
+    },
+  );
+
+  test.each(["nightly", "report-2026-11", "report.v2", "v1.2.3-rc", "ann@home"])("%j is", async (id) => {
+    expect(await new Theatre([idle]).process().run("idle", null, { id })).toMatchObject({ status: "completed" });
+  });
+});

@@ -1,9 +1,11 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { verifyChain } from "../../src/core/chain/verify.js";
+import type { Document, DocumentKind } from "../../src/core/document.js";
 import { defineAgent } from "../../src/runs/agent.js";
 import { openBursar } from "../../src/runs/bursar.js";
 import { sha256Hex } from "../../src/runtime/crypto.js";
+import { deferred } from "../../src/runtime/deferred.js";
 import { MemoryStore } from "../../src/stores/memory.js";
 import { FakeClock } from "../../src/testing/fake-clock.js";
 import { Feed } from "../../src/views/views.js";
@@ -119,6 +121,31 @@ describe("events", () => {
     expect([viewer.comments(), admin.isOver()]).toEqual([1, false]);
   });
 
+  test("come with one sign of life at a time, though the last listener leaves and another comes meanwhile", async () => {
+    const timer = new FakeClock();
+    const store = new HeldStore();
+    await using at = await opened({ store, timer, requireLogin: true }, ["admin"]);
+    const { streams, changes } = worldOf(at.server);
+    const url = `${at.url}/api/v1/events`;
+    const first = await listen(url, at.as("admin"));
+    const { promise, resolve } = deferred<void>();
+    store.held = promise;
+    timer.advance(15_000);
+    expect(store.held).toBeNull();
+    first[Symbol.dispose]();
+    await until("nobody listens", () => streams.size === 0);
+    using second = await listen(url, at.as("admin"));
+    resolve();
+    await new Promise((settled) => setImmediate(settled));
+    for (const count of [1, 2, 3]) {
+      timer.advance(15_000);
+      await until(`it beats ${count} times`, () => second.comments() >= count);
+      changes.tellAll({ runs: [`${count}`], approvals: [] });
+      await second.hears("what is said after it", named(`${count}`));
+      expect(second.comments()).toBe(count);
+    }
+  });
+
   test("are not kept for who does not read them: he is hung up on", async () => {
     const clock = new FakeClock();
     const store = new MemoryStore();
@@ -166,6 +193,18 @@ test("a long chain is read as fast as the client reads it, and a client that sto
     return streams.size === 0;
   });
 });
+
+/** Lets one reader of a document wait. */
+class HeldStore extends MemoryStore {
+  held: Promise<void> | null = null;
+
+  override async document(kind: DocumentKind, id: string): Promise<Document | null> {
+    const { held } = this;
+    this.held = null;
+    await held;
+    return super.document(kind, id);
+  }
+}
 
 interface Inside {
   readonly streams: {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { MemoryStore } from "../../src/stores/memory.js";
 import { FakeClock } from "../../src/testing/fake-clock.js";
 import { askRaw, written } from "../gateway/raw.js";
-import { opened } from "./scene.js";
+import { opened, type Told } from "./scene.js";
 
 const SEND = { "content-type": "application/json" };
 
@@ -95,6 +95,44 @@ describe("names and sites", () => {
       expect(headers.get("referrer-policy")).toBe("no-referrer");
       expect(headers.get("cache-control")).toBe("no-store");
     }
+  });
+});
+
+describe("a proxy on the same machine", () => {
+  const ME = "GET /api/v1/me";
+  const direct = ["Host: 127.0.0.1", "Connection: close"];
+  const PASSED_ON: readonly (readonly [string, string])[] = [
+    ["Forwarded: for=203.0.113.7", "1.1"],
+    ["X-Forwarded-For: 203.0.113.7", "1.1"],
+    ["X-Forwarded-Host: bursar.example", "1.1"],
+    ["X-Forwarded-Proto: https", "1.1"],
+    ["X-Real-IP: 203.0.113.7", "1.1"],
+    ["Via: 1.1 proxy", "1.1"],
+    ["X-Forwarded-For:", "1.1"],
+    // What nginx sends unless it is told otherwise.
+    ["Accept: */*", "1.0"],
+  ];
+
+  test.each(PASSED_ON)("makes nobody an admin: %s, HTTP/%s", async (header, version) => {
+    await using at = await opened();
+    const ask = (what: string) =>
+      askRaw(at.url, written(what, [...direct, header]).replace("HTTP/1.1", `HTTP/${version}`));
+    for (const what of [ME, "GET /metrics", "GET /openapi.json", "GET /", "POST /mcp", "POST /api/v1/login"]) {
+      const { status, body } = await ask(what);
+      const { error } = JSON.parse(body) as Told;
+      expect([what, status, error.code]).toEqual([what, 403, "proxied"]);
+      expect(error.hint).toMatch(/--url.*--login/);
+    }
+    expect((await ask("GET /health")).status).toBe(200);
+    expect((await askRaw(at.url, written(ME, direct))).status).toBe(200);
+  });
+
+  test.each(PASSED_ON)("is welcome where everybody logs in: %s, HTTP/%s", async (header, version) => {
+    await using at = await opened({ requireLogin: true }, ["admin"]);
+    const ask = (more: readonly string[]) =>
+      askRaw(at.url, written(ME, [...direct, header, ...more]).replace("HTTP/1.1", `HTTP/${version}`));
+    expect((await ask([])).status).toBe(401);
+    expect((await ask([`Authorization: ${at.as("admin").authorization}`])).status).toBe(200);
   });
 });
 

@@ -73,6 +73,15 @@ describe("a gateway that is mounted", () => {
     expect((await fetch(`${at.url}/v1x/models`)).status).toBe(404);
   });
 
+  test.each([
+    ...["api", "mcp", "assets", "metrics", "health", "runs", "approvals", "sessions", "keys", "tokens", "config"],
+    ...["verify", "login", "v1", "bursar", "openapi.json"],
+  ])("does not take a provider by the name of %s, which would hide a path of the server's", async (name) => {
+    const upstreams = [{ name, url: "http://127.0.0.1:1" }];
+    const mounted = mountGateway({ store: new MemoryStore(), upstreams, url: () => "http://127.0.0.1:1" });
+    await expect(mounted).rejects.toThrow(/upstream\.name is .*(?:use another|allowed)/);
+  });
+
   test("wants to know where clients find it", async () => {
     const options = { store: new MemoryStore(), upstreams: [{ name: "a", url: "http://127.0.0.1:1" }] };
     expect(() => mountGateway({ ...options, url: "http://x" as never })).toThrow(/url/);

@@ -32,7 +32,10 @@ test("every route answers as the description says, and nothing that it does not 
   await at.post(`/api/v1/runs/${id}/resume`);
   await at.post(`/api/v1/approvals/${other?.approvals[0]}/deny`, { reason: "no" });
   await at.post(`/api/v1/runs/${second}/cancel`);
-  await at.post("/api/v1/runs", { program: "talker", input: { words: [] } });
+  for (const status of [201, 200]) {
+    const again = { program: "talker", input: { words: [] }, id: "again" };
+    expect((await at.post("/api/v1/runs", again)).status).toBe(status);
+  }
   const { key } = (await at.post<Made>("/api/v1/keys", { limits: { steps: 1 } })).body;
   await at.post(`/api/v1/keys/${key.id}/rotate`);
   await at.ask("DELETE", `/api/v1/keys/${key.id}`);

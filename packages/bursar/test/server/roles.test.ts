@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { openBursar } from "../../src/runs/bursar.js";
+import { SERVER_CHAIN } from "../../src/runtime/server-chain.js";
 import { openServer } from "../../src/server/server.js";
-import { SERVER_CHAIN } from "../../src/server/server-chain.js";
 import { ROLES, type Role, Tokens } from "../../src/server/tokens.js";
 import { MemoryStore } from "../../src/stores/memory.js";
 import { FakeClock } from "../../src/testing/fake-clock.js";
@@ -188,6 +188,32 @@ describe("a login", () => {
     expect((await statuses()).map(({ status }) => status)).toEqual([200, 401]);
     clock.advance(12 * HOUR_MS);
     expect((await statuses()).map(({ status }) => status)).toEqual([401, 401]);
+  });
+
+  test("is not kept from those who have a token by somebody who guesses at the same address", async () => {
+    const store = new MemoryStore({ clock: new FakeClock() });
+    await using at = await opened({ store, requireLogin: true }, ["admin", "viewer"]);
+    const login = async (token: string) => (await at.post("/api/v1/login", { token })).status;
+    const wellFormed = `bursar_token_${"0".repeat(16)}_${"A".repeat(43)}`;
+    for (let each = 0; each < 15; each++) expect(await login(at.secretOf("viewer"))).toBe(200);
+    // Those who were right have cost the others nothing.
+    for (let each = 0; each < 10; each++) expect(await login(wellFormed)).toBe(401);
+    for (const guess of [wellFormed, "guess", `${at.secretOf("admin")}x`]) expect(await login(guess)).toBe(429);
+    expect(await login(at.secretOf("admin"))).toBe(200);
+  });
+
+  test("pushes out others of the same token alone, however often it is repeated", async () => {
+    await using at = await opened({ requireLogin: true, rate: { burst: 1000, per_second: 1000 } }, ["admin", "viewer"]);
+    const login = async (role: Role) => {
+      const { headers } = await at.post("/api/v1/login", { token: at.secretOf(role) });
+      return { cookie: (headers.get("set-cookie") ?? "").split(";")[0] ?? "" };
+    };
+    const [admin, first] = [await login("admin"), await login("viewer")];
+    const status = async (cookie: { cookie: string }) => (await at.get("/api/v1/me", cookie)).status;
+    for (let each = 0; each < 99; each++) await login("viewer");
+    expect(await status(first)).toBe(200);
+    const last = await login("viewer");
+    expect([await status(admin), await status(first), await status(last)]).toEqual([200, 401, 200]);
   });
 
   test("that fails is slowed down and recorded, and never so often that it fills the chain", async () => {

@@ -6,7 +6,7 @@ import { openServer, Tokens } from "bursar/server";
 import { expect, test } from "vitest";
 import { verifyChain } from "../../src/core/chain/verify.js";
 import { sha256Hex } from "../../src/runtime/crypto.js";
-import { SERVER_CHAIN } from "../../src/server/server-chain.js";
+import { SERVER_CHAIN } from "../../src/runtime/server-chain.js";
 import { listen } from "./listening.js";
 import { opened, type Parts, TIGHT } from "./scene.js";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/chain/canonical.js";
 import type { GatewayKey } from "../../src/gateway/gateway.js";
 import { Gate } from "../../src/runtime/gate.js";
-import { SERVER_CHAIN } from "../../src/server/server-chain.js";
+import { SERVER_CHAIN } from "../../src/runtime/server-chain.js";
 import type { Token } from "../../src/server/tokens.js";
 import { MemoryStore } from "../../src/stores/memory.js";
 import type { Overview, SessionView } from "../../src/views/views.js";
@@ -145,6 +145,7 @@ describe("keys of the gateway", () => {
     ["POST", "", { limits: { cost_usd: 1 }, expires: 1 }, 400],
     ["POST", "", { limits: { cost_usd: 1 }, label: "x".repeat(201) }, 400],
     ["POST", "", { limits: { cost_usd: 1 }, lable: "x" }, 400],
+    ["POST", "", { limits: { cost_usd: 1 }, label: "\ud800" }, 400],
     ["POST", "/nothing/rotate", {}, 404],
     ["DELETE", "/nothing", {}, 404],
   ])("%s %s %j: %d", async (method, path, body, status) => {

@@ -73,7 +73,7 @@ describe.concurrent("a SQLite store whose process is killed", () => {
   test.each(POINTS.map((point, index) => [point, index] as const))(
     "at the point %s",
     async (point, index) => {
-      const seeds = seedsFrom(index * 1_000, rounds(4));
+      const seeds = seedsFrom(index * 1_000, rounds(7));
       // The first of all, then any later one.
       const nth = (seed: number) => (seed === seeds[0] ? 1 : 1 + Math.floor(randomOf(seed)() * 100));
       expect(await crashAll(seeds, (seed) => ({ trap: `kill:${point}:${nth(seed)}` }))).toBeGreaterThan(0);

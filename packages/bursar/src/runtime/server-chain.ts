@@ -2,7 +2,7 @@ import type { JsonObject } from "../core/chain/canonical.js";
 import type { Operation } from "../core/operation.js";
 import type { Store } from "../ports/store.js";
 
-/** The chain in which a server records what happens to it and to no run: tokens, keys, logins. */
+/** The chain that records what happens to a server or a gateway and to no run: tokens, keys, logins. */
 export const SERVER_CHAIN = "bursar:server";
 
 /** Makes sure that there is such a chain. It belongs to a budget without limits, as every chain belongs to one. */
