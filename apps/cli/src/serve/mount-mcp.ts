@@ -19,12 +19,15 @@ interface Parts {
   readonly onError: (error: unknown) => void;
   /** Where the server is found. */
   readonly address: () => string;
+  /** Drives a run that waits, if this process drives any. */
+  readonly onQueued: (run: string) => void;
 }
 
 /** MCP for the clients of a server. */
-export async function mountMcp({ address, ...parts }: Parts): Promise<MountedMcp> {
+export async function mountMcp({ address, onQueued, ...parts }: Parts): Promise<MountedMcp> {
   const handler = openMcpHandler({
     ...(await mcpSettings(parts)),
+    queued: onQueued,
     approvalUrl: (id) => `${address()}/approvals/${encodeURIComponent(id)}`,
   });
   return {

@@ -78,7 +78,7 @@ async function open({ flags, terminal, most, onError }: ServingOptions, endings:
   };
 }
 
-interface Parts extends Pick<ServerOptions, "onQueued"> {
+interface Parts {
   readonly flags: Given;
   readonly terminal: Terminal;
   readonly place: Place;
@@ -86,6 +86,7 @@ interface Parts extends Pick<ServerOptions, "onQueued"> {
   readonly bursar: Bursar;
   readonly feed: Feed;
   readonly onError: (error: unknown) => void;
+  readonly onQueued: (run: string) => void;
 }
 
 async function listen(
@@ -100,7 +101,7 @@ async function listen(
   const mcp = endings.add(await mountMcp({ ...parts, address }));
   const page = pageFolder();
   const options: ServerOptions = {
-    ...{ store: feed.store, bursar, feed, version: version(), onError, ...(onQueued !== undefined && { onQueued }) },
+    ...{ store: feed.store, bursar, feed, version: version(), onError, onQueued },
     ...whereOf(flags),
     ...(page !== null && { page }),
     mounts: { mcp: mcp.handle, ...(gateway !== null && { gateway }) },
