@@ -1,9 +1,17 @@
 import { availableParallelism } from "node:os";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
+
+/** What kills processes, servers and machines takes long; `npm run test:crash` names it, and whoever names tests gets them. */
+const CRASHING = [
+  "test/runs/{again,elsewhere,kill,points,workers}.test.ts",
+  "packages/bursar/test/stores/crash*.test.ts",
+];
+const isNamed = process.argv.slice(2).some((word) => !word.startsWith("-") && word !== "run");
 
 export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: isNamed ? configDefaults.exclude : [...configDefaults.exclude, ...CRASHING],
     // Sessions are tested as they are shipped, and what is shipped is made from what was compiled last.
     globalSetup: ["packages/sandbox/bundle.mjs"],
     // Guests that were built on this machine are for `npm run test:guest`.
