@@ -1,17 +1,22 @@
 import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig } from "vitest/config";
 
-/** What kills processes, servers and machines takes long; `npm run test:crash` names it, and whoever names tests gets them. */
-const CRASHING = [
+/** What kills processes and servers, or plays whole programs, takes long; `npm run test:long` is for it. */
+const LONG = [
   "test/runs/{again,elsewhere,kill,points,workers}.test.ts",
-  "packages/bursar/test/stores/crash*.test.ts",
+  "test/{examples-run,docs-cookbook}.test.ts",
+  "packages/bursar/test/stores/{crash,crash-postgres,concurrency}.test.ts",
+  "apps/cli/test/{demo-run,exec,packages,runs-programs,tui-terminal}.test.ts",
 ];
-const isNamed = process.argv.slice(2).some((word) => !word.startsWith("-") && word !== "run");
+const isLong = process.env.npm_lifecycle_event === "test:long";
+/** Whoever names tests gets what he names; and whoever wants all of them, all. */
+const isNamed =
+  process.env.BURSAR_TESTS === "all" || process.argv.slice(2).some((word) => !word.startsWith("-") && word !== "run");
 
 export default defineConfig({
   test: {
-    include: ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: isNamed ? configDefaults.exclude : [...configDefaults.exclude, ...CRASHING],
+    include: isLong ? LONG : ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: isLong || isNamed ? configDefaults.exclude : [...configDefaults.exclude, ...LONG],
     // Sessions are tested as they are shipped, and what is shipped is made from what was compiled last.
     globalSetup: ["packages/sandbox/bundle.mjs"],
     // Guests that were built on this machine are for `npm run test:guest`.

@@ -1,9 +1,9 @@
-import { type Bursar, claimOf, type Principal, type RunRecord, type Store } from "bursar";
+import { type Bursar, claimOf, type Principal, RunError, type RunRecord, type Store } from "bursar";
 import type { Terminal } from "../terminal.js";
 import type { Done } from "./command.js";
 import { bursarAt, companyFor } from "./company.js";
 import { type Company, driveOn } from "./drive.js";
-import { equip, reviver } from "./equipment.js";
+import { type Equipment, equip, reviver } from "./equipment.js";
 import { type Given, principalOf } from "./flags.js";
 import { needsOf } from "./needs.js";
 import { interrupted, outcomeOf } from "./outcome.js";
@@ -24,8 +24,7 @@ export async function goOn(
 ): Promise<Done> {
   const by = principalOf(flags);
   await using equipment = await equip(flags, terminal.env);
-  // Before anything is decided: a run that is let go on and cannot would be nobody's.
-  reviver(equipment)(run.program);
+  checkEquipped(equipment, run);
   const from = ((await place.store.head(run.budget))?.seq ?? -1) + 1;
   await using bursar = bursarAt(place, equipment, terminal);
   const company = companyFor(run, bursar, by, { flags, terminal, from });
@@ -35,6 +34,16 @@ export async function goOn(
     company.note(`another process has run ${run.id}; if it is gone, this one takes over in ${seconds} s`);
   }
   return await accompanied(run, company, { flags, terminal }, () => act(bursar, by));
+}
+
+/** Before anything is decided: a run that is let go on and cannot would be nobody's. */
+function checkEquipped(equipment: Equipment, { program }: RunRecord): void {
+  try {
+    reviver(equipment)(program);
+  } catch (error) {
+    if (!(error instanceof RunError)) throw error;
+    throw new RunError(error.code, `${error.message}; or add --detach, and a worker that has it all goes on`);
+  }
 }
 
 /** How long a run stays with the process that has it, unless that one says more. */

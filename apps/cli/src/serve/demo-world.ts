@@ -18,6 +18,8 @@ import { defaultFile } from "bursar/store";
 import { openScriptedModel } from "bursar/testing";
 import { LIMITS, MEMORY_BYTES, MODEL, PRICES, PROGRAM, PROGRAM_NAME, scriptFor, TOOLS } from "../demo/triage.js";
 import { warmUp } from "../demo/warm-up.js";
+import { type Equipment, needsFrom } from "../runs/equipment.js";
+import { needing } from "../runs/needs.js";
 
 /** What the demonstration's run works with: a real program and real tools over made-up reports, and a scripted model. */
 export interface DemoWorld extends AsyncDisposable {
@@ -51,10 +53,12 @@ export function demoStore(env: Readonly<Record<string, string | undefined>>): st
 }
 
 /** The run that waits for an approval: the one that is there from last time, or a new one. */
-export async function demoRun(bursar: Bursar, { program, warm }: DemoWorld): Promise<RunRecord> {
+export async function demoRun(bursar: Bursar, world: DemoWorld, equipment: Equipment): Promise<RunRecord> {
   const before = await waiting(bursar.store);
   if (before !== null) return before;
-  await warm();
+  await world.warm();
+  // Whoever has not its tools and its model must not go on with it.
+  const program = needing(world.program, needsFrom(equipment, world.program));
   const id = `${PREFIX}${randomBytes(3).toString("hex")}`;
   return bursar.drive((await bursar.start(program, null, { id, limits: LIMITS })).id);
 }

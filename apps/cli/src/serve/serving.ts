@@ -68,7 +68,7 @@ async function open({ flags, terminal, most, onError }: ServingOptions, endings:
   const { server, gateway, mcp } = await listen({ ...parts, onQueued }, endings);
   return {
     ...{ url: server.url, hasGateway: gateway !== null, store: store ?? "" },
-    demo: async () => (world === null ? null : (await demoRun(bursar, world)).id),
+    demo: async () => (world === null ? null : (await demoRun(bursar, world, equipment)).id),
     close: async (within_ms) => {
       // Clients of MCP keep a stream open for as long as they live, which nobody should wait for.
       await Promise.all([server.close({ within_ms }), mcp[Symbol.asyncDispose]()]);

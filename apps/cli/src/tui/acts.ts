@@ -62,7 +62,10 @@ export class Acts implements AsyncDisposable {
       const goesOn = answer === "approve" || request.kind !== "budget_extension";
       const lacking = run === null || !goesOn ? null : this.lackingFor(run);
       if (lacking !== null && !anyway) {
-        return { kind: "doubtful", question: `only a worker can drive it on (${lacking}); ${answer} all the same?` };
+        return {
+          kind: "doubtful",
+          question: `only a worker can drive it on; ${answer} all the same (y or n)? ${lacking}`,
+        };
       }
       const { decision } = await this.bursar.decide(id, answer, options);
       if (run !== null && lacking === null && request.kind !== "server_discovery") this.drive(run.id);
