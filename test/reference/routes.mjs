@@ -1,5 +1,4 @@
 import { MemoryStore, openBursar } from "bursar";
-import { exportsMaps } from "./entries.mjs";
 
 const METHODS = ["get", "post", "put", "patch", "delete"];
 
