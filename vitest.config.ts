@@ -9,9 +9,8 @@ const LONG = [
   "apps/cli/test/{demo-run,exec,packages,runs-programs,tui-terminal}.test.ts",
 ];
 const isLong = process.env.npm_lifecycle_event === "test:long";
-/** Whoever names tests gets what he names; and whoever wants all of them, all. */
-const isNamed =
-  process.env.BURSAR_TESTS === "all" || process.argv.slice(2).some((word) => !word.startsWith("-") && word !== "run");
+/** Whoever names tests gets what he names. */
+const isNamed = process.argv.slice(2).some((word) => !word.startsWith("-") && word !== "run");
 
 export default defineConfig({
   test: {

@@ -14,8 +14,6 @@ function run(command, args) {
     cwd: root,
     stdio: "inherit",
     shell: process.platform === "win32",
-    // The long ones too.
-    env: { ...process.env, BURSAR_TESTS: "all" },
   });
   if (error !== undefined || status !== 0) {
     console.error(`${command} ${args.join(" ")} failed${error === undefined ? "" : `: ${error.message}`}`);
