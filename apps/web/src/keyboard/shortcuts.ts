@@ -85,9 +85,24 @@ function focusAction(name: "approve" | "deny"): void {
 }
 
 function search(): void {
-  const field = () => document.querySelector<HTMLElement>("[data-search]");
-  if (field() === null) navigate(addressOf({ kind: "runs", filter: ALL_RUNS }));
-  requestAnimationFrame(() => requestAnimationFrame(() => field()?.focus()));
+  if (searchField() === null) navigate(addressOf({ kind: "runs", filter: ALL_RUNS }));
+  focusSearch(MOST_FRAMES, 0);
+}
+
+const MOST_FRAMES = 300;
+const CALM_FRAMES = 5;
+
+/** A page that is just opened gives the focus to its heading, sooner or later; then the field takes it back. */
+function focusSearch(frames: number, calm: number): void {
+  const field = searchField();
+  const isThere = field !== null && document.activeElement === field;
+  if (frames === 0 || (isThere && calm === CALM_FRAMES)) return;
+  field?.focus();
+  requestAnimationFrame(() => focusSearch(frames - 1, isThere ? calm + 1 : 0));
+}
+
+function searchField(): HTMLElement | null {
+  return document.querySelector<HTMLElement>("[data-search]");
 }
 
 function focus(element: HTMLElement | undefined): void {
