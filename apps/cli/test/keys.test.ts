@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { openStore } from "bursar";
+import { openStore, parseLine } from "bursar";
 import { Keys } from "bursar/gateway";
 import { afterAll, describe, expect, test } from "vitest";
 import { bursar, inOne, severally } from "./run.js";
@@ -51,6 +51,20 @@ const mistaken = inOne(
 );
 
 describe("bursar keys", () => {
+  test("leaves word of who has made, rotated and revoked a key", async () => {
+    const { key } = json<Made>("create", "--limits", "steps=1");
+    json("rotate", key.id);
+    json("revoke", key.id);
+    await using store = await openStore(env.BURSAR_STORE);
+    const told: unknown[] = [];
+    for await (const line of store.chain("bursar:server")) {
+      const { action_type, data } = parseLine(line);
+      if (data.key_id === key.id) told.push([action_type, data.by]);
+    }
+    const { username } = userInfo();
+    expect(told).toEqual(["KeyCreated", "KeyRotated", "KeyRevoked"].map((what) => [what, username]));
+  });
+
   test("makes a key with a budget of its own, and shows its secret once", async () => {
     const { status, stdout } = bursar(["keys", "create", "--label", "alice", "--limits", "cost_usd=10"], env);
     expect(status).toBe(0);

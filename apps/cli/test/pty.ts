@@ -26,7 +26,8 @@ export class Pty {
       this.raw += text;
     });
     this.ended = new Promise((resolve, reject) => {
-      this.child.once("exit", resolve);
+      // Not "exit": what was written last may come after that.
+      this.child.once("close", resolve);
       this.child.once("error", () => reject(new Error("there is no `script`; it comes with util-linux")));
     });
   }

@@ -79,15 +79,16 @@ describe("bursar tui in a terminal", () => {
     expect(await interrupted.ended).toBe(130);
     expect(interrupted.isRestored).toBe(true);
 
-    writeFileSync(stage.at("pid.mjs"), pidModule(stage, "0"));
+    writeFileSync(stage.at("pid.mjs"), pidModule(stage));
     const told = new Pty(["tui", "--module", stage.at("pid.mjs")], stage.env);
     await told.until("nightly");
     process.kill(Number(readFileSync(stage.at("pid"), "utf8")), "SIGTERM");
     expect(await told.ended).toBe(130);
     expect(told.isRestored).toBe(true);
 
-    writeFileSync(stage.at("crash.mjs"), pidModule(stage, "1"));
-    const crashed = new Pty(["tui", "--module", stage.at("crash.mjs")], stage.env);
+    const crashed = new Pty(["tui", "--module", stage.at("pid.mjs")], stage.env);
+    await crashed.until("nightly");
+    writeFileSync(stage.at("fall"), "");
     await crashed.until("it fell");
     expect(await crashed.ended).not.toBe(0);
     expect(crashed.isRestored).toBe(true);
@@ -117,12 +118,12 @@ test("nobody else waits until the screen is loaded", () => {
   }
 });
 
-/** A module that tells the process it is loaded into, and may end it in a way that nobody expects. */
-function pidModule(stage: Stage, falls: "0" | "1"): string {
-  return `import { writeFileSync } from "node:fs";
+/** A module that tells the process it is loaded into, and ends it in a way that nobody expects once there is a file "fall". */
+function pidModule(stage: Stage): string {
+  return `import { existsSync, writeFileSync } from "node:fs";
 import { defineTool } from ${JSON.stringify(import.meta.resolve("bursar"))};
 writeFileSync(${JSON.stringify(stage.at("pid"))}, String(process.pid));
-if (${falls}) setTimeout(() => { throw new Error("it fell"); }, 3000);
+setInterval(() => { if (existsSync(${JSON.stringify(stage.at("fall"))})) throw new Error("it fell"); }, 50).unref();
 export const idle = defineTool({ name: "idle", description: "", input: { type: "object" }, run: () => null });
 `;
 }

@@ -4,7 +4,7 @@ import { CommandError, UsageError } from "../args.js";
 import { readSpan } from "../render/quantities.js";
 import { harmless } from "../render/style.js";
 import type { Chore, Done, RunsCommand } from "../runs/command.js";
-import { COMMON_HELP, type Given, limitsOf, pairsOf, textOf } from "../runs/flags.js";
+import { COMMON_HELP, type Given, limitsOf, pairsOf, principalOf, textOf } from "../runs/flags.js";
 import { configOf, isKept, makePlace } from "../runs/place.js";
 
 const LONGEST_LABEL = 200;
@@ -58,7 +58,7 @@ async function create({ flags, terminal, style }: Chore): Promise<Done> {
   const { instant } = store.clock.now();
   const budget = await budgetFor(store, wish);
   const { key, secret } = await new Keys(store).create({
-    ...{ budget, label: wish.label },
+    ...{ budget, label: wish.label, by: principalOf(flags).name },
     expires: wish.expires_ms === null ? null : new Date(instant + wish.expires_ms),
   });
   const text = [

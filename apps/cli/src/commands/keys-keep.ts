@@ -3,7 +3,7 @@ import { UsageError } from "../args.js";
 import { readSpan, span } from "../render/quantities.js";
 import { clip, harmless, pad, type Style } from "../render/style.js";
 import type { Chore, Done, RunsCommand } from "../runs/command.js";
-import { COMMON_HELP, textOf } from "../runs/flags.js";
+import { COMMON_HELP, principalOf, textOf } from "../runs/flags.js";
 import { onlyId } from "../runs/only-id.js";
 import { openPlace } from "../runs/place.js";
 
@@ -121,7 +121,7 @@ async function rotate({ word, flags, terminal, style }: Chore): Promise<Done> {
   }
   await using place = await openPlace(flags, terminal);
   const keys = new Keys(place.store);
-  const { key, secret } = await keys.rotate(await idOf(keys, word), { grace_ms });
+  const { key, secret } = await keys.rotate(await idOf(keys, word), { grace_ms, by: principalOf(flags).name });
   const old = grace_ms === 0 ? "The old one is taken no more" : `The old one is taken for ${span(grace_ms)} more`;
   const text = [
     `${style.good("✓ rotated")}  key ${key.id}${key.label === "" ? "" : `, ${harmless(key.label)}`}`,
@@ -134,7 +134,7 @@ async function rotate({ word, flags, terminal, style }: Chore): Promise<Done> {
 async function revoke({ word, flags, terminal, style }: Chore): Promise<Done> {
   await using place = await openPlace(flags, terminal);
   const keys = new Keys(place.store);
-  const key = await keys.revoke(await idOf(keys, word));
+  const key = await keys.revoke(await idOf(keys, word), principalOf(flags).name);
   const label = key.label === "" ? "" : `, ${harmless(key.label)}`;
   return { report: { ok: true, key }, text: `${style.good("✓ revoked")}  key ${key.id}${label}\n` };
 }

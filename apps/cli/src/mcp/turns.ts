@@ -1,3 +1,4 @@
+import { unlessAborted } from "../runs/unless-aborted.js";
 import { ToolError } from "./said.js";
 
 /** So many may wait at the same time: each holds its code in memory. */
@@ -37,12 +38,4 @@ export class Turns {
     }
     return { [Symbol.dispose]: end };
   }
-}
-
-function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    void work.then(resolve).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

@@ -9,6 +9,7 @@ import {
   type RunRecord,
 } from "bursar";
 import type { Choice } from "./decide.js";
+import { unlessAborted } from "./unless-aborted.js";
 
 /** How a run is accompanied while it is driven. */
 export interface Company {
@@ -103,13 +104,4 @@ async function untilMoved({ id }: RunRecord, { bursar, signal }: Company): Promi
     if (status !== "paused") return;
     await unlessAborted(new Promise((resolve) => setTimeout(resolve, LOOK_MS)), signal);
   }
-}
-
-function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) return abort();
-    signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

@@ -23,3 +23,9 @@ export function checkWait(value: unknown, field: string): void {
     throw new InputError(field, `is ${show(value)}; allowed: 0 or more milliseconds`);
   }
 }
+
+/** A whole number within bounds. */
+export function checkWhole(value: unknown, field: string, least: number, most: number): void {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= least && value <= most) return;
+  throw new InputError(field, `is ${show(value)}; allowed: a whole number from ${least} to ${most}`);
+}

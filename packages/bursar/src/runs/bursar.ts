@@ -84,7 +84,7 @@ export class Bursar implements AsyncDisposable {
       program: (name) => this.programs.named(name),
       drive: (id) => this.drive(id),
       cancel: (id, reason) => this.end(id, { by: "parent", reason }),
-      wake: (id) => this.wake(id),
+      wake: (id) => this.rouse(id),
     });
   }
 
@@ -213,9 +213,14 @@ export class Bursar implements AsyncDisposable {
 
   /** Lets a run go on. What was asked for and has expired is asked for anew. */
   async resume(id: string, by: Principal = OPERATOR): Promise<RunResult> {
-    mayDecide(by, "resume a run");
-    await this.wake(id);
+    await this.wake(id, by);
     return this.result(await this.drive(id));
+  }
+
+  /** The same, and leaves the driving to others. */
+  async wake(id: string, by: Principal = OPERATOR): Promise<void> {
+    mayDecide(by, "resume a run");
+    await this.rouse(id);
   }
 
   /** Ends a run, wherever it stands. */
@@ -317,9 +322,9 @@ export class Bursar implements AsyncDisposable {
   }
 
   /** Lets a run go on, and first those below it that it waits for. */
-  private async wake(id: string): Promise<void> {
+  private async rouse(id: string): Promise<void> {
     const { pause } = await this.find(id);
-    for (const child of pause?.children ?? []) await this.wake(child);
+    for (const child of pause?.children ?? []) await this.rouse(child);
     const operations = await goingOn(this.store, id);
     if (operations.length > 0) await this.store.apply(operations);
   }

@@ -65,6 +65,9 @@ export interface RunRecord {
   readonly version: number;
 }
 
+/** Where a run stands that something can still become of; those that are driven first. */
+export const UNENDED: readonly RunStatus[] = ["running", "paused", "queued"];
+
 const ENDED: ReadonlySet<RunStatus> = new Set(["completed", "failed", "cancelled"]);
 
 /** Whether a run is over for good. */

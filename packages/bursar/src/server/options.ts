@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import { InputError, show } from "../core/errors.js";
-import { checkKeys } from "../core/fields.js";
+import { checkKeys, checkWhole } from "../core/fields.js";
 import type { BudgetLimits, BudgetPolicies } from "../core/input.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
@@ -140,8 +140,8 @@ export function readServerSettings(options: ServerOptions): ServerSettings {
   if (typeof store?.apply !== "function") throw new InputError("store", `is ${show(store)}; allowed: a store`);
   if (typeof bursar?.decide !== "function") throw new InputError("bursar", `is ${show(bursar)}; allowed: a Bursar`);
   if (typeof host !== "string" || host === "") throw new InputError("host", `is ${show(host)}; allowed: an address`);
-  checkCount("port", port, 0, 65_535);
-  checkCount("body_bytes", body_bytes, 1024, MOST_BODY);
+  checkWhole(port, "port", 0, 65_535);
+  checkWhole(body_bytes, "body_bytes", 1024, MOST_BODY);
   const { rate = { burst: 1000, per_second: 200 } } = options;
   for (const name of ["burst", "per_second"] as const) {
     if (!(Number.isFinite(rate[name]) && rate[name] > 0)) {
@@ -157,11 +157,6 @@ export function readServerSettings(options: ServerOptions): ServerSettings {
     ...{ programs: options.programs ?? (() => []), config: options.config ?? (() => ({})) },
     demanding: requireLogin || !isLoopback(host) || (url !== null && !isLoopback(new URL(url).hostname)),
   };
-}
-
-function checkCount(name: string, value: number, least: number, most: number): void {
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw new InputError(name, `is ${show(value)}; allowed: a whole number from ${least} to ${most}`);
 }
 
 function readUrl(url: string | undefined): string | null {

@@ -1,6 +1,5 @@
 import type { BudgetAmounts } from "../core/input.js";
-import { goingOn } from "../runs/decisions.js";
-import { mayDecide, type Principal } from "../runs/principal.js";
+import type { Principal } from "../runs/principal.js";
 import { hasEnded, type RunStatus } from "../runs/record.js";
 import { deferred } from "../runtime/deferred.js";
 import type { RunView } from "../views/shapes.js";
@@ -143,23 +142,14 @@ async function cancel(world: World, asked: Asked): Promise<RunView> {
 
 /** Wakes a run and leaves the driving to a worker. */
 async function resume(world: World, asked: Asked): Promise<RunView> {
-  mayDecide(principalOf(asked), "resume a run");
   const run = await runOf(world, asked.params.id ?? "");
   if (hasEnded(run)) {
     const message = `run ${run.id} is ${run.status}, and does not go on`;
     throw new HttpError(409, { code: "run_ended", message, hint: "start it anew with POST /api/v1/runs" });
   }
-  await wake(world, run.id);
+  await world.bursar.wake(run.id, principalOf(asked));
+  world.settings.onQueued(run.id);
   return viewOf(world, run.id);
-}
-
-async function wake(world: World, id: string): Promise<void> {
-  const { store, settings } = world;
-  const { pause } = await runOf(world, id);
-  for (const child of pause?.children ?? []) await wake(world, child);
-  const operations = await goingOn(store, id);
-  if (operations.length > 0) await store.apply(operations);
-  settings.onQueued(id);
 }
 
 /** Whoever has come so far is known. */

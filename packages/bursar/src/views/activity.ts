@@ -1,5 +1,6 @@
 import type { Document } from "../core/document.js";
 import type { Store } from "../ports/store.js";
+import { UNENDED } from "../runs/record.js";
 import type { Touched } from "./touched.js";
 
 /** What has changed in a store. */
@@ -17,7 +18,7 @@ const MOST_CHAINS = 200;
 const MOST_NOTED = 10_000;
 
 /** The statuses in which something can still change. */
-const ACTIVE = { run: ["running", "paused", "queued"], approval: ["pending"] } as const;
+const ACTIVE = { run: UNENDED, approval: ["pending"] } as const;
 type Kind = keyof typeof ACTIVE;
 
 /** What was seen of a run or an approval. */

@@ -1,5 +1,5 @@
 import type { Head } from "../core/chain/link.js";
-import { InputError, show } from "../core/errors.js";
+import { checkWhole } from "../core/fields.js";
 import type { Store } from "../ports/store.js";
 import type { RunRecord } from "../runs/record.js";
 
@@ -22,8 +22,8 @@ export async function chainPage(
   from: number,
   limit: number,
 ): Promise<ChainPage> {
-  checkCount(from, "from", 0, Number.MAX_SAFE_INTEGER);
-  checkCount(limit, "limit", 1, MOST_LINES);
+  checkWhole(from, "from", 0, Number.MAX_SAFE_INTEGER);
+  checkWhole(limit, "limit", 1, MOST_LINES);
   const head = await store.head(budget);
   const lines: string[] = [];
   let room = MOST_CHARACTERS;
@@ -36,10 +36,4 @@ export async function chainPage(
   }
   const next = from + lines.length;
   return { lines, head, next: head !== null && lines.length > 0 && next <= head.seq ? next : null };
-}
-
-function checkCount(value: number, field: string, least: number, most: number): void {
-  if (!Number.isSafeInteger(value) || value < least || value > most) {
-    throw new InputError(field, `is ${show(value)}; allowed: a whole number from ${least} to ${most}`);
-  }
 }

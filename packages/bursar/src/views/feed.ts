@@ -1,11 +1,9 @@
-import { InputError, show } from "../core/errors.js";
+import { InputError } from "../core/errors.js";
 import { checkKeys, checkWait } from "../core/fields.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
-import type { RunRecord } from "../runs/record.js";
 import { backgroundTimer } from "../runtime/system-clock.js";
 import { Activity, type Changed } from "./activity.js";
-import { type ChainLine, type LinesListener, Tail } from "./tail.js";
 import { ToldStore, type Written } from "./told-store.js";
 import { touchedBy } from "./touched.js";
 
@@ -42,7 +40,6 @@ export class Feed implements Disposable {
   private readonly look_ms: number;
   private readonly failed: (error: unknown) => void;
   private readonly listeners = new Set<(changed: Changed) => void>();
-  private readonly tails = new Map<string, Tail>();
   private readonly isRun = new Map<string, boolean>();
   private activity: Activity | null = null;
   private due: Disposable | null = null;
@@ -81,26 +78,6 @@ export class Feed implements Disposable {
     };
   }
 
-  /** Calls the listener with the lines of a run's chain from a position on, in order and each once; it is waited for. */
-  links(run: Pick<RunRecord, "budget">, from: number, listener: LinesListener): Disposable {
-    this.checkOpen();
-    if (!Number.isSafeInteger(from) || from < 0) {
-      throw new InputError("from", `is ${show(from)}; allowed: a whole number from 0 on`);
-    }
-    const tail = this.tails.get(run.budget) ?? new Tail(this.below, run.budget);
-    this.tails.set(run.budget, tail);
-    const reading = tail.read(from, listener, this.failed);
-    void tail.look().catch(this.failed);
-    this.schedule();
-    return {
-      [Symbol.dispose]: () => {
-        reading[Symbol.dispose]();
-        if (tail.size === 0 && this.tails.get(run.budget) === tail) this.tails.delete(run.budget);
-        this.rest();
-      },
-    };
-  }
-
   /** Settled when the look that is under way is over: everything that changes from then on is told. */
   async ready(): Promise<void> {
     await this.looking;
@@ -109,7 +86,6 @@ export class Feed implements Disposable {
   [Symbol.dispose](): void {
     this.closed = true;
     this.listeners.clear();
-    this.tails.clear();
     this.rest();
   }
 
@@ -119,14 +95,14 @@ export class Feed implements Disposable {
 
   /** Nobody listens: nothing is to be done until somebody does. */
   private rest(): void {
-    if (this.listeners.size === 0) this.activity = null;
-    if (this.listeners.size > 0 || this.tails.size > 0) return;
+    if (this.listeners.size > 0) return;
+    this.activity = null;
     this.due?.[Symbol.dispose]();
     this.due = null;
   }
 
   private schedule(): void {
-    if (this.listeners.size === 0 && this.tails.size === 0) return;
+    if (this.listeners.size === 0) return;
     this.due ??= this.timer.after(this.look_ms, () => {
       this.due = null;
       this.look();
@@ -144,7 +120,6 @@ export class Feed implements Disposable {
 
   private async lookOnce(): Promise<void> {
     const { activity } = this;
-    for (const tail of this.tails.values()) await tail.look();
     if (activity === null) return;
     const isFirst = activity.isNew;
     const changed = await activity.look();
@@ -154,10 +129,8 @@ export class Feed implements Disposable {
 
   /** Something was written through our store. */
   private hear(written: Written): void {
-    if (this.listeners.size === 0 && this.tails.size === 0) return;
-    const touched = touchedBy(written);
-    for (const chain of touched.chains.keys()) void this.tails.get(chain)?.look().catch(this.failed);
     if (this.activity === null) return;
+    const touched = touchedBy(written);
     this.activity.note(touched);
     const of = (kind: string) => touched.documents.filter((each) => each.kind === kind).map(({ id }) => id);
     const runs = new Set([...of("run"), ...touched.driven]);
@@ -196,4 +169,4 @@ export class Feed implements Disposable {
   }
 }
 
-export type { ChainLine, Changed, LinesListener };
+export type { Changed };

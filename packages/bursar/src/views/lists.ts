@@ -1,4 +1,5 @@
 import { InputError, show } from "../core/errors.js";
+import { checkWhole } from "../core/fields.js";
 import type { Store } from "../ports/store.js";
 import { type ApprovalStatus, readApproval } from "../runs/approval.js";
 import type { RunStatus } from "../runs/record.js";
@@ -76,9 +77,7 @@ function wantedBy({
 /** How many are wanted, or which is the first: a whole number that is not beyond reason. */
 export function countIn(value: number | undefined, field: string): number {
   const count = value ?? SHOWN;
-  if (!Number.isSafeInteger(count) || count < 1 || count > MOST_ITEMS) {
-    throw new InputError(field, `is ${show(value)}; allowed: a whole number from 1 to ${MOST_ITEMS}`);
-  }
+  checkWhole(count, field, 1, MOST_ITEMS);
   return count;
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from "../core/chain/canonical.js";
 import { writeAmount } from "../core/dimension.js";
 import type { Document } from "../core/document.js";
 import type { Store } from "../ports/store.js";
-import { hasEnded, type RunStatus } from "../runs/record.js";
+import { hasEnded, type RunStatus, UNENDED } from "../runs/record.js";
 import { latest } from "./latest.js";
 import { listApprovals, RUN_STATUSES } from "./lists.js";
 import { BRIEF, type RunBrief, readBrief } from "./run-brief.js";
@@ -17,8 +17,7 @@ const MOST_SUMMED = 500;
 
 /** What is running, spending and waiting. Of runs below others, only what waits for somebody is shown. */
 export async function overview(store: Store): Promise<Overview> {
-  const statuses: readonly RunStatus[] = ["running", "paused", "queued"];
-  const active = (await Promise.all(statuses.map((status) => runsOf(store, status)))).flat();
+  const active = (await Promise.all(UNENDED.map((status) => runsOf(store, status)))).flat();
   const [runs, spending, waiting, recent] = await Promise.all([
     countsOf(store),
     spendingOf(store, active),

@@ -1,7 +1,7 @@
 import type { Document } from "../core/document.js";
 import type { Store } from "../ports/store.js";
 import { sessionBudget } from "../runs/opening.js";
-import { hasEnded } from "../runs/record.js";
+import { hasEnded, UNENDED } from "../runs/record.js";
 import { dimensionViews } from "./dimension-view.js";
 import { latest } from "./latest.js";
 import { ownerOf } from "./owner.js";
@@ -12,7 +12,6 @@ import type { SessionView } from "./shapes.js";
 
 /** The sessions of so many runs are shown, the latest ones and all of those that have not ended. */
 const MOST_RUNS = 500;
-const ACTIVE = ["running", "paused", "queued"] as const;
 
 interface Group {
   readonly runs: RunBrief[];
@@ -32,7 +31,7 @@ export async function sessionViews(store: Store): Promise<readonly SessionView[]
 }
 
 async function someRuns(store: Store): Promise<readonly RunBrief[]> {
-  const pages = [undefined, ...ACTIVE].map((status) => {
+  const pages = [undefined, ...UNENDED].map((status) => {
     const read = (document: Document) => {
       const run = readBrief(document);
       return run.parent === null ? run : null;

@@ -3,7 +3,7 @@
 export { approvalView } from "./approval-view.js";
 export { burnDown } from "./burn-down.js";
 export { type ChainPage, chainPage } from "./chain-page.js";
-export { type ChainLine, type Changed, Feed, type FeedOptions, type LinesListener } from "./feed.js";
+export { type Changed, Feed, type FeedOptions } from "./feed.js";
 export { type ApprovalListOptions, listApprovals, listRuns, type RunListOptions } from "./lists.js";
 export { overview } from "./overview.js";
 export { leftOf, type Position, positionsFor, positionsOf } from "./position.js";

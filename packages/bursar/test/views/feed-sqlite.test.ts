@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { defineAgent, openBursar } from "bursar";
 import { SqliteStore } from "bursar/sqlite";
 import { FakeClock } from "bursar/testing";
-import { type ChainLine, Feed, listRuns, overview, runView } from "bursar/views";
+import { Feed, listRuns, overview, runView } from "bursar/views";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../stores/folder.js";
 
@@ -35,14 +35,11 @@ test("two processes on one file: what one does, listeners of the other hear", as
   await other.start("speaker", null, { id: "r" });
   await until(timer, () => told.has("r"));
 
-  const lines: ChainLine[] = [];
-  using __ = feed.links({ budget: "r" }, 0, (more) => void lines.push(...more));
   told.clear();
   await other.drive("r");
-  const head = await theirs.head("r");
-  await until(timer, () => told.has("r") && lines.length === (head?.seq ?? 0) + 1);
-  expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_line, index) => index));
-  expect(await runView(mine, "r")).toMatchObject({ status: "completed", result: "done", links: lines.length });
+  await until(timer, () => told.has("r"));
+  const links = ((await theirs.head("r"))?.seq ?? 0) + 1;
+  expect(await runView(mine, "r")).toMatchObject({ status: "completed", result: "done", links });
   expect(faults).toEqual([]);
 });
 
