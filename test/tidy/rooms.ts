@@ -15,7 +15,7 @@ export interface Package {
 }
 
 /** Adapters stand side by side and do not know each other; what two of them need belongs into the runtime or below. */
-const ADAPTER: Room = { imports: ["runs", "runtime", "ports", "core"], world: "packages" };
+const ADAPTER: Room = { imports: ["runs", "foresight", "runtime", "ports", "core"], world: "packages" };
 
 /** The arrows of the design: apps → adapters and facades → runs → runtime → ports → core. */
 export const ROOMS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
@@ -23,7 +23,8 @@ export const ROOMS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
     core: { imports: [], world: "nothing" },
     ports: { imports: ["core"], world: "nothing" },
     runtime: { imports: ["ports", "core"], world: "node" },
-    runs: { imports: ["runtime", "ports", "core"], world: "node" },
+    foresight: { imports: ["ports", "core"], world: "nothing" },
+    runs: { imports: ["foresight", "runtime", "ports", "core"], world: "node" },
     stores: ADAPTER,
     ambient: { imports: ["stores", ...ADAPTER.imports], world: "node" },
     models: ADAPTER,
@@ -35,9 +36,9 @@ export const ROOMS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
     prompt: { imports: ["models", ...ADAPTER.imports], world: "packages" },
     testing: ADAPTER,
     // What faces show; they import it, and it imports none of them.
-    views: { imports: ["runs", "runtime", "ports", "core"], world: "node" },
+    views: { imports: ["runs", "foresight", "runtime", "ports", "core"], world: "node" },
     // Of the models it needs how deep a JSON text is nested, as the gateway does.
-    server: { imports: ["views", "gateway", "models", "runs", "runtime", "ports", "core"], world: "node" },
+    server: { imports: ["views", "gateway", "models", "runs", "foresight", "runtime", "ports", "core"], world: "node" },
   },
   "packages/sandbox": {
     analysis: { imports: [], world: "nothing" },

@@ -3,11 +3,16 @@ import type { JsonObject } from "./chain/canonical.js";
 import { BursarError } from "./errors.js";
 
 /** What a store keeps beside budgets, calls and chains. */
-export type DocumentKind = "run" | "approval" | "session" | "lease" | "key" | "token";
+export type DocumentKind = "run" | "approval" | "session" | "lease" | "key" | "token" | "history" | "batch";
 
-export const DOCUMENT_KINDS: readonly DocumentKind[] = ["run", "approval", "session", "lease", "key", "token"];
+export const DOCUMENT_KINDS: readonly DocumentKind[] = [
+  ...(["run", "approval", "session", "lease", "key", "token", "history", "batch"] as const),
+];
 
-/** Something that changes as a whole: the state of a run, an approval, a session, a lease, a key of the gateway, a token of the server. */
+/**
+ * Something that changes as a whole: the state of a run, an approval, a session, a lease, a key of the gateway, a token of the
+ * server, what past runs and calls took, a batch of calls that wait.
+ */
 export interface Document {
   readonly kind: DocumentKind;
   readonly id: string;

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
+import type { Known, Opinion } from "./foresight.js";
 
 /** What a program gets in place of the world: every effect is asked for here, numbered, governed and journaled. */
 export interface Stage {
@@ -74,6 +75,8 @@ export interface Program {
   readonly source: JsonObject | null;
   /** The programs that it alone may start, by the names under which it does. */
   readonly children?: readonly Program[];
+  /** What it will take, as far as that can be read off the program itself; null when it cannot. Nothing is done for it. */
+  expects?(input: Json, known: Known): Promise<Opinion | null>;
   /** Executes it to its end, from where it was saved if it was. */
   play(stage: Stage, input: Json): Played;
 }

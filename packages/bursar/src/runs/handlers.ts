@@ -4,6 +4,7 @@ import { nearest } from "../core/nearest.js";
 import type { Model } from "../ports/model.js";
 import type { ChildGrant, Deed, Handlers } from "./deed.js";
 import { RunError } from "./error.js";
+import { modelDeed } from "./model-deed.js";
 import { mismatch } from "./schema.js";
 import { type Tool, useTool } from "./tool.js";
 
@@ -83,19 +84,6 @@ function toolDeed(tools: ReadonlyMap<string, Tool>, { name, args: given = null, 
     approval: tool.approval ?? false,
     interrupted: tool.interrupted ?? "repeat",
     make: (doing) => useTool(tool, args, doing),
-  };
-}
-
-async function modelDeed(model: Model | null, { request = null, final = false, ...rest }: JsonObject): Promise<Deed> {
-  if (model === null) throw new RunError("no_model", "no model is configured for this run");
-  // Guests hand the request over as it is, agents inside of an object.
-  const wanted: Json = request ?? rest;
-  const named = typeof wanted === "object" && wanted !== null && "model" in wanted ? String(wanted.model) : null;
-  const name = named ?? model.name ?? "default";
-  return {
-    ...{ kind: "call", capability_id: `llm:${name}`, call: "model", final: final === true },
-    asked: await model.quote(wanted),
-    make: ({ signal, key }) => model.call(wanted, { signal, key }),
   };
 }
 

@@ -44,6 +44,8 @@ export const TABLES: Readonly<Record<DocumentKind, string>> = {
   lease: "leases",
   key: "keys",
   token: "tokens",
+  history: "histories",
+  batch: "batches",
 };
 
 type Terms = Pick<Budget, "scope" | "funding" | "limits" | "policies" | "thresholds" | "deadline">;

@@ -66,6 +66,11 @@ function migrations({ serial, name }: Dialect): readonly Migration[] {
     { version: 2, name: "keys of the gateway", statements: documents("keys") },
     { version: 3, name: "tokens of the server", statements: documents("tokens") },
     { version: 4, name: "the latest documents", statements: DOCUMENTS.flatMap(numbered) },
+    {
+      version: 5,
+      name: "histories and batches",
+      statements: ["histories", "batches"].flatMap((table) => [...documents(table), ...numbered(table)]),
+    },
   ];
 }
 

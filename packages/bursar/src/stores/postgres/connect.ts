@@ -17,7 +17,7 @@ const DIALECT = { serial: "BIGINT GENERATED ALWAYS AS IDENTITY", name: 'TEXT COL
 const EXTRA: Readonly<Record<number, readonly string[]>> = {
   1: [...STORAGE, ...PLANS],
   // Functions replace those of the versions before, and come last, when all the tables they read are there.
-  4: [...DOCUMENT_FUNCTIONS, ...FUNCTIONS],
+  5: [...DOCUMENT_FUNCTIONS, ...FUNCTIONS],
 };
 
 export interface Address {

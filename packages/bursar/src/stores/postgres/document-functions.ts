@@ -8,10 +8,10 @@ export const WANTED_DOCUMENTS: string = Object.entries(TABLES)
   )
   .join(" UNION ALL ");
 
-/** The same statements for every table of documents. */
+/** The same statements for every table of documents, done for those that are concerned: most concern one. */
 function each(statement: (kind: string, table: string) => string): string {
   return Object.entries(TABLES)
-    .map(([kind, table]) => statement(kind, table))
+    .map(([kind, table]) => `IF documents @> '[{"kind": "${kind}"}]' THEN ${statement(kind, table)} END IF;`)
     .join("\n");
 }
 

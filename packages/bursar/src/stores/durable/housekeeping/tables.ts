@@ -44,4 +44,6 @@ export const ALL_TABLES: readonly Table[] = [
   { name: "leases", ...document },
   { name: "keys", ...document },
   { name: "tokens", ...document },
+  { name: "histories", ...document },
+  { name: "batches", ...document },
 ];

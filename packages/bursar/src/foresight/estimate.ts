@@ -1,0 +1,23 @@
+import type { Opinion, Prediction } from "../ports/foresight.js";
+
+/** Who says what a run will take: the program itself, its own past, or a model that was asked. */
+export type Source = "program" | "history" | "model";
+
+/** What one source said. */
+export interface SourcedOpinion extends Opinion {
+  readonly source: Source;
+  /** How many past runs it rests on; 0 where it rests on none. */
+  readonly samples: number;
+}
+
+/** What is expected of one dimension, and whose word that is. */
+export interface Expected extends Prediction {
+  readonly source: Source;
+}
+
+/** What a run is expected to take, before its first token is spent. In ledger units. */
+export interface Estimate {
+  readonly dimensions: Readonly<Record<string, Expected>>;
+  readonly opinions: readonly SourcedOpinion[];
+  readonly made: number;
+}

@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { boundOf, type Figure } from "../../src/foresight/bound.js";
+import type { Prediction } from "../../src/ports/foresight.js";
+
+/** A small generator of our own, so that a seed gives the same history everywhere. */
+function chance(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function normal(next: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
+}
+
+const SHAPES: Readonly<Record<string, (next: () => number) => number>> = {
+  "about the same": (next) => 10_000 * (1 + 0.05 * normal(next)),
+  "over orders of magnitude": (next) => 1000 * Math.exp(normal(next)),
+  "two kinds of work": (next) => (next() < 0.3 ? 50_000 : 2000) * (1 + 0.1 * normal(next)),
+  "a heavy tail": (next) => 500 * (1 - next()) ** (-1 / 1.5),
+  "evenly spread": (next) => 100 + 900 * next(),
+};
+
+const TRIES = 4000;
+
+/** In how many of many made-up histories the next run does not pass its bound. */
+function coverage(draw: (next: () => number) => number, count: number): number {
+  let covered = 0;
+  for (let seed = 1; seed <= TRIES; seed++) {
+    const next = chance(seed * 7919 + count);
+    const figures = Array.from({ length: count }, (): Figure => ({ value: Math.max(0, draw(next)), cut: false }));
+    if (Math.max(0, draw(next)) <= (boundOf(figures) as Prediction).upper) covered++;
+  }
+  return covered / TRIES;
+}
+
+describe("what 95 of 100 runs do not pass", () => {
+  for (const [shape, draw] of Object.entries(SHAPES)) {
+    it.each([10, 15, 30, 200])(`covers 90 to 99 % after %i runs of a program whose figures are ${shape}`, (count) => {
+      const share = coverage(draw, count);
+      expect(share).toBeGreaterThanOrEqual(0.9);
+      expect(share).toBeLessThanOrEqual(0.99);
+    });
+  }
+
+  it.each(Object.entries(SHAPES))("is careful after five runs whose figures are %s", (_, draw) => {
+    expect(coverage(draw, 5)).toBeGreaterThanOrEqual(0.9);
+  });
+
+  it("is wide after one run", () => {
+    const { median, upper } = boundOf([{ value: 1000, cut: false }]) as Prediction;
+    expect(median).toBe(1000);
+    expect(upper).toBeGreaterThan(3000);
+  });
+
+  it("is nothing without a run", () => {
+    expect(boundOf([])).toBeNull();
+  });
+
+  it("is never below what most runs have taken, nor below the median", () => {
+    const figures = fc.array(fc.record({ value: fc.nat(1e12), cut: fc.boolean() }), { minLength: 1, maxLength: 300 });
+    fc.assert(
+      fc.property(figures, (past) => {
+        const { median, upper } = boundOf(past) as Prediction;
+        expect(upper).toBeGreaterThanOrEqual(median);
+        expect(past.filter(({ value }) => value > upper).length / past.length).toBeLessThanOrEqual(0.05);
+      }),
+    );
+  });
+
+  it("is not moved by one run that went astray among many", () => {
+    const figures = Array.from({ length: 100 }, (_, at): Figure => ({ value: 1000 + at, cut: false }));
+    const calm = boundOf(figures) as Prediction;
+    const astray = boundOf([...figures, { value: 1e12, cut: false }]) as Prediction;
+    expect(astray.upper).toBeLessThanOrEqual(calm.upper + 2);
+  });
+});
