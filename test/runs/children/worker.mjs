@@ -72,7 +72,11 @@ const bursar = openBursar({
   ...{ worker, claim_ms: errand.claim_ms, changed: ({ id, status }) => say({ run: id, status }) },
 });
 const failed = (error, run) => say({ run, fault: { code: error?.code, message: error?.message } });
-for (const { program, input, options } of starts) await bursar.start(program, input, options);
+for (const { program, input, options } of starts) {
+  const { id, status } = await bursar.start(program, input, options);
+  // A worker that was killed between the end of a run and its last word has told nobody.
+  if (["completed", "failed", "cancelled"].includes(status)) say({ run: id, status });
+}
 const by = { name: "ann", role: "operator" };
 for (const { id, extensions } of approves) {
   bursar.approve(`${id}/checkpoint`, { by, extensions }).catch((error) => failed(error, id));
