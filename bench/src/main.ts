@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { chain } from "./chain.js";
 import { context } from "./context.js";
+import { foresight } from "./foresight/foresight.js";
 import { gate } from "./gate.js";
 import { gateway } from "./gateway/gateway.js";
 import { models } from "./models/models.js";
@@ -32,6 +33,7 @@ const BENCHES: readonly Bench[] = [
   models,
   gateway,
   page,
+  foresight,
 ];
 const RESULTS = fileURLToPath(new URL("../results", import.meta.url));
 

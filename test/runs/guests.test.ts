@@ -184,8 +184,15 @@ test("a program that runs out of fuel pauses, and goes on when it is given more"
   const limits = { fuel: 5_000_000, wall_clock_ms: null };
   const paused = await bursar.run("counter", {}, { id: "r", limits, policies: { fuel: "approval_required" } });
   expect(paused).toMatchObject({ status: "paused", exhausted_dimension: "fuel" });
+  const exhausted = { fuel_analysis: { status: "exhausted" }, error_guidance: { error_type: "OutOfFuel" } };
+  expect(paused.execution).toMatchObject(exhausted);
   const done = await bursar.approve("r/checkpoint", { by: ANN, extensions: { fuel: 10_000_000_000 } });
   expect(done).toMatchObject({ status: "completed", result: 19_999_900_000, output: { stdout: "begun\n" } });
+  expect(done.execution).toMatchObject({
+    fuel_analysis: { status: "efficient" },
+    error_guidance: null,
+  });
   const stopped = await bursar.run("counter", {}, { id: "q", limits });
   expect(stopped).toMatchObject({ status: "failed", failure: { dimension: "fuel" }, output: { stdout: "begun\n" } });
+  expect(stopped.execution).toMatchObject(exhausted);
 });

@@ -17,6 +17,7 @@ Commands:
   config        what agents may use: show, check, init
   demo          watch a simulated run meet a real budget
   deny          say no to a request
+  estimate      what a run would take, before anything is spent
   exec          run Python or JavaScript in the sandbox
   gateway       hard budgets for clients of any language, by a base address
   keys          the keys of the gateway: list, create, rotate, revoke
@@ -47,7 +48,7 @@ Exit codes:
   2    the command line, or the URL of the store, was not understood
   3    a run was cancelled
   4    a run has paused, and waits for an approval
-  5    a limit has stopped a run
+  5    a limit has stopped a run, or would not suffice for one
   130  interrupted
   141  nobody read the output to its end
 
@@ -71,6 +72,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["config", async () => (await import("./commands/config.js")).config],
   ["demo", async () => (await import("./commands/demo.js")).demo],
   ["deny", async () => (await import("./commands/deny.js")).deny],
+  ["estimate", async () => (await import("./commands/estimate.js")).estimate],
   ["exec", async () => (await import("./commands/exec.js")).exec],
   ["gateway", async () => (await import("./commands/gateway.js")).gateway],
   ["keys", async () => (await import("./commands/keys.js")).keys],

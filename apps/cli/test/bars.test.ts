@@ -62,8 +62,8 @@ describe("the bars of a run", () => {
 
   test("give up the owner, then the figures, then the bar itself as the terminal gets narrower", () => {
     expect(renderBars(positions, 60, PLAIN)[2]).toBe("  llm_tokens    ███████│▒▒░░│░░  11,350 + 6,000 of 25,000");
-    expect(renderBars(positions, 40, PLAIN)[2]).toBe("  llm_tokens    ███████▒│▒▒░│░░░  69 %");
-    expect(renderBars(positions, 24, PLAIN)[2]).toBe("  llm_tokens    69 %");
+    expect(renderBars(positions, 40, PLAIN)[2]).toBe("  llm_tokens    █████▒│▒░│░░  45 + 24 %");
+    expect(renderBars(positions, 26, PLAIN)[2]).toBe("  llm_tokens    45 + 24 %");
     expect(renderBars(positions, 10, PLAIN)[2]).toBe("  llm_tok…");
   });
 

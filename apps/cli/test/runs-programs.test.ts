@@ -76,11 +76,26 @@ test("a program that fails says so, and what it printed is kept", () => {
   expect(stage.run("show", "raises").stdout).toContain("before");
 });
 
+test("a program that fails is told what the sandbox makes of it, in every command", () => {
+  writeFileSync(stage.at("outside.py"), 'open("/etc/passwd")\n');
+  const { stderr } = stage.run("run", stage.at("outside.py"), "--id", "outside");
+  expect(stderr).toMatch(/── \d+k fuel, no limit\n {2}PathRestriction: FileNotFoundError: \/etc\/passwd\n/);
+  expect(stderr).toContain("  • Use absolute paths like '/app/data.txt'");
+  const shown = stage.run("show", "outside").stdout;
+  expect(shown).toMatch(/sandbox\n {2}── \d+k fuel, no limit\n {2}PathRestriction/);
+  expect(stage.json("show", "outside").said).toMatchObject({
+    execution: { fuel_analysis: { budget: null }, error_guidance: { error_type: "PathRestriction" } },
+  });
+});
+
 test("an endless program is stopped by its limits", () => {
   writeFileSync(stage.at("endless.js"), "for (;;) {}");
   const { status, said } = stage.json("run", stage.at("endless.js"), "--budget", "fuel=50000000");
   expect(status).toBe(5);
   expect(said).toMatchObject({ failure: { code: "exhausted", dimension: "fuel" }, usage: { fuel: 50_000_000 } });
+  expect(said).toMatchObject({
+    execution: { fuel_analysis: { status: "exhausted" }, error_guidance: { error_type: "OutOfFuel" } },
+  });
 });
 
 test("escape sequences of a program reach no file as anything else, and its name no terminal", () => {

@@ -44,7 +44,7 @@ export async function openTuiStage() {
   const lookout = new Lookout(store, controls.see);
   controls.connect(acts, lookout);
   return {
-    ...{ store, bursar, equipment, controls, acts, lookout, left },
+    ...{ store, bursar, equipment, program, controls, acts, lookout, left },
     /** Starts a run that pauses for its third step. */
     paused: (id: string) =>
       bursar.run(program, { notes: 4 }, { id, limits: { steps: 2 }, policies: { steps: "approval_required" } }),

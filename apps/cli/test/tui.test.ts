@@ -313,6 +313,28 @@ describe("the screen", () => {
     expect(small).toEqual(["window too small: 39 × 10", "at least 40 × 10; q quits"]);
   });
 
+  test("shows below the steps what the sandbox says of a program, also in a small window", async () => {
+    await using stage = await openTuiStage();
+    await stage.paused("nightly");
+    await stage.lookout.look();
+    stage.lookout.watch("nightly");
+    await until(() => stage.controls.view.sight.page !== null);
+    const { page } = stage.controls.view.sight;
+    if (page === null) throw new Error("there is no page");
+    const fuel_analysis = { consumed: 5e6, budget: 5e6, utilization_percent: 100, status: "exhausted" };
+    const error_guidance = {
+      error_type: "OutOfFuel",
+      error_message: "trapped",
+      actionable_guidance: ["do \x1b[1mless"],
+    };
+    const run = { ...page.run, execution: { fuel_analysis, error_guidance } };
+    const sight = { ...stage.controls.view.sight, page: { ...page, run } };
+    const state = { ...BEGIN, page: { run: "nightly", part: "steps" as const, back: 0 } };
+    const lines = frame(state, sight, { title: "", driving: 0 }, { columns: 80, rows: 24 }, style);
+    expect(lines.join("\n")).toMatch(/── 5M of 5M fuel, 100 %, exhausted\n {2}OutOfFuel: trapped\n {4}• do .\[1mless/);
+    expect(lines.join("\n")).not.toContain("\x1b");
+  });
+
   test("says when the store cannot be read, and shows what it has", () => {
     const broken: Sight = { ...NOTHING, now: 1, problem: "disk I/O error" };
     const lines = frame(BEGIN, broken, { title: "", driving: 0 }, { columns: 80, rows: 24 }, style);

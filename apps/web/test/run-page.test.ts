@@ -1,5 +1,5 @@
 import { openSandbox, type Sandbox } from "@bursar/sandbox";
-import { defineAgent, execHandler } from "bursar";
+import { defineAgent, execHandler, guestProgram } from "bursar";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openScene, POLL, QUESTIONS, type Scene, TIGHT } from "./scene.js";
 
@@ -8,6 +8,12 @@ const coder = defineAgent("coder", async (ctx) => {
   await ctx.exec("javascript", "console.log(6 * 7)", { fuel: 50_000_000 });
   return ctx.exec("javascript", "while (true) {}", { fuel: 20_000_000 });
 });
+
+/** Is itself code that nobody trusts. */
+const guest = (name: string, language: "python" | "javascript", code: string) =>
+  guestProgram(name, { language, code, packages: [], memory_bytes: 64 * 1024 * 1024 }, async () => sandbox);
+const looper = guest("looper", "javascript", 'console.log("begun"); while (true) {}');
+const reader = guest("reader", "python", 'open("/etc/passwd")');
 
 /** Stays under way for as long as nobody ends it. */
 const sleeper = defineAgent("sleeper", async (ctx) => {
@@ -36,7 +42,7 @@ let scene: Scene;
 beforeAll(async () => {
   sandbox = await openSandbox();
   scene = await openScene({
-    programs: [coder, sleeper, crawler, clerk],
+    programs: [coder, sleeper, crawler, clerk, looper, reader],
     handlers: { exec: execHandler(async () => sandbox) },
   });
 });
@@ -151,6 +157,23 @@ describe("the page of a run", () => {
     await page.getByText("OutOfFuel").first().waitFor();
     await page.getByText("What to do").waitFor();
     expect(visit.faults).toEqual([]);
+  });
+
+  test("shows the same of a run that is itself a program in the sandbox", async () => {
+    const run = await scene.run("looper", null, { limits: { fuel: 20_000_000 } });
+    await using visit = await scene.visit(`/runs/${run}`);
+    const outcome = visit.page.getByRole("region", { name: "Outcome and output" });
+
+    await outcome.getByText("Fuel: exhausted").waitFor();
+    await outcome.getByRole("img", { name: "Fuel: 20M of 20M used (100 %)" }).waitFor();
+    await outcome.getByText("For a run: raise its limit").waitFor();
+    expect(visit.faults).toEqual([]);
+
+    const other = await scene.run("reader", null, {});
+    await using second = await scene.visit(`/runs/${other}`);
+    await second.page.getByText("PathRestriction").first().waitFor();
+    await second.page.getByText(/Fuel: efficient, [\d.]+[KM], no limit/).waitFor();
+    expect(second.faults).toEqual([]);
   });
 });
 

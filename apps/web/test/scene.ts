@@ -7,6 +7,7 @@ import {
   type Program,
   type StartOptions,
   type Store,
+  type Tool,
   Worker,
 } from "bursar";
 import { openServer, type ServerOptions } from "bursar/server";
@@ -59,6 +60,7 @@ export const QUESTIONS = { questions: ["rivers", "lakes", "seas", "wells"] };
 export interface SceneOptions {
   readonly store?: Store;
   readonly programs?: readonly Program[];
+  readonly tools?: readonly Tool[];
   readonly handlers?: Handlers;
   readonly server?: Partial<ServerOptions>;
 }
@@ -67,6 +69,7 @@ export interface SceneOptions {
 export async function openScene({
   store = new MemoryStore(),
   programs = [],
+  tools = [],
   handlers = {},
   server: more = {},
 }: SceneOptions = {}) {
@@ -75,7 +78,7 @@ export async function openScene({
   const bursar = openBursar({
     store: feed.store,
     programs: [researcher, chief, sender, ...programs],
-    tools: [answer, send],
+    tools: [answer, send, ...tools],
     handlers,
   });
   const worker = new Worker({ bursar, every_ms: 20 });

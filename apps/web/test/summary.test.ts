@@ -21,6 +21,33 @@ test.for([
   expect(summaryOf(link(event, "BudgetConsumptionRecorded", data))).toBe(line);
 });
 
+test.for([
+  [
+    "RunEstimated",
+    { fits: false, dimensions: { cost_usd: { median: 0.1, upper: 0.6 }, steps: { median: 4, upper: 9 } } },
+    "expected not to fit: cost about $0.10, up to $0.60; steps about 4, up to 9",
+  ],
+  ["RunEstimated", { fits: true, dimensions: {} }, "expected: nobody knows what it will take"],
+  [
+    "TierSwitched",
+    {
+      ...{ from: { model: "large", quote: { cost_usd: 0.4 } }, to: { model: "small", quote: { cost_usd: 0.1 } } },
+      reason: "too little is left",
+    },
+    "large (cost $0.40) → small (cost $0.10): too little is left",
+  ],
+  ["TierSwitched", { from: null, to: { model: "small", quote: null }, reason: "fits" }, "small: fits"],
+  [
+    "Batched",
+    { model: "small", quote_usd: 0.05, full_quote_usd: 0.1 },
+    "small waits in a batch: up to $0.05 instead of $0.10",
+  ],
+  ["Saved", { kind: "cache", saved_usd: 0.02 }, "$0.02 saved: the answer was kept from before"],
+  ["Saved", { kind: "embeddings", saved_usd: 0 }, "a request saved: sent together with others"],
+] as const)("%s in a line", ([action, data, line]) => {
+  expect(summaryOf(link(null, action, data))).toBe(line);
+});
+
 test("what is not known is told by what it says, without what every link says", () => {
   const data = { run_id: "r", budget: "r", at: 1, checkpoint_id: "k", nested: { a: 1 }, done: true };
 

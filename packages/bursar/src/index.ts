@@ -79,9 +79,19 @@ export type { ExhaustionPolicy, Policies } from "./core/policy.js";
 export { NoRoomError, RefusedError } from "./core/refused.js";
 export type { Time } from "./core/time.js";
 export { type CallKind, estimateTokens, extractUsage } from "./core/usage.js";
+export {
+  type Calibrated,
+  type CalibrationOptions,
+  type CalibrationRow,
+  calibration,
+} from "./foresight/calibration.js";
+export type { Estimate, Expected, Source, SourcedOpinion } from "./foresight/estimate.js";
+export type { Preflight, PreflightDimension, PreflightPolicy } from "./foresight/preflight.js";
+export type { Batches, BatchTerms } from "./ports/batches.js";
 export type { Clock } from "./ports/clock.js";
-export type { Model, ModelAnswer } from "./ports/model.js";
-export type { Asked, Output, OwnEffect, Played, Program, Stage } from "./ports/program.js";
+export type { Known, Opinion, Prediction, Predictor, Question } from "./ports/foresight.js";
+export type { Choosing, Model, ModelAnswer, ModelChoice } from "./ports/model.js";
+export type { Asked, Execution, Output, OwnEffect, Played, Program, Stage } from "./ports/program.js";
 export type {
   GuestAnswer,
   GuestMoment,
@@ -94,8 +104,15 @@ export type {
   Sandbox,
 } from "./ports/sandbox.js";
 export type { Latest, Outcomes, Store } from "./ports/store.js";
+export type { HysteresisOptions, KnownCapability, TierListOptions, TierOptions, TiersOptions } from "./ports/tiers.js";
 export type { Timer } from "./ports/timer.js";
-export { type AgentContext, type AgentOptions, defineAgent, type SpawnBudget } from "./runs/agent.js";
+export {
+  type AgentContext,
+  type AgentOptions,
+  defineAgent,
+  type ModelOptions,
+  type SpawnBudget,
+} from "./runs/agent.js";
 export { answersOf } from "./runs/answers.js";
 export {
   type ApprovalKind,
@@ -105,7 +122,7 @@ export {
   readApproval,
 } from "./runs/approval.js";
 export { Bursar, openBursar } from "./runs/bursar.js";
-export type { BursarOptions } from "./runs/bursar-options.js";
+export type { BursarOptions, ForesightOptions } from "./runs/bursar-options.js";
 export { runOfCheckpoint } from "./runs/checkpoint.js";
 export { type Claim, claimOf } from "./runs/claim.js";
 export { ApprovalError, type ApproveOptions, type DenyOptions, pendingRequests } from "./runs/decisions.js";
@@ -113,6 +130,7 @@ export type { Asking, CallDeed, ChildGrant, ChildRequest, Deed, Doing, Handler, 
 export type { DefaultTerms } from "./runs/default-terms.js";
 export { ClaimLostError, ReplayError, RunError, type WrittenError } from "./runs/error.js";
 export { execHandler } from "./runs/exec.js";
+export type { Expectation } from "./runs/expectation.js";
 export { type ExtensionWish, requestExtension } from "./runs/extension-request.js";
 export { type HostCallOptions, handleHostCallGoverned } from "./runs/governed.js";
 export type { GovernedFetch } from "./runs/governed-fetch.js";

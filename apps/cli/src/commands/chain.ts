@@ -12,7 +12,8 @@ const COMMAND: RunsCommand = {
 The chain of a run: all that was decided about it, as links in order.
 
 Flags:
-  --full             whole links for people; they are cut to the line otherwise
+  --full             whole links; otherwise they are cut to the line, and what
+                     was expected, saved or chosen is told in a sentence
 ${COMMON_HELP}
 
 With --json each link is a line, exactly as it was hashed: \`bursar verify\`
@@ -40,7 +41,7 @@ async function print({ word, flags, terminal, style }: Chore): Promise<Done> {
   const columns = flags.full === true || !terminal.isTerminal ? Number.POSITIVE_INFINITY : terminal.columns();
   for await (const line of place.store.chain(run.budget)) {
     signal.throwIfAborted();
-    await pour(flags.json === true ? `${line}\n` : linkText(parseLine(line), columns, style));
+    await pour(flags.json === true ? `${line}\n` : linkText(parseLine(line), columns, style, flags.full === true));
   }
   return { report: null, text: "" };
 }

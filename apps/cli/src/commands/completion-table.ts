@@ -31,6 +31,7 @@ export const VALUES: Readonly<Record<string, readonly string[]>> = {
   "mcp --role": ["agent", "operator"],
   "mcp --setup": ["claude-code", "claude-desktop", "cursor", "vscode"],
   "packages add --source": ["auto", "pypi", "debian"],
+  "run --preflight": ["refuse", "ask", "warn", "off"],
   "runs --status": STATUSES,
   "tokens create --role": ROLES,
 };

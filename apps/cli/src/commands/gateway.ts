@@ -4,6 +4,7 @@ import { UsageError } from "../args.js";
 import { readSpan } from "../render/quantities.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { COMMON_HELP, type Given, limitsOf, pairsOf, textOf } from "../runs/flags.js";
+import { gatewayForesight } from "../runs/foresight.js";
 import { configOf, isKept, makePlace, type Place } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
 import { readPrices } from "./gateway-prices.js";
@@ -128,15 +129,16 @@ interface Parts {
   readonly telling: GatewayTelling;
 }
 
-async function begin(flags: Given, { store }: Place, { budget, upstreams, telling }: Parts): Promise<Gateway> {
+async function begin(flags: Given, { store, config }: Place, { budget, upstreams, telling }: Parts): Promise<Gateway> {
   const port = readPort(textOf(flags, "port"));
   const host = textOf(flags, "host");
   const url = textOf(flags, "url");
   const tls = tlsOf(flags);
   const wait_ms = readWait(textOf(flags, "wait"));
+  const foresight = gatewayForesight(config);
   const opening = asUsage("", () =>
     openGateway({
-      ...{ store, upstreams, port, ...readPrices(flags) },
+      ...{ store, upstreams, port, ...readPrices(flags), ...foresight },
       ...(budget !== null && { budget }),
       ...(host !== undefined && { host }),
       ...(url !== undefined && { url }),

@@ -1,4 +1,5 @@
 import { Events, type RunRecord, type RunStatus, readRun, type Store } from "bursar";
+import { heldIn } from "bursar/views";
 import { UsageError, unknown } from "../args.js";
 import { type RunRow, runsText } from "../render/run-table.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
@@ -13,7 +14,8 @@ const MOST = 10_000;
 const COMMAND: RunsCommand = {
   help: `Usage: bursar runs [flags]
 
-The runs in a store, the latest first.
+The runs in a store, the latest first. What a run has spent stands before the
++, what is held for its calls under way behind it.
 
 Flags:
   --status <status>  ${STATUSES.join(", ")}
@@ -59,7 +61,7 @@ async function list({ flags, terminal, style }: Chore): Promise<Done> {
   }
   const rows = await Promise.all(latest.runs.map((run) => rowOf(store, run)));
   const more = latest.count - rows.length;
-  const report = { runs: rows.map(({ run, usage }) => ({ ...summary(run), usage })), more };
+  const report = { runs: rows.map(({ run, usage, held }) => ({ ...summary(run), usage, held })), more };
   return { report, text: runsText(rows, more, store.clock.now().instant, terminal.columns(), style) };
 }
 
@@ -92,8 +94,9 @@ class Latest {
 
 async function rowOf(store: Store, run: RunRecord): Promise<RunRow> {
   const budget = await store.budget(run.budget);
-  const usage = budget === null ? {} : new Events(store.dimensions).consumed(budget, store.clock.now());
-  return { run, usage };
+  if (budget === null) return { run, usage: {}, held: {} };
+  const usage = new Events(store.dimensions).consumed(budget, store.clock.now());
+  return { run, usage, held: heldIn(budget, store.dimensions) };
 }
 
 function summary({

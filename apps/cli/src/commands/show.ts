@@ -1,5 +1,5 @@
 import { openBursar, pendingRequests, writeAmount } from "bursar";
-import { budgetsOf, childrenOf, readStory } from "bursar/views";
+import { budgetsOf, childrenOf, readStory, runView } from "bursar/views";
 import { pageText, type RunPage } from "../render/run-page.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { findRun } from "../runs/find.js";
@@ -12,9 +12,9 @@ const STEPS = 30;
 const COMMAND: RunsCommand = {
   help: `Usage: bursar show <run> [flags]
 
-All there is to see of a run: its budgets up to the outermost one, its steps
-with what each has cost, what it waits for, what is below it, and what it gave
-back.
+All there is to see of a run: its budgets up to the outermost one, what it was
+expected to take, its steps with what each has cost, what it waits for, what is
+below it, and what it gave back.
 
 Flags:
   --all              all steps, not the last ${STEPS} alone
@@ -44,10 +44,12 @@ async function look({ word, flags, terminal, style }: Chore): Promise<Done> {
   const run = await findRun(store, word);
   await using bursar = openBursar({ store });
   const story = await readStory(store, run);
+  const view = await runView(store, run.id);
   const page: RunPage = {
     ...{ run, story, result: await bursar.result(run), budgets: await budgetsOf(store, run) },
     children: await childrenOf(store, run, story),
     requests: run.status === "paused" ? await pendingRequests(store, run.id) : [],
+    ...{ expected: view?.expected ?? [], outlook: view?.outlook ?? null, saved_usd: view?.saved_usd ?? 0 },
   };
   const most = flags.all === true ? Number.POSITIVE_INFINITY : STEPS;
   const sight = { now: store.clock.now().instant, columns: terminal.columns(), most };
@@ -55,7 +57,8 @@ async function look({ word, flags, terminal, style }: Chore): Promise<Done> {
 }
 
 /** For programs, in edge units; nobody needs the source of what was run here. */
-function reportOf({ run, result, budgets, story, children, requests }: RunPage): object {
+function reportOf(page: RunPage): object {
+  const { run, result, budgets, story, children, requests, expected, outlook, saved_usd } = page;
   const { kind, name, digest } = run.program;
   const limits = budgets.map(({ budget, positions }) => ({
     budget,
@@ -67,7 +70,16 @@ function reportOf({ run, result, budgets, story, children, requests }: RunPage):
   const { input, session, parent, depth, started_by, created, ended, pause, cancel } = run;
   return {
     ...{ ...result, program: { kind, name, digest }, input, session, parent, depth, started_by, created, ended, pause },
-    ...{ cancel, budgets: limits, steps: story.steps, events: story.events, links: story.links },
+    ...{
+      expected,
+      outlook,
+      saved_usd,
+      cancel,
+      budgets: limits,
+      steps: story.steps,
+      events: story.events,
+      links: story.links,
+    },
     ...{ children: children.map(({ id, status }) => ({ id, status })), requests },
   };
 }

@@ -1,4 +1,5 @@
 import { type Budget, Events, pendingRequests, readApproval, readRun, requestExtension } from "bursar";
+import { heldIn } from "bursar/views";
 import { z } from "zod";
 import { type Driving, withHuman } from "./driving.js";
 import { canElicit, elicitAnswer } from "./elicitation.js";
@@ -89,7 +90,7 @@ async function standings({ settings }: Driving, workplace: Workplace | null, id:
       used: events.consumed(budget, time),
       remaining: events.remaining(budget, time),
     },
-    held: events.amounts(Object.fromEntries(Object.entries(budget.reserved).filter(([, amount]) => amount > 0))),
+    held: heldIn(budget, store.dimensions),
   }));
 }
 
@@ -98,8 +99,11 @@ function ownerOf({ id, scope }: Budget, workplace: Workplace | null): string {
   return scope === "run" ? "run" : "shared";
 }
 
-function standingText({ budget_id, owner, limits, used }: Awaited<ReturnType<typeof standings>>[number]): string {
-  const parts = Object.entries(limits).map(([id, limit]) => `${id} ${String(used[id] ?? 0)} of ${String(limit)}`);
+function standingText({ budget_id, owner, limits, used, held }: Awaited<ReturnType<typeof standings>>[number]): string {
+  const parts = Object.entries(limits).map(([id, limit]) => {
+    const holding = held[id] === undefined ? "" : ` (and ${String(held[id])} held for calls under way)`;
+    return `${id} ${String(used[id] ?? 0)} of ${String(limit)}${holding}`;
+  });
   return `${budget_id} (${owner}): ${parts.join(", ") || "no limit"}`;
 }
 
@@ -128,7 +132,7 @@ async function requestMore(
   const note = await answerHere(driving, request.id, extra);
   const document = await store.document("approval", request.id);
   const view = requestView(document === null ? request : readApproval(document), settings);
-  const text = view.status === "pending" ? requestText(view) : `Request ${view.approval_id} was ${view.status}.`;
+  const text = view.status === "pending" ? requestText(view, peer) : `Request ${view.approval_id} was ${view.status}.`;
   return noted({ structured: { request: view }, text }, note);
 }
 

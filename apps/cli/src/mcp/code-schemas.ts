@@ -14,6 +14,7 @@ const BUDGET_LEFT: z.ZodObject = z.object({
   budget_id: z.string(),
   limits: z.record(z.string(), z.number()),
   used: z.record(z.string(), z.number()),
+  held: z.record(z.string(), z.number()).describe("Reserved for calls under way: neither used nor free."),
   remaining: z.record(z.string(), z.number()),
 });
 

@@ -103,7 +103,7 @@ async function decideOn(
     }
     const next = await decideAndWait(driving, run, { id, kind: answer, options }, extra, wait_ms);
     const { result, note } = await withHuman(driving, next, extra, wait_ms);
-    const { structured, text } = noted(await runAnswer(result, bursar.store, settings), note);
+    const { structured, text } = noted(await runAnswer(result, driving), note);
     const document = await bursar.store.document("approval", approval);
     const request = document === null ? null : requestView(readApproval(document), settings);
     return { structured: { request, run: structured }, text: `Request ${approval} is ${request?.status}. ${text}` };

@@ -1,6 +1,7 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { ElicitRequestFormParams, ElicitResult } from "@modelcontextprotocol/sdk/types.js";
 import type { ApprovalRequest, BudgetAmounts, Store } from "bursar";
+import { type PredictionView, predictionIn } from "bursar/views";
 import { Progress } from "./progress.js";
 import type { Extra } from "./said.js";
 
@@ -67,13 +68,26 @@ function formFor(request: ApprovalRequest, store: Store): ElicitRequestFormParam
   };
 }
 
-function questionAbout({ kind, run, budget, exhausted_dimension, consumed, limits, action }: ApprovalRequest): string {
+function questionAbout(request: ApprovalRequest): string {
+  const { kind, run, budget, exhausted_dimension, consumed, limits, action } = request;
   const who = run === null ? `Budget ${budget}` : `Run ${run}`;
+  const prediction = predictionIn(request);
+  if (prediction !== null) return `${who} has not begun: ${unfitText(prediction)}. May it, with more?`;
   if (kind !== "budget_extension") return `${who} wants: ${JSON.stringify(action).slice(0, 500)}. May it?`;
   const id = exhausted_dimension ?? "";
   const stands = `${String(consumed[id] ?? 0)} of ${String(limits[id] ?? "?")} ${id} used`;
   const why = typeof action.reason === "string" ? ` It says: ${JSON.stringify(action.reason.slice(0, 300))}` : "";
   return `${who} has not enough ${id} (${stands}). Add to its budget?${why}`;
+}
+
+/** What does not fit, and how far it is from that. */
+function unfitText({ dimensions, sources }: PredictionView): string {
+  const unfit = dimensions.filter(({ missing }) => missing > 0);
+  const parts = unfit.map(({ dimension, median, upper, limit }) => {
+    return `${dimension} is expected to take about ${median} and up to ${upper}, of ${limit ?? "no limit"}`;
+  });
+  const whence = sources.map(({ about }) => about).join("; ");
+  return `${parts.join(", ")}${whence === "" ? "" : ` (${whence})`}`;
 }
 
 function answerOf({ action, content = {} }: ElicitResult, request: ApprovalRequest): HumanAnswer {

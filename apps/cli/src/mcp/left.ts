@@ -2,8 +2,8 @@ import type { BudgetLimits, BudgetState } from "bursar";
 import type { Workplace } from "./workplace.js";
 
 /** How the budget of a workplace stands. */
-export function budgetLeft({ budgetId }: Workplace, { limits, used, remaining }: BudgetState): object {
-  return { budget_id: budgetId, limits, used, remaining };
+export function budgetLeft({ budgetId }: Workplace, { limits, used, held, remaining }: BudgetState): object {
+  return { budget_id: budgetId, limits, used, held, remaining };
 }
 
 /** Limits as a sentence has them. */

@@ -3,6 +3,7 @@ import { offerBudgets } from "./budget-tools.js";
 import { offerCode } from "./code-tools.js";
 import { offerDecisions } from "./decision-tools.js";
 import type { Driving } from "./driving.js";
+import { offerEstimate } from "./estimate-tool.js";
 import { offerFiles } from "./file-tool.js";
 import { limitsText } from "./left.js";
 import { isActing, isDeciding, type McpSettings, type Peer } from "./options.js";
@@ -50,6 +51,7 @@ export function openMcp(options: McpOptions): McpConnection {
     offerFiles(offer, workplace);
     offerPackages(offer, settings, driving.peer, workplace);
     offerRuns(offer, driving, workplace);
+    offerEstimate(offer, driving);
   }
   offerStatus(offer, driving);
   offerBudgets(offer, driving, workplace);

@@ -6,6 +6,8 @@ import type {
   Bursar,
   GuestSource,
   Json,
+  Preflight,
+  PreflightPolicy,
   Principal,
   Program,
   RunRecord,
@@ -30,6 +32,8 @@ export interface McpSettings {
   readonly guest?: (name: string, source: GuestSource) => Program;
   /** Starts a run as the configuration allows it to this principal; else as the library does. */
   readonly start?: (wish: RunWish, by: Principal) => Promise<RunRecord>;
+  /** Tells what such a run would take; else as the library does. */
+  readonly estimate?: (wish: RunWish, by: Principal) => Promise<Preflight>;
   /**
    * Told of each run that is to be driven, by a process that bounds how many are driven at once; then no call of a client drives
    * one. Without it, calls drive what they start and what they let go on.
@@ -53,6 +57,8 @@ export interface RunWish {
   readonly limits?: BudgetLimits;
   readonly policies?: BudgetPolicies;
   readonly session?: string;
+  /** What becomes of it when it is expected not to fit. */
+  readonly preflight?: PreflightPolicy;
 }
 
 /** Who is at the other end of a connection. */

@@ -1,7 +1,9 @@
-import { type ApprovalRequest, pendingRequests, type RunResult, type Store } from "bursar";
-import type { ApprovalView } from "bursar/views";
+import { type ApprovalRequest, type Execution, pendingRequests, type RunResult } from "bursar";
+import { type ApprovalView, predictionIn, runView } from "bursar/views";
 import { z } from "zod";
-import type { McpSettings } from "./options.js";
+import { fuelText, textsIn } from "../render/execution.js";
+import type { Driving } from "./driving.js";
+import { isDeciding, type McpSettings, type Peer } from "./options.js";
 
 /** A request as clients see it, with the places where a person can answer it. */
 export const REQUEST = z.object({
@@ -15,6 +17,10 @@ export const REQUEST = z.object({
   consumed: z.record(z.string(), z.unknown()),
   limits: z.record(z.string(), z.unknown()),
   suggested_extension: z.record(z.string(), z.unknown()),
+  prediction: z
+    .looseObject({})
+    .nullable()
+    .describe("What a run is predicted to take that asks before it begins; null for all others."),
   expires: z.number().describe("Milliseconds since 1970."),
   approval_url: z.string().nullable().describe("Where a person answers it in a browser, if there is such a place."),
   command: z.string().describe("The command line with which a person says yes."),
@@ -24,28 +30,30 @@ export type RequestView = z.output<typeof REQUEST>;
 
 export function requestView(request: ApprovalRequest | ApprovalView, settings: McpSettings): RequestView {
   const { id, status, kind, run, budget, checkpoint_id, exhausted_dimension, consumed, limits } = request;
+  const prediction = predictionIn(request);
   return {
     ...{ approval_id: id, status, kind, run_id: run, budget_id: budget, checkpoint_id, exhausted_dimension },
     ...{ consumed, limits, suggested_extension: request.suggested_extension, expires: request.expires },
+    prediction: prediction === null ? null : { ...prediction },
     approval_url: settings.approvalUrl?.(id) ?? null,
     command: settings.commandLine?.("approve", id) ?? `bursar approve ${id}`,
   };
 }
 
-/** What a model tells the person who has to decide. */
-export function requestText({
-  approval_id,
-  exhausted_dimension,
-  kind,
-  approval_url,
-  command,
-  ...rest
-}: RequestView): string {
-  const what = exhausted_dimension === null ? kind : `${exhausted_dimension} is exhausted`;
+/** What a model tells the person who has to decide; where the connection may decide itself, how. */
+export function requestText(
+  { approval_id, exhausted_dimension, kind, approval_url, command, ...rest }: RequestView,
+  { principal }: Peer,
+): string {
+  const asked = exhausted_dimension === null ? kind : `${exhausted_dimension} is exhausted`;
+  const what = rest.prediction === null ? asked : "the run is expected not to fit, and asks to begin all the same";
   const suggested = Object.entries(rest.suggested_extension).map(([id, amount]) => `${id} +${String(amount)}`);
   const more = suggested.length === 0 ? "" : ` Suggested: ${suggested.join(", ")}.`;
   const where = approval_url === null ? "" : ` at ${approval_url}, or`;
-  return `Request ${approval_id}: ${what}.${more} Only a person can answer it:${where} with \`${command}\`.`;
+  const how = isDeciding(principal)
+    ? "Answer it with budget_approve or budget_deny once the user has decided; or a person answers it"
+    : "Only a person can answer it:";
+  return `Request ${approval_id}: ${what}.${more} ${how}${where} with \`${command}\`.`;
 }
 
 /** How a run stands, as tools answer it. */
@@ -53,7 +61,21 @@ export const RUN = z.looseObject({
   run_id: z.string(),
   status: z.enum(["queued", "running", "paused", "completed", "failed", "cancelled"]),
   usage: z.record(z.string(), z.unknown()).describe("What it has used so far."),
+  held: z.record(z.string(), z.unknown()).describe("Reserved for its calls under way: neither used nor free."),
+  expected: z
+    .array(
+      z.object({
+        ...{ dimension: z.string(), unit: z.string(), median: z.number(), upper: z.number(), source: z.string() },
+      }),
+    )
+    .describe("What it was expected to take before it began: the median, and what 95 of 100 runs do not pass."),
+  outlook: z.string().nullable().describe("What lies before it while it runs."),
+  saved_usd: z.number().describe("What its calls did not cost, because they were answered otherwise or could wait."),
   output: z.looseObject({ stdout: z.string(), stderr: z.string() }),
+  execution: z
+    .looseObject({ fuel_analysis: z.looseObject({}).nullable(), error_guidance: z.looseObject({}).nullable() })
+    .nullable()
+    .describe("What the sandbox says of a program that came to its end there: read it after a failure."),
   result: z.unknown().optional(),
   failure: z.unknown().optional(),
   checkpoint_id: z.string().optional(),
@@ -64,17 +86,29 @@ const LONGEST_OUTPUT = 65_536;
 
 export async function runAnswer(
   result: RunResult,
-  store: Store,
-  settings: McpSettings,
+  { settings, peer }: Pick<Driving, "settings" | "peer">,
 ): Promise<{ readonly structured: Readonly<Record<string, unknown>>; readonly text: string }> {
+  const { store } = settings.bursar;
   const waiting = result.status === "paused" ? await pendingRequests(store, result.run_id) : [];
   const requests = waiting.map((request) => requestView(request, settings));
   const { stdout, stderr } = result.output;
   const output = { stdout: stdout.slice(-LONGEST_OUTPUT), stderr: stderr.slice(-LONGEST_OUTPUT) };
-  return { structured: { ...result, output, requests }, text: runText(result, requests) };
+  const view = await runView(store, result.run_id);
+  const { held = {}, expected = [], outlook = null, saved_usd = 0 } = view ?? {};
+  const ahead = outlook === null ? "" : ` Its outlook: ${outlook}.`;
+  return {
+    structured: { ...result, ...{ output, held, expected, outlook, saved_usd, requests } },
+    text: `${runText(result, requests, peer)}${ahead}${executionText(result.execution)}`,
+  };
 }
 
-function runText(result: RunResult, requests: readonly RequestView[]): string {
+function executionText(execution: Execution | null): string {
+  const { fuel_analysis: fuel, error_guidance: guidance } = execution ?? { fuel_analysis: null, error_guidance: null };
+  const lines = [...(fuel === null ? [] : [fuelText(fuel)]), ...textsIn(guidance?.actionable_guidance)];
+  return lines.map((line) => `\n${line}`).join("");
+}
+
+function runText(result: RunResult, requests: readonly RequestView[], peer: Peer): string {
   const head = `Run ${result.run_id} is ${result.status}.`;
   switch (result.status) {
     case "completed":
@@ -82,7 +116,7 @@ function runText(result: RunResult, requests: readonly RequestView[]): string {
     case "failed":
       return `${head} ${result.failure.message}`;
     case "paused":
-      return [head, ...requests.map(requestText)].join("\n");
+      return [head, ...requests.map((request) => requestText(request, peer))].join("\n");
     case "cancelled":
       return result.reason === null ? head : `${head} ${result.reason}`;
     default:

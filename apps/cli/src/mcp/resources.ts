@@ -1,7 +1,7 @@
 import { type McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { type ErrorCode, McpError, type ReadResourceResult } from "@modelcontextprotocol/sdk/types.js";
 import { Events, type Store } from "bursar";
-import { chainPage, listRuns, runView } from "bursar/views";
+import { chainPage, heldIn, listRuns, runView } from "bursar/views";
 import type { Workplace } from "./workplace.js";
 
 /** What is kept of a store as a resource, and by which id. */
@@ -66,7 +66,7 @@ export function offerResources(server: McpServer, store: Store, workplace: Workp
   const budgets = new ResourceTemplate(TEMPLATES.budget, {
     list: async () => ({ resources: workplace === null ? [] : [ownBudget(workplace)] }),
   });
-  const limits = "A budget as JSON: limits, usage, what remains, and those above it.";
+  const limits = "A budget as JSON: limits, usage, what is held, what remains, and those above it.";
   server.registerResource(
     "budget",
     budgets,
@@ -124,7 +124,11 @@ const READERS: Readonly<Record<Place["kind"], (store: Store, id: string) => Prom
     const time = store.clock.now();
     const budgets = path.map((budget) => ({
       ...{ budget_id: budget.id, limits: events.limits(budget), used: events.consumed(budget, time) },
-      ...{ remaining: events.remaining(budget, time), exhausted: budget.exhausted },
+      ...{
+        held: heldIn(budget, store.dimensions),
+        remaining: events.remaining(budget, time),
+        exhausted: budget.exhausted,
+      },
     }));
     return JSON.stringify({ budgets });
   },

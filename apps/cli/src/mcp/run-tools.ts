@@ -19,7 +19,8 @@ export const WAIT = wholeUpTo(LONGEST_WAIT_MS, 0)
   .optional()
   .describe(`How long to wait until it stands still or has ended: ${WAIT_MS} unless it says otherwise.`);
 
-const START = z.strictObject({
+/** What is said of a run that is wanted. */
+export const WISH = {
   program: z.string().max(200).optional().describe("The name of a known program."),
   code: z.string().max(BOUNDS.code_bytes).optional().describe("Or the program itself, which needs a language."),
   language: LANGUAGE.optional(),
@@ -42,6 +43,14 @@ const START = z.strictObject({
     .regex(/^[\w.@-]{1,100}$/)
     .optional()
     .describe("The session whose limits it shares."),
+};
+
+const START = z.strictObject({
+  ...WISH,
+  preflight: z
+    .enum(["warn", "ask", "refuse"])
+    .optional()
+    .describe("What becomes of it when it is expected not to fit; you may only be stricter than is configured."),
   wait_ms: WAIT,
 });
 
@@ -67,7 +76,7 @@ export function offerRuns(offer: Offer, driving: Driving, workplace: Workplace):
     run: async ({ run_id, reason = null }, extra) => {
       const run = await findRun(driving, run_id);
       const work = settings.bursar.cancel(run_id, cancelling(peer.principal, run), reason);
-      return runAnswer(await waitFor(driving, run_id, work, extra, WAIT_MS), settings.bursar.store, settings);
+      return runAnswer(await waitFor(driving, run_id, work, extra, WAIT_MS), driving);
     },
   });
 }
@@ -86,7 +95,7 @@ export function offerStatus(offer: Offer, driving: Driving): void {
     run: async ({ run_id, wait_ms = 0 }, extra) => {
       const run = await findRun(driving, run_id);
       const work = standing(driving, run.id, wait_ms);
-      return runAnswer(await waitFor(driving, run_id, work, extra, wait_ms + LOOK_MS), settings.bursar.store, settings);
+      return runAnswer(await waitFor(driving, run_id, work, extra, wait_ms + LOOK_MS), driving);
     },
   });
 }
@@ -118,20 +127,26 @@ async function startRun(
 ): Promise<Said> {
   const { settings, peer } = driving;
   const { bursar } = settings;
-  const { limits, policies, session, wait_ms = WAIT_MS } = args;
-  const wish: RunWish = {
-    ...{ program: programOf(driving, args), input: inputOf(args.input) },
-    ...(limits !== undefined && { limits }),
-    ...(policies !== undefined && { policies }),
-    ...(session !== undefined && { session }),
-  };
+  const { wait_ms = WAIT_MS, preflight } = args;
+  const wish: RunWish = { ...wishOf(driving, args), ...(preflight !== undefined && { preflight }) };
   const { program, input, ...terms } = wish;
   const start = () =>
     settings.start?.(wish, peer.principal) ?? bursar.start(program, input, { ...terms, by: peer.principal });
   const run = await paidFor(workplace, start);
   const paused = await waitFor(driving, run.id, driven(driving, run, wait_ms), extra, wait_ms);
   const { result, note } = await withHuman(driving, paused, extra, wait_ms);
-  return noted(await runAnswer(result, bursar.store, settings), note);
+  return noted(await runAnswer(result, driving), note);
+}
+
+/** The run that is asked for. */
+export function wishOf(driving: Driving, args: z.output<z.ZodObject<typeof WISH>>): RunWish {
+  const { limits, policies, session } = args;
+  return {
+    ...{ program: programOf(driving, args), input: inputOf(args.input) },
+    ...(limits !== undefined && { limits }),
+    ...(policies !== undefined && { policies }),
+    ...(session !== undefined && { session }),
+  };
 }
 
 /** Each run has a budget of its own, so it is their number that the connection's bounds. */
@@ -145,7 +160,10 @@ async function paidFor(workplace: Workplace, start: () => Promise<RunRecord>): P
   return gated.value;
 }
 
-function programOf({ settings }: Driving, { program, code, language, name }: z.output<typeof START>): Program {
+function programOf(
+  { settings }: Driving,
+  { program, code, language, name }: z.output<z.ZodObject<typeof WISH>>,
+): Program {
   const { programs = [], guest } = settings;
   if (program !== undefined && code === undefined) {
     const known = programs.find((each) => each.name === program);

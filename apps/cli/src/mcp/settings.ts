@@ -8,7 +8,7 @@ import type { Place } from "../runs/place.js";
 import { version } from "../version.js";
 import type { McpSettings } from "./options.js";
 import { sandboxOf } from "./sandbox-of.js";
-import { startingBy } from "./terms.js";
+import { estimatingBy, startingBy } from "./terms.js";
 
 export interface SettingsParts {
   readonly flags: Given;
@@ -30,6 +30,7 @@ export async function mcpSettings({ flags, place, equipment, bursar, onError }: 
       return needing(program, needsFrom(equipment, program));
     },
     start: startingBy(bursar, place.config),
+    estimate: estimatingBy(bursar, place.config),
     commandLine: (name, id) => command(name, id, flags, null),
   };
 }

@@ -1,6 +1,6 @@
-import { type Bursar, type Principal, RunError, type RunRecord } from "bursar";
-import { type Configuration, effectiveBudget } from "bursar/config";
-import { openShared } from "../runs/shared.js";
+import { type Bursar, type Preflight, type Principal, RunError, type RunRecord, type StartOptions } from "bursar";
+import { type Configuration, type EffectiveBudget, effectiveBudget } from "bursar/config";
+import { openShared, sharedTerms } from "../runs/shared.js";
 import { isDeciding, type RunWish } from "./options.js";
 
 /** Starts runs with the budget that the configuration gives them; whoever is no operator may only tighten it. */
@@ -8,24 +8,49 @@ export function startingBy(
   bursar: Bursar,
   config: Configuration,
 ): (wish: RunWish, by: Principal) => Promise<RunRecord> {
-  return async ({ program, input, limits = {}, policies = {}, session, id }, by) => {
-    const answer = effectiveBudget({
-      ...{ config, agent: program.name, authority: isDeciding(by) ? "operator" : "agent" },
-      session: session === undefined ? null : { name: session, limits: {} },
-      override: { limits: limits as Record<string, number | null>, policies, from: "the client" },
-    });
-    if (answer.kind === "refused") {
-      throw new RunError("forbidden", answer.refusals.map(({ message }) => message).join("; "));
-    }
-    const { opening, wrap_up, shared, approval_expiry_ms } = answer.budget;
-    const place = await openShared(bursar.store, shared, false);
-    return bursar.start(program, input, {
-      ...{ limits: opening.limits, policies: opening.policies, approval_ms: approval_expiry_ms.value },
-      ...(opening.thresholds !== undefined && { thresholds: opening.thresholds }),
-      ...(wrap_up !== null && { wrap_up }),
-      ...(id !== undefined && { id }),
-      ...(place.session !== null && { session: place.session }),
-      by,
-    });
+  return async (wish, by) => {
+    const budget = budgetFor(config, wish, by);
+    const { session } = await openShared(bursar.store, budget.shared, false);
+    const { program, input } = wish;
+    return bursar.start(program, input, { ...optionsOf(budget, wish), ...(session !== null && { session }), by });
+  };
+}
+
+/** Tells what such a run would take. Nothing is opened for it. */
+export function estimatingBy(
+  bursar: Bursar,
+  config: Configuration,
+): (wish: RunWish, by: Principal) => Promise<Preflight> {
+  return async (wish, by) => {
+    const budget = budgetFor(config, wish, by);
+    const options = optionsOf(budget, wish);
+    const shared = await sharedTerms(bursar.store, budget.shared, options.limits ?? {});
+    return bursar.estimate(wish.program, wish.input, { ...options, ...shared, by });
+  };
+}
+
+function budgetFor(config: Configuration, wish: RunWish, by: Principal): EffectiveBudget {
+  const { program, limits = {}, policies = {}, session } = wish;
+  const answer = effectiveBudget({
+    ...{ config, agent: program.name, authority: isDeciding(by) ? "operator" : "agent" },
+    session: session === undefined ? null : { name: session, limits: {} },
+    override: { limits: limits as Record<string, number | null>, policies, from: "the client" },
+  });
+  if (answer.kind === "refused") {
+    throw new RunError("forbidden", answer.refusals.map(({ message }) => message).join("; "));
+  }
+  return answer.budget;
+}
+
+function optionsOf(
+  { opening, wrap_up, approval_expiry_ms }: EffectiveBudget,
+  { id, preflight }: RunWish,
+): StartOptions {
+  return {
+    ...{ limits: opening.limits, policies: opening.policies, approval_ms: approval_expiry_ms.value },
+    ...(opening.thresholds !== undefined && { thresholds: opening.thresholds }),
+    ...(wrap_up !== null && { wrap_up }),
+    ...(id !== undefined && { id }),
+    ...(preflight !== undefined && { preflight }),
   };
 }

@@ -1,7 +1,9 @@
 import type { ApprovalRequest } from "bursar";
+import { type PredictedView, type PredictionView, predictionIn } from "bursar/views";
+import { roundFigure } from "./estimate.js";
+import { objectOf } from "./object.js";
 import { span } from "./quantities.js";
-import { runFigures, runShare } from "./run-figures.js";
-import { objectOf } from "./run-lines.js";
+import { runFigure, runFigures, runShare } from "./run-figures.js";
 import { clip, harmless, pad, type Style, wrap } from "./style.js";
 
 const LABEL = 12;
@@ -35,13 +37,38 @@ function fields(request: ApprovalRequest, now: number): readonly (readonly [stri
     if (besides.length > 0) about.push(["besides", besides.join(", ")]);
     about.push(["suggested", `+ ${runFigures(suggested_extension)}`]);
   }
+  const prediction = predictionIn(request);
+  if (prediction !== null) about.push(...predictionFields(prediction, suggested_extension));
   if (request.budget !== null && request.budget !== run) about.push(["of budget", harmless(request.budget)]);
-  if (Object.keys(request.action).length > 0) about.push(["waits", actionText(request)]);
+  if (Object.keys(request.action).length > 0 && prediction === null) about.push(["waits", actionText(request)]);
   if (decision !== null) {
     const reason = decision.reason === null ? "" : `: ${harmless(decision.reason)}`;
     about.push(["decided", `${request.status} by ${harmless(decision.by)}${reason}`]);
   } else if (request.status === "pending") about.push(["expires", expiryText(request, now)]);
   return about;
+}
+
+/** A run that is asked about before it begins: what it is predicted to take, what does not fit first. */
+function predictionFields(
+  { dimensions, sources, notes }: PredictionView,
+  suggested: ApprovalRequest["suggested_extension"],
+): readonly (readonly [string, string])[] {
+  const sorted = [...dimensions].sort((a, b) => Number(b.missing > 0) - Number(a.missing > 0));
+  return [
+    ["asks", "to begin, though it is expected not to fit"],
+    ...sorted.map((each) => ["expected", predictedText(each)] as const),
+    ...sources.map(({ source, about }) => [source, harmless(about)] as const),
+    ...notes.map((note) => ["note", harmless(note)] as const),
+    ...(Object.keys(suggested).length === 0 ? [] : [["suggested", `+ ${runFigures(suggested)}`] as const]),
+  ];
+}
+
+/** `cost_usd about $0.10, up to $0.60 of $0.50: $0.10 missing`. */
+export function predictedText({ dimension, median, upper, limit, missing }: PredictedView): string {
+  const figure = (value: number) => roundFigure(dimension, value);
+  const most = limit === null ? figure(upper) : `${figure(upper)} of ${runFigure(dimension, limit)}`;
+  const lacks = missing > 0 ? `: ${figure(missing)} missing` : "";
+  return `${harmless(dimension)} about ${figure(median)}, up to ${most}${lacks}`;
 }
 
 /** What a program wanted to do is its own words, which nobody vouches for. */

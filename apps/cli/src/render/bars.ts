@@ -15,7 +15,7 @@ const GAP = "  ";
 const LABEL_COLUMNS = 14;
 const OWNER_COLUMNS = 9;
 const FIGURE_COLUMNS = 27;
-const PERCENT_COLUMNS = 6;
+const PERCENT_COLUMNS = 10;
 /** Terminals narrower than these lose the owner, then the figures. */
 const OWNER_FROM = 72;
 const FIGURES_FROM = 56;
@@ -80,5 +80,6 @@ function amounts({ dimension, used, held, limit }: Position): string {
 }
 
 function percent({ used, held, limit }: Position): string {
-  return `${limit === 0 ? 100 : Math.floor(((used + held) / limit) * 100)} %`;
+  const share = (amount: number) => (limit === 0 ? 100 : Math.floor((amount / limit) * 100));
+  return held === 0 ? `${share(used)} %` : `${share(used)} + ${share(held)} %`;
 }

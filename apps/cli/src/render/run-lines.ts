@@ -1,8 +1,11 @@
 import type { Json, JsonObject, Link } from "bursar";
+import { foresightText } from "./event-text.js";
+import { objectOf } from "./object.js";
 import { runFigure, runFigures, runShare } from "./run-figures.js";
-import { clip, harmless, pad, type Style } from "./style.js";
+import { clip, harmless, pad, type Style, wrap } from "./style.js";
 
 const NUMBER_COLUMNS = 5;
+const LONGEST_LINE = 70;
 const NAME_COLUMNS = 22;
 
 type Paint = "good" | "warn" | "bad" | "accent";
@@ -60,8 +63,17 @@ export class RunNarrator {
       case "RunResumed":
         return [this.row("▶", "", "resumed", "accent")];
       default:
-        return [];
+        return this.foreseen(link);
     }
+  }
+
+  /** What was expected, and what was done to spend less. */
+  private foreseen(link: Link): readonly string[] {
+    const text = foresightText(link);
+    if (text === null) return [];
+    const [first = "", ...more] = wrap(text, LONGEST_LINE);
+    const rest = more.map((line) => `  ${" ".repeat(2 + NUMBER_COLUMNS)}${line}`);
+    return [this.row(link.action_type === "Saved" ? "+" : "≈", "", first, "accent"), ...rest];
   }
 
   private follow({ action_type, event, data }: Link): void {
@@ -141,8 +153,4 @@ function short(value: Json | undefined): string {
 
 function numeric(value: Json | undefined): number {
   return typeof value === "number" ? value : 0;
-}
-
-export function objectOf(value: Json | undefined): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }

@@ -1,11 +1,13 @@
 import type { ApprovalRequest, RunRecord, RunResult } from "bursar";
-import type { BudgetNode, Story, StoryStep } from "bursar/views";
+import type { BudgetNode, ExpectedView, Story, StoryStep } from "bursar/views";
 import { approvalText } from "./approval.js";
+import { expectedText } from "./estimate.js";
+import { executionLines } from "./execution.js";
 import { counted, span } from "./quantities.js";
 import { facts } from "./report.js";
 import { failureLines, statusText, valueText } from "./run.js";
 import { runBars, worthwhile } from "./run-bars.js";
-import { runFigures } from "./run-figures.js";
+import { runFigure, runFigures } from "./run-figures.js";
 import { clip, harmless, pad, printable, type Style } from "./style.js";
 
 /** Everything there is to see of a run. */
@@ -16,6 +18,12 @@ export interface RunPage {
   readonly story: Story;
   readonly children: readonly RunRecord[];
   readonly requests: readonly ApprovalRequest[];
+  /** What it was expected to take; empty when nobody could say. */
+  readonly expected: readonly ExpectedView[];
+  /** What lies before it; null unless it is under way. */
+  readonly outlook: string | null;
+  /** With all that is below it. */
+  readonly saved_usd: number;
 }
 
 interface Sight {
@@ -30,6 +38,9 @@ export function pageText(page: RunPage, sight: Sight, style: Style): string {
   const parts = [
     `${style.bold(harmless(run.id))}  ${statusText(run.status, style)}\n${headText(page, sight.now, style)}`,
     section("budgets", treeText(page, sight, style), style),
+    page.expected.length === 0
+      ? ""
+      : section("expected", expectedText(page.expected, page.result.usage, sight.columns, style), style),
     section("steps", stepsText(page, sight, style), style),
     children.length === 0 ? "" : section("below it", children.map((child) => childText(child, style)).join(""), style),
     requests.map((request) => approvalText(request, sight.now, style)).join(""),
@@ -42,7 +53,7 @@ function section(title: string, text: string, style: Style): string {
   return text === "" ? "" : `${style.dim(title)}\n${text}`;
 }
 
-function headText({ run, story }: RunPage, now: number, style: Style): string {
+function headText({ run, story, outlook, saved_usd }: RunPage, now: number, style: Style): string {
   const { program, session, parent, started_by, created, ended } = run;
   const took = ended === null ? "" : `, ended ${span(now - ended)} ago`;
   const pairs: (readonly [string, string])[] = [
@@ -53,6 +64,10 @@ function headText({ run, story }: RunPage, now: number, style: Style): string {
   if (parent !== null) pairs.push(["below", parent]);
   if (run.cancel !== null)
     pairs.push(["cancelled", `by ${run.cancel.by}${run.cancel.reason === null ? "" : `: ${run.cancel.reason}`}`]);
+  const handed = run.pause?.batches?.length ?? 0;
+  if (handed > 0) pairs.push(["waits", `for ${counted(handed, "call")} in a batch of the provider`]);
+  if (outlook !== null) pairs.push(["outlook", outlook]);
+  if (saved_usd > 0) pairs.push(["saved", runFigure("cost_usd", saved_usd)]);
   pairs.push(["chain", counted(story.links, "link")]);
   return facts(pairs, style);
 }
@@ -108,9 +123,11 @@ const LONGEST = 4000;
 
 function endText({ run, result }: RunPage, style: Style): string {
   const { stdout, stderr } = run.output;
+  const said = result.execution === null ? [] : executionLines(result.execution, style);
   const parts = [
     section("printed", printable(stdout.slice(-LONGEST)), style),
     section("errors", printable(stderr.slice(-LONGEST)), style),
+    section("sandbox", said.map((line) => `  ${line}\n`).join(""), style),
   ];
   if (result.status === "failed")
     parts.push(

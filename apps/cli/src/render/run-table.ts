@@ -8,26 +8,36 @@ import { clip, harmless, pad, type Style } from "./style.js";
 export interface RunRow {
   readonly run: RunRecord;
   readonly usage: JsonObject;
+  /** What is held for calls under way: neither used nor free. */
+  readonly held: JsonObject;
 }
 
 const STATUS_COLUMNS = 13;
 const AGE_COLUMNS = 6;
-const COST_COLUMNS = 10;
+const LEAST_COST_COLUMNS = 8;
 const LONGEST_ID = 40;
 
 /** Runs as a table; what does not fit on a line is cut. */
 export function runsText(rows: readonly RunRow[], more: number, now: number, columns: number, style: Style): string {
   if (rows.length === 0) return `${style.dim("no runs")}\n`;
   const ids = Math.min(LONGEST_ID, Math.max(...rows.map(({ run }) => run.id.length))) + 2;
-  const lines = rows.map(({ run, usage }) => {
+  const costs = rows.map(costText);
+  const room = Math.max(LEAST_COST_COLUMNS, ...costs.map((cost) => cost.length)) + 2;
+  const lines = rows.map(({ run }, index) => {
     const status = pad(statusText(run.status, style), STATUS_COLUMNS);
     const id = pad(clip(harmless(run.id), ids - 2), ids);
     const age = style.dim(pad(shortSpan(now - run.created), AGE_COLUMNS));
-    const cost = pad(runFigure("cost_usd", usage.cost_usd ?? 0), COST_COLUMNS);
+    const cost = pad(costs[index] ?? "", room);
     return clip(`${status}${id}${age}${cost}${harmless(run.program.name)}`, columns);
   });
   const rest = more === 0 ? "" : `${style.dim(`and ${counted(more, "run")} before; --most shows more`)}\n`;
   return lines.map((line) => `${line}\n`).join("") + rest;
+}
+
+/** `$0.12 + $0.05`: what is held for calls under way stands apart. */
+export function costText({ usage, held }: Pick<RunRow, "usage" | "held">): string {
+  const used = runFigure("cost_usd", usage.cost_usd ?? 0);
+  return typeof held.cost_usd === "number" ? `${used} + ${runFigure("cost_usd", held.cost_usd)}` : used;
 }
 
 /** `3 hours` as `3h`. */

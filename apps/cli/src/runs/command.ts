@@ -12,6 +12,8 @@ export interface RunsCommand {
   readonly flags?: Flags;
   /** What has to be named beside the flags, and what to say when it is missing. */
   readonly word?: string;
+  /** The flag with which nothing has to be named. */
+  readonly wordless?: string;
   /** What is said when it takes longer than a second; none for commands that show what they do. */
   readonly waits?: string;
   readonly run: (chore: Chore) => Promise<Done>;
@@ -40,7 +42,8 @@ export async function runsCommand(command: RunsCommand, args: readonly string[],
   const { finish, signal, env, isTerminal } = terminal;
   if (flags.help) return finish(EXIT.done, command.help);
   const [word = ""] = words;
-  if (command.word !== undefined && word === "") throw new UsageError(`${command.word} is missing`);
+  const isNamed = command.wordless === undefined || (flags as Given)[command.wordless] === undefined;
+  if (command.word !== undefined && word === "" && isNamed) throw new UsageError(`${command.word} is missing`);
   try {
     const style = styleFor(wantsColour(env, isTerminal));
     const done = await patiently(command, { word, flags: flags as Given, terminal, style });

@@ -8,6 +8,7 @@ import {
   type RunRecord,
 } from "bursar";
 import { type Configuration, effectiveBudget } from "bursar/config";
+import { tieredModel } from "bursar/models";
 import { positionsFor } from "bursar/views";
 import { runBars, worthwhile } from "../render/run-bars.js";
 import { printable, type Style, styleFor, wantsColour } from "../render/style.js";
@@ -16,6 +17,7 @@ import { askPerson, type Choice } from "./decide.js";
 import type { Company } from "./drive.js";
 import { type Equipment, reviver } from "./equipment.js";
 import type { Given } from "./flags.js";
+import { batchesOf, foresightOf } from "./foresight.js";
 import { readLine } from "./line-reader.js";
 import { type Place, webhookOf } from "./place.js";
 import { Watching } from "./watching.js";
@@ -25,17 +27,22 @@ const MOST_YES = 20;
 
 /** Opens what drives runs in this process. */
 export function bursarAt(
-  { store, config }: Place,
+  place: Place,
   equipment: Equipment,
   terminal: Terminal,
-  more: Pick<BursarOptions, "claim_ms" | "changed"> = {},
+  more: Pick<BursarOptions, "claim_ms" | "changed" | "foresight"> = {},
 ): Bursar {
+  const { store, config } = place;
   const { programs, tools, model, sandbox } = equipment;
   const webhook = webhookOf(config, terminal);
+  const { tiers } = config.foresight;
+  const batches = batchesOf(place, terminal);
   return openBursar({
-    ...{ store, programs, tools, revive: reviver(equipment), governance: governanceOf(config), ...more },
+    ...{ store, programs, tools, revive: reviver(equipment), governance: governanceOf(config) },
+    ...{ foresight: foresightOf({}, place, equipment), ...more },
     handlers: { exec: execHandler(sandbox.open) },
-    ...(model !== null && { model }),
+    ...(model !== null && { model: tiers === null ? model : tieredModel(model, tiers) }),
+    ...(batches !== null && { batches }),
     ...(webhook !== undefined && { webhook }),
   });
 }

@@ -34,13 +34,16 @@ export async function askPerson(
   return { kind: "leave" };
 }
 
-function choices({ kind, suggested_extension }: ApprovalRequest, style: Style): string {
+function choices(request: ApprovalRequest, style: Style): string {
+  const { kind, suggested_extension } = request;
   const key = (name: string, what: string) => `  ${style.bold(name)} ${what}\n`;
   const [[dimension = "llm_tokens", amount] = []] = Object.entries(suggested_extension);
   const other = `${dimension}=+${2 * Number(amount ?? 1)}`;
   const isBudget = kind === "budget_extension";
+  const more = runFigures(suggested_extension);
+  const yes = more === "" ? "yes, with the limits as they are" : `yes, ${more} more, as suggested`;
   return [
-    key("y", isBudget ? `yes, ${runFigures(suggested_extension)} more, as suggested` : "yes, this once"),
+    key("y", isBudget ? yes : "yes, this once"),
     ...(isBudget ? [key("…", `yes, with other amounts, such as ${other}`)] : []),
     key("n", isBudget ? "no; the run is cancelled" : "no; the program is told so"),
     key("l", "leave it paused, and decide later"),

@@ -38,7 +38,12 @@ export async function driveOn(id: string, company: Company): Promise<RunRecord> 
   let run = await driven(id, company);
   for (let pauses = 0; run.status === "paused" && pauses < MOST_PAUSES; pauses++) {
     const [request] = await pendingRequests(company.bursar.store, run.id);
-    if (request === undefined) return run;
+    if (request === undefined) {
+      if (!waitsForBatches(run)) return run;
+      await untilCollected(run, company);
+      run = await driven(id, company);
+      continue;
+    }
     const choice = company.decide === null ? null : await company.decide(request);
     if (choice === null || choice.kind === "leave") {
       if (!company.waits || choice?.kind === "leave") return run;
@@ -95,6 +100,23 @@ function isMendable(error: unknown): error is BursarError {
     error instanceof InputError ||
     (error instanceof BursarError && error.code === "no_room")
   );
+}
+
+/** Whether nothing but the answers of calls that can wait keeps a run from going on. */
+function waitsForBatches({ pause }: RunRecord): boolean {
+  return pause !== null && (pause.batches ?? []).length > 0;
+}
+
+/** Sends and fetches what waits, until the run can go on. Whoever has enough leaves it to a worker. */
+async function untilCollected(run: RunRecord, company: Company): Promise<void> {
+  const { bursar, signal, note } = company;
+  const { length } = run.pause?.batches ?? [];
+  note(`waits for ${length} ${length === 1 ? "call" : "calls"} in a batch; Ctrl-C leaves that to a worker`);
+  for (;;) {
+    await unlessAborted(bursar.collect(signal), signal);
+    if ((await bursar.find(run.id)).status !== "paused") return;
+    await unlessAborted(new Promise((resolve) => setTimeout(resolve, LOOK_MS)), signal);
+  }
 }
 
 /** Waits until somebody elsewhere has decided. */

@@ -1,4 +1,4 @@
-import type { RunResult } from "bursar";
+import type { Failure, RunResult } from "bursar";
 
 /** What scripts can tell how a run ended by. */
 export const EXIT = { done: 0, failed: 1, cancelled: 3, paused: 4, stopped: 5, interrupted: 130 } as const;
@@ -9,7 +9,7 @@ export const EXIT_HELP = `Exit codes:
   2    the command line was not understood
   3    the run was cancelled, or what it asked for was denied
   4    the run has paused, and waits for an approval
-  5    a limit has stopped the run
+  5    a limit has stopped the run, or would not have sufficed for it
   130  interrupted; the run can be resumed`;
 
 export function exitCodeOf(result: RunResult): number {
@@ -17,7 +17,7 @@ export function exitCodeOf(result: RunResult): number {
     case "completed":
       return EXIT.done;
     case "failed":
-      return result.failure.dimension === null ? EXIT.failed : EXIT.stopped;
+      return isStopped(result.failure) ? EXIT.stopped : EXIT.failed;
     case "cancelled":
       return EXIT.cancelled;
     case "paused":
@@ -25,4 +25,9 @@ export function exitCodeOf(result: RunResult): number {
     default:
       return EXIT.done;
   }
+}
+
+/** A limit has stopped it, or was known beforehand not to suffice. */
+function isStopped({ dimension, code }: Failure): boolean {
+  return dimension !== null || code === "estimated_over";
 }

@@ -1,6 +1,9 @@
 import { type ApprovalRequest, type Bursar, pendingRequests, type RunRecord, systemClock } from "bursar";
+import { runView } from "bursar/views";
 import { approvalText } from "../render/approval.js";
+import { executionLines } from "../render/execution.js";
 import { resultText, valueText } from "../render/run.js";
+import { runFigure } from "../render/run-figures.js";
 import { printable } from "../render/style.js";
 import type { Terminal } from "../terminal.js";
 import type { Done } from "./command.js";
@@ -16,7 +19,9 @@ export async function outcomeOf(bursar: Bursar, run: RunRecord, flags: Given, te
   const result = await bursar.result(run);
   const requests = run.status === "paused" ? await pendingRequests(bursar.store, run.id) : [];
   const next = nextSteps(run, requests, flags);
-  const report = { ...result, program: run.program.name, ...(next.length > 0 && { next }) };
+  const view = await runView(bursar.store, run.id);
+  const { saved_usd = 0, expected = [] } = view ?? {};
+  const report = { ...result, expected, saved_usd, program: run.program.name, ...(next.length > 0 && { next }) };
   if (flags.json !== true && flags.quiet !== true) {
     const style = errorStyle(terminal);
     const columns = terminal.aside?.columns() ?? COLUMNS;
@@ -24,7 +29,12 @@ export async function outcomeOf(bursar: Bursar, run: RunRecord, flags: Given, te
     const asked = requests.map((request) => approvalText(request, now, style)).join("");
     const how = next.length === 0 ? "" : `  go on with:\n${next.map((line) => `    ${line}\n`).join("")}`;
     const bars = await lastBars(bursar, run, Math.max(1, columns - 1), style);
-    process.stderr.write(`\n${resultText(result, style)}${bars}${asked}${how}`);
+    const saved = saved_usd > 0 ? `  ${style.good(`saved ${runFigure("cost_usd", saved_usd)}`)}\n` : "";
+    const said = result.execution === null ? [] : executionLines(result.execution, style);
+    // What a run has burnt that went well stands among what it used.
+    const isNews = result.status !== "completed" || said.length > 1;
+    const sandbox = isNews ? said.map((line) => `  ${line}\n`).join("") : "";
+    process.stderr.write(`\n${resultText(result, style)}${sandbox}${saved}${bars}${asked}${how}`);
   }
   const value = result.status === "completed" || result.status === "failed" ? valueText(result.result) : "";
   return { report, text: terminal.isTerminal ? printable(value) : value, code: exitCodeOf(result) };

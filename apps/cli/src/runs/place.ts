@@ -28,6 +28,15 @@ export async function openPlace(flags: Given, terminal: Terminal): Promise<Place
   return opened(config, await openStore(url));
 }
 
+/** The same for a command that does with what is there: where there is no store, nothing is known, and none is made. */
+export async function lookPlace(flags: Given, config: Configuration): Promise<Place> {
+  const url = urlOf(flags, config);
+  if (/^memory:/i.test(url ?? "")) return opened(config, await openStore(url));
+  await using housekeeping = openHousekeeping(url);
+  const { before } = await housekeeping.migrate({ dry: true });
+  return opened(config, await openStore(before === 0 ? "memory:" : url));
+}
+
 /** The same for a command that starts something, which makes the store when it is not there. */
 export async function makePlace(flags: Given, config: Configuration): Promise<Place> {
   return opened(config, await openStore(urlOf(flags, config)));

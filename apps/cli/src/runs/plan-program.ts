@@ -7,7 +7,7 @@ import {
   type Sandbox,
   type Stage,
 } from "bursar";
-import { type Plan, planErrorAt } from "bursar/plans";
+import { type Plan, planErrorAt, planExpects } from "bursar/plans";
 
 /** A plan as programs: itself first, then the runs that are nested in it, each under a name of its own. */
 export function planPrograms(
@@ -19,7 +19,8 @@ export function planPrograms(
   checkChildren(plan);
   const source: GuestSource = { language: "javascript", code: plan.code, ...rest, plan: true };
   const below = plan.children.flatMap((child, index) => planPrograms(childName(name, index), child, rest, sandbox));
-  return [planProgram(name, source, sandbox), ...below];
+  const expects = planExpects(plan, name, (above, _, index) => childName(above, index));
+  return [{ ...planProgram(name, source, sandbox), expects }, ...below];
 }
 
 /** A plan's program names nested runs by their place; here they get the names that they are known by. */

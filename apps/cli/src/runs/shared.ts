@@ -1,4 +1,13 @@
-import { type Amounts, type Budget, type Opening, readLimits, readPolicies, type Store, sessionBudget } from "bursar";
+import {
+  type Amounts,
+  type Budget,
+  type BudgetLimits,
+  type Opening,
+  readLimits,
+  readPolicies,
+  type Store,
+  sessionBudget,
+} from "bursar";
 import type { SharedOpening } from "bursar/config";
 import { CommandError } from "../args.js";
 
@@ -36,6 +45,29 @@ export async function openShared(
     parent = budget;
   }
   return { session, note };
+}
+
+/** What budgets above a run leave it: those that are open as they stand, and of all others the limits they would be opened with. */
+export async function sharedTerms(
+  store: Store,
+  shared: readonly SharedOpening[],
+  limits: BudgetLimits,
+): Promise<{ readonly limits: BudgetLimits; readonly session?: string }> {
+  const least: Record<string, number | null | undefined> = { ...limits };
+  let session: string | null = null;
+  for (const { kind, name, opening } of shared) {
+    const id = kind === "tenant" ? `tenant:${name}` : name;
+    if ((await store.budget(sessionBudget(id))) !== null) session = id;
+    else
+      for (const [dimension, limit] of Object.entries(opening.limits))
+        least[dimension] = tighter(least[dimension], limit);
+  }
+  return { limits: least as BudgetLimits, ...(session !== null && { session }) };
+}
+
+function tighter(a: number | null | undefined, b: number | null | undefined): number | null | undefined {
+  if (b === null || b === undefined) return a;
+  return a === null || a === undefined ? b : Math.min(a, b);
 }
 
 async function open(store: Store, id: string, parent: string | null, shared: SharedOpening): Promise<Budget | null> {

@@ -1,5 +1,5 @@
 import { type Link, parseLine, type RunRecord, type Store } from "bursar";
-import { positionsFor } from "bursar/views";
+import { positionsFor, runOutlook } from "bursar/views";
 import { FramePainter, type FrameScreen } from "../render/frame-painter.js";
 import { runBars, worthwhile } from "../render/run-bars.js";
 import { RunNarrator } from "../render/run-lines.js";
@@ -85,6 +85,8 @@ export class Watching {
     const { inFlight } = this.narrator;
     const turning = style.accent(SPINNER[this.tick++ % SPINNER.length] ?? "");
     const status = `  ${turning} ${inFlight.length === 0 ? style.dim("computing") : inFlight.join(", ")}`;
-    return ["", ...runBars(positions, columns, style), clip(status, columns)];
+    const outlook = await runOutlook(store, run.id);
+    const ahead = outlook === null ? [] : [clip(`  ${style.warn(outlook)}`, columns)];
+    return ["", ...runBars(positions, columns, style), ...ahead, clip(status, columns)];
   }
 }

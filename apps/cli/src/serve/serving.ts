@@ -7,6 +7,7 @@ import { asUsage, notListening, readPort, tlsOf } from "../commands/listening.js
 import { bursarAt } from "../runs/company.js";
 import { type Equipment, equip } from "../runs/equipment.js";
 import { type Given, textOf } from "../runs/flags.js";
+import { gatewayForesight } from "../runs/foresight.js";
 import { LazySandbox } from "../runs/lazy-sandbox.js";
 import { configOf, makePlace, type Place } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
@@ -17,7 +18,7 @@ import { Endings } from "./endings.js";
 import { type MountedMcp, mountMcp } from "./mount-mcp.js";
 import { pageFolder } from "./page-folder.js";
 import { shownSandbox } from "./shown-sandbox.js";
-import { startingFrom } from "./starting.js";
+import { estimatingFrom, startingFrom } from "./starting.js";
 
 export interface ServingOptions {
   readonly flags: Given;
@@ -107,6 +108,7 @@ async function listen(
     mounts: { mcp: mcp.handle, ...(gateway !== null && { gateway }) },
     programs: () => equipment.programs.map(({ name, kind }) => ({ name, kind })),
     start: startingFrom(bursar, place.config, equipment),
+    estimate: estimatingFrom(bursar, place.config, equipment),
     sandbox: shownSandbox(equipment.sandbox),
     config: () => configView(place.config),
   };
@@ -115,11 +117,17 @@ async function listen(
 }
 
 /** The gateway, where there is a provider to send requests to. */
-async function gatewayFor({ flags, terminal, feed, onError }: Parts, url: () => string): Promise<Gateway | null> {
+async function gatewayFor(
+  { flags, terminal, place, feed, onError }: Parts,
+  url: () => string,
+): Promise<Gateway | null> {
   if (!hasUpstreams(flags, terminal.env)) return null;
   const upstreams = readUpstreams(flags, terminal.env);
   const approval_url = (id: string) => `${url()}/approvals/${encodeURIComponent(id)}`;
-  return mountGateway({ store: feed.store, upstreams, url, approval_url, onError });
+  return mountGateway({
+    ...{ store: feed.store, upstreams, url, approval_url, onError },
+    ...gatewayForesight(place.config),
+  });
 }
 
 function whereOf(flags: Given): Pick<ServerOptions, "host" | "url" | "tls" | "requireLogin"> {

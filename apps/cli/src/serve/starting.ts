@@ -1,7 +1,7 @@
 import { type Bursar, guestProgram, InputError, type Program } from "bursar";
 import type { Configuration } from "bursar/config";
 import type { ServerOptions, WantedProgram } from "bursar/server";
-import { startingBy } from "../mcp/terms.js";
+import { estimatingBy, startingBy } from "../mcp/terms.js";
 import { type Equipment, MEMORY_BYTES, needsFrom } from "../runs/equipment.js";
 import { needing } from "../runs/needs.js";
 
@@ -12,10 +12,22 @@ export function startingFrom(
   equipment: Equipment,
 ): NonNullable<ServerOptions["start"]> {
   const start = startingBy(bursar, config);
-  return ({ program, ...wish }, by) => {
-    const bare = typeof program === "string" ? named(program, equipment) : brought(program, equipment);
-    return start({ ...wish, program: needing(bare, needsFrom(equipment, bare)) }, by);
-  };
+  return ({ program, ...wish }, by) => start({ ...wish, program: programOf(program, equipment) }, by);
+}
+
+/** Tells what such runs would take. */
+export function estimatingFrom(
+  bursar: Bursar,
+  config: Configuration,
+  equipment: Equipment,
+): NonNullable<ServerOptions["estimate"]> {
+  const estimate = estimatingBy(bursar, config);
+  return ({ program, ...wish }, by) => estimate({ ...wish, program: programOf(program, equipment) }, by);
+}
+
+function programOf(program: string | WantedProgram, equipment: Equipment): Program {
+  const bare = typeof program === "string" ? named(program, equipment) : brought(program, equipment);
+  return needing(bare, needsFrom(equipment, bare));
 }
 
 function named(name: string, { programs }: Equipment): Program {

@@ -17,11 +17,11 @@ export function approving(request: ApprovalView): Form {
   const named = isBudget ? [...new Set([...first, ...Object.keys(suggested), ...others])] : [];
   const amounts = named.map((name) => ({ name, text: suggested[name] === undefined ? "" : String(suggested[name]) }));
   const fields = [...amounts, { name: REASON, text: "" }];
-  return { kind: "form", request: request.id, answer: "approve", fields, at: 0 };
+  return { kind: "form", request: request.id, answer: "approve", fields, at: 0, bare: request.prediction !== null };
 }
 
 export function denying({ id }: ApprovalView): Form {
-  return { kind: "form", request: id, answer: "deny", fields: [{ name: REASON, text: "" }], at: 0 };
+  return { kind: "form", request: id, answer: "deny", fields: [{ name: REASON, text: "" }], at: 0, bare: true };
 }
 
 /** What a key does to a form that is being filled in. */
@@ -56,7 +56,7 @@ function within({ name }: Field, text: string): string {
 }
 
 /** What a form asks for, or what is wrong with it. */
-export function wishOf({ request, answer, fields }: Form): Wish | string {
+export function wishOf({ request, answer, fields, bare }: Form): Wish | string {
   const written = fields.find(({ name }) => name === REASON)?.text.trim() ?? "";
   const reason = written === "" ? null : written;
   const amounts = fields.filter(({ name, text }) => name !== REASON && text !== "");
@@ -67,7 +67,7 @@ export function wishOf({ request, answer, fields }: Form): Wish | string {
     if (amount === null) return `${name}: ${text} is no amount; write a number such as 500 or 0.25`;
     if (amount > 0) extensions[name] = amount;
   }
-  if (answer === "approve" && isBudget && Object.keys(extensions).length === 0) {
+  if (answer === "approve" && isBudget && !bare && Object.keys(extensions).length === 0) {
     return "nothing would be added; write an amount, or leave with Esc";
   }
   return {

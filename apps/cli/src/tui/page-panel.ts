@@ -1,9 +1,11 @@
 import type { Link } from "bursar";
-import type { BudgetView, StepView } from "bursar/views";
+import type { BudgetView, RunView, StepView } from "bursar/views";
+import { expectedText } from "../render/estimate.js";
+import { executionLines } from "../render/execution.js";
 import { counted, span } from "../render/quantities.js";
 import { statusText } from "../render/run.js";
 import { linkText } from "../render/run-chain.js";
-import { runFigures } from "../render/run-figures.js";
+import { runFigure, runFigures } from "../render/run-figures.js";
 import { clip, harmless, pad, printable, type Style } from "../render/style.js";
 import { dimensionLines, worthALine } from "./dimension-lines.js";
 import { topicOf } from "./request-lines.js";
@@ -27,7 +29,7 @@ export function pagePanel(
   if (seen === null || seen.run.id !== page.run) return ["", style.dim(`  looking for run ${harmless(page.run)} …`)];
   const head = headLines(seen, sight.now, columns, style);
   const room = Math.max(1, rows - head.length - LEAST_BELOW);
-  const limits = limitLines(seen.run.budgets, columns, style);
+  const limits = [...limitLines(seen.run.budgets, columns, style), ...expectedLines(seen.run, columns, style)];
   const shown = limits.length <= room ? limits : [...limits.slice(0, room - 1), style.dim("  …")];
   const below = rows - head.length - shown.length - 1;
   const isSteps = page.part === "steps";
@@ -55,6 +57,10 @@ function headLines({ run }: RunSight, now: number, columns: number, style: Style
     const topics = waits.map(topicOf).join(", ");
     lines.push(style.warn(`waits for ${counted(waits.length, "approval")}: ${topics}; a approves, d denies`));
   }
+  const handed = run.pause?.batches?.length ?? 0;
+  if (handed > 0) lines.push(style.accent(`waits for ${counted(handed, "call")} in a batch of the provider`));
+  if (run.outlook !== null) lines.push(style.warn(harmless(run.outlook)));
+  if (run.saved_usd > 0) lines.push(style.good(`saved ${runFigure("cost_usd", run.saved_usd)}`));
   if (run.failure !== null) lines.push(style.bad(harmless(`${run.failure.code}: ${run.failure.message}`)));
   if (run.cancel !== null) {
     const { by, reason } = run.cancel;
@@ -77,6 +83,12 @@ function limitLines(budgets: readonly BudgetView[], columns: number, style: Styl
   });
 }
 
+/** What it was expected to take, beside what it has used. */
+function expectedLines({ expected, usage }: RunView, columns: number, style: Style): readonly string[] {
+  if (expected.length === 0) return [];
+  return expectedText(expected, usage, columns, style).trimEnd().split("\n");
+}
+
 function stepsTitle({ run, steps }: RunSight): string {
   return run.steps > steps.length ? `steps: the last ${steps.length} of ${run.steps}` : counted(run.steps, "step");
 }
@@ -94,7 +106,12 @@ function stepLines({ run, steps }: RunSight, columns: number, style: Style): rea
   const lines = steps.map((step) => stepLine(step, run.created, columns, style));
   const { stdout, stderr } = run.output;
   const printed = [...lastLines(stdout), ...lastLines(stderr)];
-  return [...lines, ...printed.map((line) => clip(`  ${style.dim("▏")}${line}`, columns))];
+  const said = run.execution === null ? [] : executionLines(run.execution, style);
+  return [
+    ...lines,
+    ...printed.map((line) => clip(`  ${style.dim("▏")}${line}`, columns)),
+    ...said.map((line) => clip(`  ${line}`, columns)),
+  ];
 }
 
 function stepLine(step: StepView, created: number, columns: number, style: Style): string {

@@ -1,5 +1,6 @@
-import type { ApprovalView, DimensionView } from "bursar/views";
+import type { ApprovalView, DimensionView, PredictionView } from "bursar/views";
 import { actionText } from "../render/approval.js";
+import { predictedTable } from "../render/estimate.js";
 import { counted, span } from "../render/quantities.js";
 import { runFigures } from "../render/run-figures.js";
 import { clip, harmless, pad, type Style, wrap } from "../render/style.js";
@@ -16,17 +17,37 @@ export function requestLines(request: ApprovalView, now: number, columns: number
   };
   const { exhausted_dimension: dimension, run, program, budget, suggested_extension: suggested } = request;
   const whose = budget === null || budget === run ? "" : ` of budget ${harmless(budget)}`;
-  const what = Object.keys(request.action).length === 0 ? [] : fact("waits", actionText(request));
+  const { prediction } = request;
+  const isAction = prediction === null && Object.keys(request.action).length > 0;
+  const what = isAction ? fact("waits", actionText(request)) : [];
   return [
-    ...(dimension === null
-      ? fact("asks for", KINDS[request.kind])
-      : fact("exhausted", style.warn(`${harmless(dimension)}${whose}`), 1)),
+    ...(prediction === null ? [] : predictionLines(prediction, columns, style, fact)),
+    ...(prediction !== null
+      ? []
+      : dimension === null
+        ? fact("asks for", KINDS[request.kind])
+        : fact("exhausted", style.warn(`${harmless(dimension)}${whose}`), 1)),
     ...(dimension === null ? what : []),
-    ...consumptionLines(request, columns, style),
+    ...(prediction !== null ? [] : consumptionLines(request, columns, style)),
     ...(Object.keys(suggested).length === 0 ? [] : fact("suggested", style.bold(`+ ${runFigures(suggested)}`), 1)),
     ...(dimension === null ? [] : what),
     ...(run === null ? [] : fact("run", `${harmless(run)}${program === null ? "" : `, ${harmless(program)}`}`, 1)),
     ...fact("expires", expiryText(request, now), 1),
+  ];
+}
+
+/** A run that is asked about before it begins: what it is predicted to take, what does not fit first. */
+function predictionLines(
+  { dimensions, sources }: PredictionView,
+  columns: number,
+  style: Style,
+  fact: (label: string, text: string, most?: number) => readonly string[],
+): readonly string[] {
+  const sorted = [...dimensions].sort((a, b) => Number(b.missing > 0) - Number(a.missing > 0));
+  return [
+    ...fact("asks for", style.warn("leave to begin, though it is expected not to fit"), 1),
+    ...predictedTable(sorted, columns, style).trimEnd().split("\n"),
+    ...sources.flatMap(({ source, about }) => fact(source, harmless(about), 2)),
   ];
 }
 
@@ -37,7 +58,8 @@ const KINDS: Readonly<Record<ApprovalView["kind"], string>> = {
 };
 
 /** In two words, for a list. */
-export function topicOf({ exhausted_dimension, kind, action }: ApprovalView): string {
+export function topicOf({ exhausted_dimension, kind, action, prediction }: ApprovalView): string {
+  if (prediction !== null) return "leave to begin";
   if (exhausted_dimension !== null) return harmless(exhausted_dimension);
   const { capability_id, name } = action;
   const what = capability_id ?? name;

@@ -1,8 +1,7 @@
 import type { RunRow } from "bursar/views";
 import { bar } from "../render/bars.js";
 import { statusText } from "../render/run.js";
-import { runFigure } from "../render/run-figures.js";
-import { shortSpan } from "../render/run-table.js";
+import { costText, shortSpan } from "../render/run-table.js";
 import { clip, harmless, pad, type Style } from "../render/style.js";
 import { shareOf } from "./dimension-lines.js";
 import { chosenId } from "./press.js";
@@ -30,10 +29,11 @@ export function runsPanel(
   if (runs.length === 0) return ["", style.dim("  no runs yet; `bursar run` starts one")];
   const id = chosenId(state, "runs", sight);
   const at = runs.findIndex((run) => run.id === id);
+  const cost = Math.max(COST, ...runs.map((run) => costText(run).length + 1));
   const longest = Math.min(LONGEST_ID, Math.max(...runs.map((run) => run.id.length)));
   const { items, from } = shownPart(runs, at, Math.max(1, rows - 1));
   const lines = items.map((run, index) => {
-    const text = rowText(run, now, { columns: columns - 2, id: longest }, style);
+    const text = rowText(run, now, { columns: columns - 2, id: longest, cost }, style);
     return from + index === at ? `${style.accent("❯")} ${text}` : `  ${text}`;
   });
   const last = from + items.length;
@@ -44,12 +44,12 @@ export function runsPanel(
 function rowText(
   run: RunRow,
   now: number,
-  { columns, id }: { readonly columns: number; readonly id: number },
+  { columns, id, cost: room }: { readonly columns: number; readonly id: number; readonly cost: number },
   style: Style,
 ): string {
   const status = pad(statusText(run.status, style), STATUS);
   const age = style.dim(pad(shortSpan(Math.max(0, now - run.created)), AGE));
-  const cost = pad(runFigure("cost_usd", run.usage.cost_usd ?? 0), COST);
+  const cost = pad(costText(run), room);
   const name = pad(clip(harmless(run.id), id), id + 1);
   return clip(`${status}${name}${age}${cost}${limitText(run, columns, style)}${harmless(run.program.name)}`, columns);
 }

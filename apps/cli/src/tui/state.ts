@@ -16,6 +16,8 @@ export interface Form {
   readonly answer: "approve" | "deny";
   readonly fields: readonly Field[];
   readonly at: number;
+  /** Whether a yes may add nothing: a run that has not begun can do so with the limits it has. */
+  readonly bare: boolean;
 }
 
 /** A question before something that cannot be taken back. */

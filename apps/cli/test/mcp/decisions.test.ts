@@ -93,6 +93,13 @@ describe("a paused run", () => {
       command: `bursar approve ${String(request?.approval_id)}`,
     });
     expect(text).toContain(String(request?.approval_url));
+    expect(text).toContain("Only a person can answer it: at http");
+  });
+
+  test("tells an operator's connection that it may answer itself, and how", async () => {
+    const { text } = await call(await stage.connect(OPERATOR), "run_start", PAUSING);
+    expect(text).toContain("Answer it with budget_approve or budget_deny once the user has decided");
+    expect(text).not.toContain("Only a person");
   });
 
   test.each(["budget_approve", "ccos_budget_approve"])(

@@ -105,6 +105,13 @@ describe("bursar mcp over standard input and output", { timeout: 300_000 }, () =
     const { said, text } = await stillness(client, await call(client, "run_start", { ...sent, wait_ms: 0 }));
     expect([text, said.status]).toEqual([expect.anything(), "completed"]);
     expect((said as never as { output: { stdout: string } }).output.stdout).toMatch(/^left \d/);
+    const loop = { code: "while True: pass", language: "python", limits: { fuel: 20_000_000 }, wait_ms: 0 };
+    const burnt = await stillness(client, await call(client, "run_start", loop));
+    expect(burnt.said).toMatchObject({
+      status: "failed",
+      execution: { fuel_analysis: { status: "exhausted" }, error_guidance: { error_type: "OutOfFuel" } },
+    });
+    expect(burnt.text).toMatch(/20M of 20M fuel, 100 %, exhausted\n.*\n.*\nSolution 1: Simplify code/);
     await client.close();
   });
 });

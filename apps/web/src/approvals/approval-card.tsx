@@ -11,6 +11,7 @@ import { Status } from "../parts/status.js";
 import { approvalAddress, runAddress } from "../router/route.js";
 import { ConsumptionTable } from "./consumption-table.js";
 import { type DecisionAnswer, DecisionForm } from "./decision-form.js";
+import { PredictionTable } from "./prediction-table.js";
 import { questionOf, reasonOf } from "./question.js";
 
 interface ApprovalCardProps {
@@ -38,14 +39,15 @@ export function ApprovalCard({ approval, onDecided, level = 2 }: ApprovalCardPro
         <div class="approval-told">
           <p class="why">{reasonOf(approval)}</p>
           <Facts approval={approval} />
-          {Object.keys(approval.limits).length > 0 && (
+          {approval.prediction !== null && <PredictionTable prediction={approval.prediction} />}
+          {approval.prediction === null && Object.keys(approval.limits).length > 0 && (
             <ConsumptionTable
               consumed={approval.consumed}
               limits={approval.limits}
               exhausted={approval.exhausted_dimension}
             />
           )}
-          {Object.keys(approval.action).length > 0 && (
+          {approval.prediction === null && Object.keys(approval.action).length > 0 && (
             <details open={approval.kind !== "budget_extension"}>
               <summary>What it wants to do</summary>
               <JsonText value={approval.action} />

@@ -28,7 +28,9 @@ export function DecisionForm({ approval, onDecided }: DecisionFormProps): JSX.El
   const [reason, setReason] = useState("");
   const { busy, error, run } = useAct();
   const extensions = extensionsOf(typed);
-  const nothing = extends_ && extensions !== null && Object.keys(extensions).length === 0;
+  // A run that has not begun can do so with the limits it has; one that has used them up would pause again at once.
+  const needsMore = extends_ && approval.prediction === null;
+  const nothing = needsMore && extensions !== null && Object.keys(extensions).length === 0;
   const decide = (how: "approve" | "deny") =>
     run(async () => {
       const said = reason.trim() === "" ? {} : { reason: reason.trim() };

@@ -1,13 +1,14 @@
 import type { Json, JsonObject } from "bursar/chain";
-import type { ApprovalView } from "bursar/views";
-import { formatAmount, percentOf } from "../format/amount.js";
-import { nounOf } from "../format/dimension.js";
+import type { ApprovalView, PredictionView } from "bursar/views";
+import { formatAmount, formatRough, percentOf } from "../format/amount.js";
+import { labelOf, nounOf } from "../format/dimension.js";
 
 /** What is asked, in a sentence. */
 export function questionOf(approval: ApprovalView): string {
   const who = approval.program ?? (approval.run === null ? "A client of the gateway" : `Run ${approval.run}`);
   switch (approval.kind) {
     case "budget_extension":
+      if (approval.prediction !== null) return `${who} asks to begin`;
       return `${who} asks for more ${subjectOf(approval)}`;
     case "capability_execution":
       return `${who} asks to use ${capabilityOf(approval) ?? "a capability"}`;
@@ -26,12 +27,23 @@ export function reasonOf(approval: ApprovalView): string {
   const { kind, exhausted_dimension: dimension, consumed, limits, action } = approval;
   if (typeof action.reason === "string" && action.reason !== "") return action.reason;
   if (kind !== "budget_extension") return "Its policy demands a human's answer before this is done.";
+  if (approval.prediction !== null) return unfitIn(approval.prediction);
   if (dimension === null) return "Its budget does not suffice for what it wants to do next.";
   const used = Number(consumed[dimension] ?? 0);
   const limit = Number(limits[dimension] ?? 0);
   const share = `${formatAmount(dimension, used)} of ${formatAmount(dimension, limit)} (${percentOf(used, limit)} %)`;
   const next = capabilityOf(approval);
   return `${share} is used, and the rest does not suffice for ${next === null ? "its next step" : `its next step, “${next}”`}.`;
+}
+
+/** What a run that has not begun is expected to be short of. */
+function unfitIn({ dimensions }: PredictionView): string {
+  const parts = dimensions
+    .filter(({ missing }) => missing > 0)
+    .map(({ dimension, upper, limit }) => {
+      return `${labelOf(dimension).toLowerCase()} up to ${formatRough(dimension, upper)}, allowed ${formatAmount(dimension, limit ?? 0)}`;
+    });
+  return `It has not begun, and is expected not to fit: ${parts.join("; ")}.`;
 }
 
 /** What is waiting, by the name that its program knows it by: a tool's, a program's, or that of the effect itself. */

@@ -23,7 +23,41 @@ const SUMMARIES: Readonly<Record<string, (data: JsonObject) => string>> = {
   RunCompleted: ({ final_consumption }) => `used in all ${amounts(final_consumption)}`,
   StepStarted: ({ capability_id, asked }) => `${word(capability_id)} may use ${amounts(asked)}`,
   StepRefused: ({ capability_id, decision }) => `${word(capability_id)}: ${word(decision)}`,
+  RunEstimated: ({ dimensions, fits }) =>
+    `${fits === false ? "expected not to fit" : "expected"}: ${predictions(dimensions)}`,
+  TierSwitched: ({ from, to, reason }) =>
+    `${isObject(from) ? `${tier(from)} → ` : ""}${tier(to)}${typeof reason === "string" ? `: ${reason}` : ""}`,
+  Batched: ({ model, quote_usd, full_quote_usd }) =>
+    `${word(model)} waits in a batch: up to ${amount("cost_usd", quote_usd)} instead of ${amount("cost_usd", full_quote_usd)}`,
+  Saved: ({ kind, saved_usd }) =>
+    `${saved_usd === 0 ? "a request" : amount("cost_usd", saved_usd)} saved${HOW[word(kind)] ?? ""}`,
 };
+
+/** What has made a call cheaper, or unnecessary. */
+const HOW: Readonly<Record<string, string>> = {
+  in_flight: ": the same call was under way, and both got its answer",
+  cache: ": the answer was kept from before",
+  batch: ": it could wait, at the price of a batch",
+  embeddings: ": sent together with others",
+};
+
+function predictions(value: Json | undefined): string {
+  const all = isObject(value) ? Object.entries(value) : [];
+  const parts = all.map(([dimension, each]) => {
+    const { median, upper } = isObject(each) ? each : {};
+    return `${labelOf(dimension).toLowerCase()} about ${amount(dimension, median)}, up to ${amount(dimension, upper)}`;
+  });
+  return parts.length === 0 ? "nobody knows what it will take" : parts.join("; ");
+}
+
+function tier(value: Json | undefined): string {
+  if (!isObject(value)) return "?";
+  return isObject(value.quote) ? `${word(value.model)} (${amounts(value.quote)})` : word(value.model);
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 function word(value: Json | undefined): string {
   return typeof value === "string" || typeof value === "number" ? String(value) : "?";

@@ -29,6 +29,11 @@ export function formatAmount(dimension: string, amount: number): string {
   }
 }
 
+/** An amount that nobody knows exactly: three digits say all there is to know. */
+export function formatRough(dimension: string, amount: number): string {
+  return formatAmount(dimension, amount < 1000 ? Number(amount.toPrecision(3)) : Math.round(amount));
+}
+
 /** The same amount in full, for whoever has to copy or to compare it. */
 export function exactAmount(dimension: string, amount: number): string {
   const unit = { usd: " USD", ms: " ms", bytes: " bytes", fuel: " fuel", count: "" }[measureOf(dimension)];

@@ -10,7 +10,9 @@ const SPENDING = 5;
 
 /** Figures first: how many runs stand where, and what those under way have used. */
 export function Tally({ overview }: { readonly overview: Overview }): JSX.Element {
-  const spent = Object.entries(overview.spending).filter(([, value]) => typeof value === "number" && value > 0);
+  // What is only held so far has its place too, with nothing spent of it.
+  const taken = { ...Object.fromEntries(Object.keys(overview.held).map((id) => [id, 0])), ...overview.spending };
+  const spent = Object.entries(taken).filter(([id, value]) => Number(value) > 0 || overview.held[id] !== undefined);
   return (
     <div class="tally">
       <section class="panel" aria-label="Runs by status">
@@ -37,11 +39,39 @@ export function Tally({ overview }: { readonly overview: Overview }): JSX.Elemen
                 <dd class="figure">
                   <Amount dimension={dimension} value={Number(value)} />
                 </dd>
-                <dt>{labelOf(dimension)}</dt>
+                <dt>
+                  {labelOf(dimension)}
+                  <Held held={overview.held} dimension={dimension} />
+                </dt>
               </div>
             ))}
+          {overview.saved_usd > 0 && (
+            <div>
+              <dd class="figure saved">
+                <Amount dimension="cost_usd" value={overview.saved_usd} />
+              </dd>
+              <dt>Saved</dt>
+            </div>
+          )}
         </dl>
       </section>
     </div>
+  );
+}
+
+interface HeldProps {
+  readonly held: Overview["held"];
+  readonly dimension: string;
+}
+
+/** What calls under way hold is neither spent nor free. */
+function Held({ held, dimension }: HeldProps): JSX.Element | null {
+  const value = held[dimension];
+  if (typeof value !== "number") return null;
+  return (
+    <span class="note">
+      {" "}
+      and <Amount dimension={dimension} value={value} /> held
+    </span>
   );
 }

@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from "bursar/chain";
-import type { StepView } from "bursar/views";
+import type { RunView } from "bursar/views";
 import type { JSX } from "preact";
 import { formatAmount } from "../format/amount.js";
 import { Bar } from "../parts/bar.js";
 import { TextBlock } from "../parts/json.js";
 
-type Told = NonNullable<StepView["execution"]>;
+type Told = NonNullable<RunView["execution"]>;
 
 /** What the sandbox says of an execution: how its fuel was used, and what to do about an error. */
 export function Execution({ execution }: { readonly execution: Told }): JSX.Element {
@@ -20,14 +20,16 @@ export function Execution({ execution }: { readonly execution: Told }): JSX.Elem
 
 function FuelAnalysis({ analysis }: { readonly analysis: JsonObject }): JSX.Element {
   const consumed = Number(analysis.consumed ?? 0);
-  const budget = Number(analysis.budget ?? 0);
+  const { budget } = analysis;
   return (
     <div class="fuel">
       <p>
-        <strong>Fuel: {String(analysis.status ?? "unknown")}</strong>, {formatAmount("fuel", consumed)} of{" "}
-        {formatAmount("fuel", budget)}
+        <strong>Fuel: {String(analysis.status ?? "unknown")}</strong>, {formatAmount("fuel", consumed)}
+        {typeof budget === "number" ? ` of ${formatAmount("fuel", budget)}` : ", no limit"}
       </p>
-      <Bar dimension="fuel" used={consumed} held={0} limit={budget} thresholds={[50, 75, 90]} />
+      {typeof budget === "number" && (
+        <Bar dimension="fuel" used={consumed} held={0} limit={budget} thresholds={[50, 75, 90]} />
+      )}
       {typeof analysis.recommendation === "string" && <p>{analysis.recommendation}</p>}
       <List title="Likely causes" items={textsIn(analysis.likely_causes)} />
     </div>

@@ -2,10 +2,11 @@ import type { RunView } from "bursar/views";
 import type { JSX } from "preact";
 import { labelOf } from "../format/dimension.js";
 import { JsonText, TextBlock } from "../parts/json.js";
+import { Execution } from "./execution.js";
 
 /** What went in, what came out, and what was printed on the way. */
 export function Outcome({ run }: { readonly run: RunView }): JSX.Element {
-  const { failure, result, input, output, status } = run;
+  const { failure, result, input, output, execution, status } = run;
   return (
     <section aria-label="Outcome and output">
       {failure !== null && (
@@ -32,6 +33,12 @@ export function Outcome({ run }: { readonly run: RunView }): JSX.Element {
         <details open>
           <summary>Errors and log</summary>
           <TextBlock text={output.stderr} label="Errors and log" />
+        </details>
+      )}
+      {execution !== null && (
+        <details open>
+          <summary>Sandbox</summary>
+          <Execution execution={execution} />
         </details>
       )}
       {input !== null && (

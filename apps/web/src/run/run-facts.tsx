@@ -1,11 +1,13 @@
 import type { RunView } from "bursar/views";
 import type { ComponentChildren, JSX } from "preact";
 import { formatDuration, formatInstant } from "../format/time.js";
+import { Amount } from "../parts/amount.js";
 import { Copyable } from "../parts/copy.js";
 import { Instant } from "../parts/instant.js";
 import { ALL_RUNS, addressOf, runAddress } from "../router/route.js";
 
 export function RunFacts({ run }: { readonly run: RunView }): JSX.Element {
+  const handed = run.pause?.batches?.length ?? 0;
   return (
     <dl class="facts">
       <Fact label="Id">
@@ -35,6 +37,18 @@ export function RunFacts({ run }: { readonly run: RunView }): JSX.Element {
         <Fact label="Cancelled by">
           {run.cancel.by}
           {run.cancel.reason !== null && <span class="note"> “{run.cancel.reason}”</span>}
+        </Fact>
+      )}
+      {handed > 0 && (
+        <Fact label="Waits for">
+          {handed.toLocaleString("en-US")} {handed === 1 ? "call" : "calls"} in a batch
+        </Fact>
+      )}
+      {run.saved_usd > 0 && (
+        <Fact label="Saved">
+          <span class="saved">
+            <Amount dimension="cost_usd" value={run.saved_usd} />
+          </span>
         </Fact>
       )}
       <Fact label="Steps">{run.steps.toLocaleString("en-US")}</Fact>

@@ -9,6 +9,7 @@ import { Status } from "../parts/status.js";
 import { RunsTable } from "../runs/runs-table.js";
 import { BudgetTree } from "./budget-tree.js";
 import { Charts } from "./charts.js";
+import { Expected } from "./expected.js";
 import { Outcome } from "./outcome.js";
 import { RunActions } from "./run-actions.js";
 import { RunFacts } from "./run-facts.js";
@@ -48,6 +49,7 @@ function Contents({ run, reload }: { readonly run: RunView; readonly reload: () 
   return (
     <>
       <RunFacts run={run} />
+      {run.outlook !== null && <Outlook text={run.outlook} />}
       {run.requests.length > 0 && (
         <section aria-labelledby="requests">
           <h2 id="requests">Waiting for an answer</h2>
@@ -60,6 +62,7 @@ function Contents({ run, reload }: { readonly run: RunView; readonly reload: () 
       )}
       <Outcome run={run} />
       <BudgetTree budgets={run.budgets} />
+      <Expected run={run} />
       <Charts run={run} />
       {run.children.length > 0 && (
         <section aria-labelledby="children">
@@ -69,5 +72,15 @@ function Contents({ run, reload }: { readonly run: RunView; readonly reload: () 
       )}
       <Steps run={run} />
     </>
+  );
+}
+
+/** What lies before a run while it runs, in the words that every face has for it. */
+function Outlook({ text }: { readonly text: string }): JSX.Element {
+  return (
+    <p class="outlook">
+      {text.charAt(0).toUpperCase()}
+      {text.slice(1)}.
+    </p>
   );
 }

@@ -81,12 +81,13 @@ function Row({ run }: { readonly run: RunRow }): JSX.Element {
 }
 
 function Tightest({ view }: { readonly view: DimensionView }): JSX.Element {
-  const { dimension, used, limit } = view;
+  const { dimension, used, held, limit } = view;
   return (
     <div class="tightest">
       <span class="tightest-text">
         {labelOf(dimension)} <Amount dimension={dimension} value={used} /> /{" "}
         <Amount dimension={dimension} value={limit} />
+        {held > 0 && <Held dimension={dimension} value={held} />}
       </span>
       <Bar {...view} />
     </div>
@@ -94,6 +95,21 @@ function Tightest({ view }: { readonly view: DimensionView }): JSX.Element {
 }
 
 function Used({ run, dimension }: { readonly run: RunRow; readonly dimension: string }): JSX.Element {
-  const value = run.usage[dimension];
-  return typeof value === "number" ? <Amount dimension={dimension} value={value} /> : <span class="note">–</span>;
+  const [value, held] = [run.usage[dimension], run.held[dimension]];
+  if (typeof value !== "number" && typeof held !== "number") return <span class="note">–</span>;
+  return (
+    <>
+      <Amount dimension={dimension} value={Number(value ?? 0)} />
+      {typeof held === "number" && <Held dimension={dimension} value={held} />}
+    </>
+  );
+}
+
+/** What calls under way hold is neither spent nor free, and stands below. */
+function Held({ dimension, value }: { readonly dimension: string; readonly value: number }): JSX.Element {
+  return (
+    <span class="note held">
+      + <Amount dimension={dimension} value={value} /> held
+    </span>
+  );
 }

@@ -67,7 +67,7 @@ export async function openBudget(limits: BudgetLimits, options: OpenBudgetOption
     const approve = options.approve ?? around?.approve;
     const wait_ms = options.wait_ms ?? around?.wait_ms;
     const purse: Purse = {
-      ...{ gate, store, budget: id, chain },
+      ...{ gate, store, budget: id, chain, ...sitedIn(around) },
       ...(approve !== undefined && { approve }),
       ...(wait_ms !== undefined && { wait_ms }),
     };
@@ -76,6 +76,16 @@ export async function openBudget(limits: BudgetLimits, options: OpenBudgetOption
     owned?.gate[Symbol.dispose]();
     throw error;
   }
+}
+
+/** Calls in a budget come from where those around it do. */
+function sitedIn(around: Purse | null): Partial<Pick<Purse, "site" | "within" | "full">> {
+  const { site, within, full } = around ?? {};
+  return {
+    ...(site !== undefined && { site }),
+    ...(within !== undefined && { within }),
+    ...(full !== undefined && { full }),
+  };
 }
 
 /** The budget that a new one lies in. No budget reaches over two stores, and one that leaves its surroundings has to say so. */

@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { type Dimensions, STANDARD } from "../core/dimensions.js";
 import type { Field } from "./field.js";
+import { type ForesightSection, readForesight, SHIPPED_FORESIGHT } from "./foresight.js";
 import { type Governance, readGovernance, shippedGovernance } from "./governance.js";
 import type { Problem } from "./problem.js";
 import { keyed, Reading } from "./reading.js";
@@ -15,6 +16,7 @@ export interface Configuration extends Governance {
   readonly dimensions: Dimensions;
   readonly store: NamedStore | null;
   readonly webhook: Webhook | null;
+  readonly foresight: ForesightSection;
   /** What the readers in `ReadOptions.sections` made of theirs, by name. */
   readonly sections: ReadonlyMap<string, unknown>;
   /** What is allowed, but may not be what was meant. */
@@ -37,7 +39,7 @@ export interface ReadOptions {
 /** The largest file: a configuration is read by people. */
 export const MOST_BYTES: number = 256 * 1024;
 
-const SECTIONS = ["governance", "store", "webhook"];
+const SECTIONS = ["governance", "store", "webhook", "foresight"];
 
 /**
  * Reads a configuration.
@@ -69,6 +71,7 @@ export function readConfig(text: string, options: ReadOptions = {}): Configurati
     dimensions,
     store: store === undefined ? null : readStore(reading, store, { folder, check: options.checkStore }),
     webhook: webhook === undefined ? null : readWebhook(reading, webhook),
+    foresight: readForesight(reading, fields.get("foresight")),
     sections: readSections(reading, fields, further),
     notes: reading.notes,
   };
@@ -79,7 +82,10 @@ export function readConfig(text: string, options: ReadOptions = {}): Configurati
 /** What is there without a file: the table of dimensions and the presets. */
 export function shippedConfig(dimensions: Dimensions = STANDARD): Configuration {
   const governance = shippedGovernance(dimensions);
-  return { ...governance, file: null, dimensions, store: null, webhook: null, sections: new Map(), notes: [] };
+  return {
+    ...{ ...governance, file: null, dimensions, store: null, webhook: null, foresight: SHIPPED_FORESIGHT },
+    ...{ sections: new Map(), notes: [] },
+  };
 }
 
 function tooLarge(reading: Reading, size: number): null {

@@ -69,4 +69,32 @@ governance:
 # webhook:
 #   url: https://example.com/bursar
 #   secret_env: BURSAR_WEBHOOK_SECRET
+
+# What looks ahead and saves money. enabled: false switches all of it off.
+# foresight:
+#   enabled: true
+#   # What becomes of a run whose estimate does not fit into its limits:
+#   # warn, ask (somebody has to say yes), refuse.
+#   preflight: ask
+#   # A cheap model that is asked where a program has no past to go by.
+#   predict:
+#     model: gpt-5-nano
+#     cost_usd: 0.01
+#   # Requests for the model bursar/auto go to the best of these that fits what
+#   # is left for the rest of the run, and never below the floor.
+#   tiers:
+#     lists:
+#       auto:
+#         floor: small
+#         tiers: [{ name: large, model: gpt-5 }, { name: small, model: gpt-5-mini }]
+#   # Calls that can wait go through the provider's batch interface.
+#   batches:
+#     provider: openai
+#     model: gpt-5-mini
+#     key_env: OPENAI_API_KEY
+#   # What the gateway answers without asking again, or asks in one request.
+#   reuse:
+#     in_flight: true
+#     embeddings: { window_ms: 5ms }
+#     cache: { bytes: 64MB, ttl_ms: 1h }
 `;

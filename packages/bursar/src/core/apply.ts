@@ -4,7 +4,7 @@ import type { Budget, Path } from "./budget.js";
 import { type Call, updated } from "./call.js";
 import { checkOperation } from "./check.js";
 import { endBudget, openBudget } from "./children.js";
-import { cutToRoom } from "./cut.js";
+import { fitted } from "./cut.js";
 import type { Dimensions } from "./dimensions.js";
 import { LedgerError } from "./errors.js";
 import { type Action, Events } from "./events.js";
@@ -115,11 +115,10 @@ export class Operations {
     // A copy, because what the caller does with his own object later must not concern the books.
     const whole = this.tied({ ...operation.asked });
     const known = books.call(operation.call);
-    if (known !== undefined) return repeatedReserve(known, id, whole, operation.least);
+    if (known !== undefined) return repeatedReserve(known, id, whole, operation);
     const account = openAccount(books, id);
     const path = pathOf(books, id);
-    const { least } = operation;
-    const asked = least === undefined ? whole : cutToRoom(path, whole, least, time, this.dimensions);
+    const { asked, full } = fitted(path, whole, operation, time, this.dimensions);
     // A call below a clock that stands still would run on nobody's time.
     const still = path.find(({ watch }) => watch.since === null);
     if (still !== undefined) throw new LedgerError(`budget ${still.id} is paused; resume it first`);
@@ -133,7 +132,7 @@ export class Operations {
     if (decision.kind !== "busy") {
       const admitted = decision.kind === "admitted";
       const action = admitted
-        ? this.events.stepStarted(id, step, asked)
+        ? this.events.stepStarted(id, step, asked, full)
         : this.events.stepRefused(id, step, asked, decision);
       link = books.append(account.chain, action, operation.cause ?? account.origin);
       links.push(link);

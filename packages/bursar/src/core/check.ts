@@ -7,7 +7,7 @@ import type { Dimensions } from "./dimensions.js";
 import { DOCUMENT_KINDS } from "./document.js";
 import { InputError, show } from "./errors.js";
 import { readThresholds } from "./input.js";
-import type { Operation, PutOperation } from "./operation.js";
+import type { Operation, PutOperation, ReserveOperation } from "./operation.js";
 import { POLICIES, type Policies } from "./policy.js";
 
 const KINDS = ["model", "tool", "code", "child", "lease"];
@@ -55,10 +55,7 @@ export function checkOperation(operation: Operation, dimensions: Dimensions): vo
       checkOpening(operation.opening, dimensions);
       break;
     case "reserve":
-      oneOf(operation.kind, KINDS, "kind");
-      amounts(operation.asked, "asked", dimensions, false);
-      if (operation.least !== undefined) amounts(operation.least, "least", dimensions, false);
-      if (operation.expires !== undefined) instant(operation.expires, "expires");
+      checkReserve(operation, dimensions);
       break;
     case "commit":
       amounts(operation.used, "used", dimensions, false);
@@ -90,6 +87,15 @@ export function checkOperation(operation: Operation, dimensions: Dimensions): vo
       json(operation.entry, "entry");
       break;
   }
+}
+
+function checkReserve(operation: ReserveOperation, dimensions: Dimensions): void {
+  const { kind, asked, least, learned, expires } = operation;
+  oneOf(kind, KINDS, "kind");
+  amounts(asked, "asked", dimensions, false);
+  if (least !== undefined) amounts(least, "least", dimensions, false);
+  if (learned !== undefined) amounts(learned, "learned", dimensions, false);
+  if (expires !== undefined) instant(expires, "expires");
 }
 
 /** What an operation names must be there, whether the caller has left it out or set it to nothing. */

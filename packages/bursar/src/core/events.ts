@@ -76,9 +76,13 @@ export class Events {
     return event("RunCompleted", { run_id: budget.id, final_consumption: this.consumed(budget, time) });
   }
 
-  stepStarted(budget: string, step: Step, asked: Amounts): Action {
+  /** `full` is what would have been held, had there been plenty; null where nothing was learned that was held in its place. */
+  stepStarted(budget: string, step: Step, asked: Amounts, full: Amounts | null): Action {
     const { step_id, capability_id } = step;
-    return { action_type: "StepStarted", data: { asked: this.amounts(asked), budget, capability_id, step_id } };
+    const data: Record<string, Json> = { asked: this.amounts(asked), budget, capability_id };
+    if (full !== null) data.full = this.amounts(full);
+    data.step_id = step_id;
+    return { action_type: "StepStarted", data };
   }
 
   /** A call that was not made, and why; `busy` is none of these, because it only waits. */

@@ -47,6 +47,11 @@ export interface ReserveOperation extends Caused {
   readonly asked: Amounts;
   /** What may be cut to what is left, and how far down: a call that can do with less is not refused, but held to less. */
   readonly least?: Amounts;
+  /**
+   * What calls like this one have been seen to use, all but a few: held in place of as much of `asked` where others hold something
+   * of the same and little is free. Who gets no more than this has to keep to it, as to everything that is granted.
+   */
+  readonly learned?: Amounts;
   readonly step_id?: string;
   readonly capability_id?: string;
   /** The instant at which a dead holder's reservation is settled: charged for model calls, released for all others. */

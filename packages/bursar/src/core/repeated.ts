@@ -12,9 +12,10 @@ export function repeatedReserve(
   known: Call,
   budget: string,
   asked: Amounts,
-  least?: Amounts,
+  { least, learned }: Pick<ReserveOperation, "least" | "learned">,
 ): OutcomeOf<ReserveOperation> {
-  const fits = least === undefined ? same(known.asked, asked) : isCut(known.asked, asked);
+  const isFixed = least === undefined && learned === undefined;
+  const fits = isFixed ? same(known.asked, asked) : isCut(known.asked, asked);
   if (known.budget !== budget || !fits) throw reused(known.id);
   if (known.status !== "reserved") {
     throw new LedgerError(`call ${known.id} was ${known.status} already; a further attempt needs an id of its own`);

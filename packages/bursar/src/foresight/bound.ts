@@ -9,13 +9,14 @@ export interface Figure {
 const SHARE = 0.95;
 
 /** With so many figures their order decides alone: the largest of ten is not passed by 91 of 100, whatever the shape. */
-const ENOUGH = 10;
+export const ENOUGH = 10;
 
-/** What is taken for granted as long as one or two runs are all that was seen: figures vary by about half of themselves. */
+/** As long as one or two runs are all that was seen, it counts like so many more that figures vary by about half of themselves. */
 const FIRST_SPREAD = 0.5;
+const FIRST_FREEDOM = 3;
 const FIRST_RUNS = 2;
 
-/** A figure that a limit has cut off is taken for so much of what was seen of it. */
+/** The largest figure is taken for so much of what was seen of it when it was cut off: nobody knows how much is missing. */
 const CUT_FACTOR = 1.5;
 
 /**
@@ -23,34 +24,68 @@ const CUT_FACTOR = 1.5;
  * the distribution and is not moved by outliers; with few, it is that of a t-distribution of their logarithms. Null without any.
  */
 export function boundOf(figures: readonly Figure[]): Prediction | null {
-  if (figures.length === 0) return null;
-  const values = figures.map(({ value, cut }) => (cut ? value * CUT_FACTOR : value)).sort((a, b) => a - b);
-  const median = middle(values);
-  const largest = values.at(-1) as number;
-  if (values.length >= ENOUGH) {
-    const rank = Math.ceil(SHARE * (values.length + 1));
-    return { median, upper: values[Math.min(rank, values.length) - 1] as number };
-  }
-  return { median, upper: Math.max(largest, fromLogarithms(values)) };
+  const count = figures.length;
+  if (count === 0) return null;
+  const counted = weighted(figures);
+  const median = (atRank(counted, count / 2) + atRank(counted, (count + 1) / 2)) / 2;
+  return { median, upper: count < ENOUGH ? fromLogarithms(counted) : fromOrder(counted, SHARE * (count + 1), count) };
 }
 
-function middle(sorted: readonly number[]): number {
-  const half = sorted.length >> 1;
-  if (sorted.length % 2 === 1) return sorted[half] as number;
-  return ((sorted[half - 1] as number) + (sorted[half] as number)) / 2;
+/** Below twenty figures the rank lies beyond the largest: as far beyond as the step to it, in proportion. */
+function fromOrder(counted: readonly Weighted[], rank: number, count: number): number {
+  if (rank <= count) return atRank(counted, Math.ceil(rank));
+  const largest = counted.at(-1)?.value ?? 0;
+  const before = counted.at(-2)?.value ?? largest;
+  return largest + (rank - count) * (largest - before);
+}
+
+interface Weighted {
+  readonly value: number;
+  readonly weight: number;
+}
+
+/**
+ * In ascending order, each with how many figures it stands for. One that was cut off says only that it would have been more, so what
+ * it stands for goes to all that are larger: that is the estimator of Kaplan and Meier.
+ */
+function weighted(figures: readonly Figure[]): readonly Weighted[] {
+  const sorted = [...figures].sort((a, b) => a.value - b.value || Number(a.cut) - Number(b.cut));
+  const counted: Weighted[] = [];
+  let weight = 1;
+  for (const [at, { value, cut }] of sorted.entries()) {
+    const larger = sorted.length - 1 - at;
+    if (cut && larger > 0) weight += weight / larger;
+    else counted.push({ value: cut ? value * CUT_FACTOR : value, weight });
+  }
+  return counted;
+}
+
+/** Weights are sums of fractions, which may miss a whole number by a little. */
+const NEARLY = 1e-9;
+
+/** The value at a rank, counted by weight. */
+function atRank(counted: readonly Weighted[], rank: number): number {
+  let sum = 0;
+  for (const { value, weight } of counted) {
+    sum += weight;
+    if (sum >= rank - NEARLY) return value;
+  }
+  return counted.at(-1)?.value ?? 0;
 }
 
 /** Amounts span orders of magnitude and are never negative, which is what logarithms are for; one is added because some are zero. */
-function fromLogarithms(values: readonly number[]): number {
-  if (values.every((value) => value === 0)) return 0;
-  const logs = values.map((value) => Math.log1p(value));
+function fromLogarithms(counted: readonly Weighted[]): number {
+  if (counted.every(({ value }) => value === 0)) return 0;
+  const logs = counted.map(({ value, weight }) => ({ log: Math.log1p(value), weight }));
   const count = logs.length;
-  const mean = logs.reduce((sum, each) => sum + each, 0) / count;
-  const squares = logs.reduce((sum, each) => sum + (each - mean) ** 2, 0);
-  const isFirst = count <= FIRST_RUNS;
-  const freedom = isFirst ? count : count - 1;
-  const spread = Math.sqrt((squares + (isFirst ? FIRST_SPREAD ** 2 : 0)) / freedom);
-  return Math.expm1(mean + (STUDENT[freedom - 1] as number) * spread * Math.sqrt(1 + 1 / count));
+  const total = logs.reduce((sum, each) => sum + each.weight, 0);
+  const mean = logs.reduce((sum, each) => sum + each.weight * each.log, 0) / total;
+  const squares = (count / total) * logs.reduce((sum, each) => sum + each.weight * (each.log - mean) ** 2, 0);
+  const assumed = count <= FIRST_RUNS ? FIRST_FREEDOM : 0;
+  const freedom = count - 1 + assumed;
+  const spread = Math.sqrt((squares + assumed * FIRST_SPREAD ** 2) / freedom);
+  const bound = Math.expm1(mean + (STUDENT[freedom - 1] as number) * spread * Math.sqrt(1 + 1 / count));
+  return Math.max(bound, counted.at(-1)?.value ?? 0);
 }
 
 /** The 95 % quantiles of the t-distribution with 1 to 8 degrees of freedom, from tables. */

@@ -8,11 +8,14 @@ import {
   type Held,
   type Meter,
   type Metered,
+  type MeteredEffect,
   type MeteredRequest,
   NOTHING_SENT,
   NOTHING_USED,
 } from "../models/meter/meter.js";
 import { StreamedAnswer } from "../models/meter/streamed-answer.js";
+import type { Reuse } from "../models/reuse/reuse.js";
+import type { AnswerHeaders } from "../models/reuse/whole-answer.js";
 import type { Effected } from "../runtime/gate.js";
 import type { Purse } from "../runtime/purse.js";
 import { SettlementError } from "../runtime/settlement-error.js";
@@ -31,6 +34,8 @@ export interface ExchangeOptions {
   readonly sender: Sender;
   readonly purse: Purse;
   readonly request: MeteredRequest;
+  /** What is used again, or sent together with what others ask; null for nothing. */
+  readonly reuse: Reuse | null;
   readonly upstream: Upstream;
   readonly sending: Omit<Sending, "body" | "signal">;
   readonly response: ServerResponse;
@@ -51,9 +56,12 @@ export class Exchange {
   private readonly left = new AbortController();
   private answer: StreamedAnswer | null = null;
   private reserved: Amounts = {};
+  /** As it is made, once it is known which model answers it. */
+  request: MeteredRequest;
 
   constructor(options: ExchangeOptions) {
     this.options = options;
+    this.request = options.request;
   }
 
   /** Makes the call; whoever asked may hang up at any moment, and then the provider is hung up on too. */
@@ -63,9 +71,14 @@ export class Exchange {
     response.once("close", leave);
     if (response.destroyed) leave();
     try {
-      const metered = await meter.call<Came>(purse, { ...request, signal: this.left.signal }, (held) =>
-        this.make(held),
-      );
+      const { reuse } = this.options;
+      const listening = { ...request, signal: this.left.signal };
+      const make: MeteredEffect<Came> = (held, made) => {
+        this.request = made;
+        return this.make(held);
+      };
+      const alone = reuse === null || request.wire.stream;
+      const metered = await (alone ? meter.call(purse, listening, make) : this.reused(reuse, listening, make));
       if (metered.kind !== "done") return metered;
       const { value, settled } = metered;
       await this.finish(value, settled.charged);
@@ -84,8 +97,36 @@ export class Exchange {
     return this.answer;
   }
 
+  /** Makes a call whose answer others may have too. What one key was answered is for that key's budget alone, unless all share. */
+  private reused(reuse: Reuse, request: MeteredRequest, make: MeteredEffect<Came>): Promise<Metered<Came>> {
+    const { meter, purse, sender, sending } = this.options;
+    return reuse.call<Came>({
+      ...{ meter, purse, request, make, headers: sending.headers, tenant: purse.budget },
+      send: async (text, signal) => {
+        const received = await sender.send({ ...sending, body: text, signal });
+        const { status, headers } = received;
+        return { status, headers: answerHeaders(returned(headers)), body: await wholeOf(readableOf(received)) };
+      },
+      give: ({ status, headers, body }, from) => {
+        const told = from === null ? {} : { "x-bursar-reused": from };
+        return this.came(status, { ...(headers as OutgoingHttpHeaders), ...told }, body);
+      },
+      fail: (error) => ({ kind: "hidden", error }),
+      whole: (came) =>
+        came.kind === "whole" ? { status: came.status, headers: answerHeaders(came.headers), body: came.body } : null,
+    });
+  }
+
+  private came(status: number, headers: OutgoingHttpHeaders, body: Buffer): Came {
+    const { upstream } = this.options;
+    return upstream.tellsOfKey(status, body)
+      ? { kind: "hidden", error: new UpstreamDenied(upstream.name) }
+      : { kind: "whole", status, headers, body };
+  }
+
   private async make(held: Held): Promise<Effected<Came>> {
-    const { sender, sending, request } = this.options;
+    const { sender, sending } = this.options;
+    const { request } = this;
     this.reserved = held.granted;
     let received: Received;
     try {
@@ -95,19 +136,11 @@ export class Exchange {
       throw error;
     }
     const { status, headers } = received;
-    const readable = plain(received);
-    if (readable === null) {
-      received.drop();
-      throw new UnreadableAnswer("it is compressed in an unknown way");
-    }
+    const readable = readableOf(received);
     const streamed = status < 300 && (headers["content-type"] ?? "").includes("text/event-stream");
     if (streamed) return this.pipe(readable, held);
-    const body = await bodyOfAnswer(readable, MOST_ANSWER);
-    if (body === null) throw new UnreadableAnswer(`it has more than ${MOST_ANSWER} bytes`);
-    const { upstream } = this.options;
-    const value: Came = upstream.tellsOfKey(status, body)
-      ? { kind: "hidden", error: new UpstreamDenied(upstream.name) }
-      : { kind: "whole", status, headers: returned(headers), body };
+    const body = await wholeOf(readable);
+    const value = this.came(status, returned(headers), body);
     if (isFree(status)) return { value, usage: NOTHING_USED };
     const counts = status < 300 ? request.protocol.usage(objectIn(body)) : null;
     return counts === null ? { value } : { value, usage: held.usage(counts) };
@@ -115,8 +148,8 @@ export class Exchange {
 
   /** Passes events on as fast as they are read. */
   private async pipe(readable: Readable, held: Held): Promise<Effected<Came>> {
-    const { request, response, silence_ms } = this.options;
-    const { protocol, wire } = request;
+    const { response, silence_ms } = this.options;
+    const { protocol, wire } = this.request;
     const answer = new StreamedAnswer(wire, protocol.stream(wire), held.output_tokens);
     this.answer = answer;
     held.follow(() => answer.bound);
@@ -166,7 +199,12 @@ export class Exchange {
   }
 
   private told(): OutgoingHttpHeaders {
-    return { "x-bursar-budget": encodeURI(this.options.purse.budget), ...this.amounts("reserved", this.reserved) };
+    const { chosen } = this.request;
+    return {
+      "x-bursar-budget": encodeURI(this.options.purse.budget),
+      ...(chosen !== undefined && { "x-bursar-model": encodeURI(chosen.model), "x-bursar-tier": chosen.tier }),
+      ...this.amounts("reserved", this.reserved),
+    };
   }
 
   /** What is left on the whole path, because it is the least of it that counts; what others hold is not left. */
@@ -214,6 +252,28 @@ class ClientGone extends Error {
 class UnreadableAnswer extends Error {
   override readonly name: string = "UnreadableAnswer";
   readonly code: string = "unreadable";
+}
+
+/** An answer that can be read, whatever it came as. */
+function readableOf(received: Received): Readable {
+  const readable = plain(received);
+  if (readable !== null) return readable;
+  received.drop();
+  throw new UnreadableAnswer("it is compressed in an unknown way");
+}
+
+async function wholeOf(readable: Readable): Promise<Buffer> {
+  const body = await bodyOfAnswer(readable, MOST_ANSWER);
+  if (body === null) throw new UnreadableAnswer(`it has more than ${MOST_ANSWER} bytes`);
+  return body;
+}
+
+function answerHeaders(headers: OutgoingHttpHeaders): AnswerHeaders {
+  const kept: Record<string, string | readonly string[]> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) kept[name] = Array.isArray(value) ? value : String(value);
+  }
+  return kept;
 }
 
 export function isClientGone(error: unknown): boolean {

@@ -4,6 +4,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { InputError, show } from "../core/errors.js";
 import { Meter } from "../models/meter/meter.js";
+import { keepSites } from "../models/reservations/sites.js";
+import type { Store } from "../ports/store.js";
 import { Gate } from "../runtime/gate.js";
 import { KeyRing } from "./key-ring.js";
 import { Keys } from "./keys.js";
@@ -37,12 +39,14 @@ export class Gateway implements AsyncDisposable {
   private readonly base: () => string;
   /** Null when somebody else listens for it. */
   private readonly listening: Listening | null;
+  private readonly store: Store;
   private readonly gate: Gate;
   private readonly sender: Sender;
   private readonly requests: Requests;
 
-  constructor(settings: Settings, sender: Sender, elsewhere: (() => string) | null) {
+  constructor(settings: Settings, meter: Meter, sender: Sender, elsewhere: (() => string) | null) {
     const { store, wait_ms, timer, upstreams } = settings;
+    this.store = store;
     this.keys = new Keys(store);
     this.prefixes = ["/v1", "/bursar", ...upstreams.map(({ name }) => `/${name}`)];
     this.gate = new Gate({ store, ...(wait_ms !== null && { wait_ms }), ...(timer !== null && { timer }) });
@@ -50,7 +54,7 @@ export class Gateway implements AsyncDisposable {
     this.listening = elsewhere === null ? new Listening(settings, (...each) => void this.handle(...each)) : null;
     this.base = elsewhere ?? (() => this.listening?.url ?? missing());
     this.requests = new Requests({
-      ...{ settings, gate: this.gate, sender, meter: new Meter(settings.meter), base: this.base },
+      ...{ settings, gate: this.gate, sender, meter, base: this.base },
       ring: new KeyRing(this.keys, store.clock),
     });
   }
@@ -78,6 +82,7 @@ export class Gateway implements AsyncDisposable {
     this.requests.closing = true;
     await this.listening?.close(within_ms);
     await this.requests.settled();
+    await keepSites(this.store);
     this.sender[Symbol.dispose]();
     this.gate[Symbol.dispose]();
   }
@@ -115,5 +120,7 @@ export function mountGateway({ url, ...options }: MountOptions): Promise<Gateway
 async function gatewayFor(options: GatewayOptions, elsewhere: (() => string) | null): Promise<Gateway> {
   const settings = readSettings(options);
   const { answer_ms, silence_ms } = settings;
-  return new Gateway(settings, await Sender.open({ answer_ms, silence_ms }), elsewhere);
+  const meter = new Meter(settings.meter);
+  await meter.checkTiers();
+  return new Gateway(settings, meter, await Sender.open({ answer_ms, silence_ms }), elsewhere);
 }

@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
+import { FULL_HEADER, SITE_HEADER, type Siting, sited } from "../models/reservations/siting.js";
+import { type Wish, wishIn } from "../models/tiers/wish.js";
 
 /** Of one connection and not of the message, or written anew by the gateway. */
 const NOT_FORWARDED: ReadonlySet<string> = new Set([
@@ -66,4 +68,17 @@ const LOCAL = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i;
 /** Whether a page in a browser of this machine has sent this, of whatever site; no program says where it comes from. */
 export function isFromPage({ origin, host = "" }: IncomingHttpHeaders): boolean {
   return origin !== undefined || !LOCAL.test(host);
+}
+
+/** What a client says about which model is to answer, where it leaves that open. */
+export function wishedBy(headers: IncomingHttpHeaders): Wish {
+  return wishIn((name) => {
+    const value = headers[name];
+    return Array.isArray(value) ? value.join(",") : value;
+  });
+}
+
+/** What a client says about where its request comes from, and how it is to be held. */
+export function sitedBy(headers: IncomingHttpHeaders): Siting {
+  return sited(headers[SITE_HEADER], headers[FULL_HEADER]);
 }

@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { InputError, show } from "../core/errors.js";
 import { checkKeys, checkWait } from "../core/fields.js";
 import type { MeterOptions } from "../models/meter/meter.js";
+import type { ReuseOptions } from "../models/reuse/options.js";
+import { type Reuse, reuseOf } from "../models/reuse/reuse.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
 import type { Purse } from "../runtime/purse.js";
@@ -40,6 +42,8 @@ export interface GatewayOptions extends MeterOptions {
   readonly url?: string;
   /** Where a person answers a request for approval; the gateway's own page for it, unless it is said. */
   readonly approval_url?: (id: string) => string;
+  /** What is used again or sent together, or what openReuse() has opened; nothing unless it is said. */
+  readonly reuse?: ReuseOptions | Reuse;
   /** Told of what went wrong on the gateway's own side; it never holds a secret. */
   readonly onError?: (error: unknown) => void;
   /** Told of every request when it is over. */
@@ -55,8 +59,8 @@ export interface MountOptions
 
 const KEYS = [
   ...["store", "upstreams", "budget", "host", "port", "tls", "body_bytes", "header_bytes", "request_ms", "answer_ms"],
-  ...["silence_ms", "connections", "wait_ms", "approval_url", "onError", "onServed", "url", "timer"],
-  ...["prices", "assume", "clock", "output_tokens", "tokenizer"],
+  ...["silence_ms", "connections", "wait_ms", "approval_url", "onError", "onServed", "url", "timer", "reuse"],
+  ...["prices", "assume", "clock", "output_tokens", "tokenizer", "reservations", "tiers"],
 ];
 /** The most that timers of Node can wait. */
 const MOST_MS = 2 ** 31 - 1;
@@ -93,6 +97,7 @@ export interface Settings {
   readonly approval_url: ((id: string) => string) | null;
   readonly url: string | null;
   readonly timer: Timer | null;
+  readonly reuse: Reuse | null;
   readonly onError: (error: unknown) => void;
   readonly onServed: ((served: Served) => void) | null;
   readonly meter: MeterOptions;
@@ -117,7 +122,7 @@ export function readSettings(options: GatewayOptions): Settings {
   const { body_bytes = 32 * 1024 * 1024, header_bytes = 16 * 1024, connections = 10_000 } = options;
   const { request_ms = 60_000, answer_ms = 600_000, silence_ms = 300_000, wait_ms = null } = options;
   const { approval_url = null, onError = () => {}, onServed = null, timer = null } = options;
-  const { prices, assume, clock, output_tokens, tokenizer } = options;
+  const { prices, assume, clock, output_tokens, tokenizer, reservations, tiers } = options;
   return {
     ...{ store, upstreams: read, purse, host, port, tls, body_bytes, header_bytes, connections },
     ...{
@@ -129,6 +134,7 @@ export function readSettings(options: GatewayOptions): Settings {
       onError,
       onServed,
       timer,
+      reuse: reuseOf(options.reuse),
       url: readUrl(options.url),
     },
     meter: {
@@ -137,6 +143,8 @@ export function readSettings(options: GatewayOptions): Settings {
       ...(clock !== undefined && { clock }),
       ...(output_tokens !== undefined && { output_tokens }),
       ...(tokenizer !== undefined && { tokenizer }),
+      ...(reservations !== undefined && { reservations }),
+      ...(tiers !== undefined && { tiers }),
     },
   };
 }

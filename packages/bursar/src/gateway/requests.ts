@@ -24,7 +24,7 @@ import {
 import { bodyOf } from "./body.js";
 import { plain } from "./encoding.js";
 import { Exchange, isClientGone, isOutOfTime } from "./exchange.js";
-import { forwarded, isFromPage, isOurs, returned, secretIn } from "./headers.js";
+import { forwarded, isFromPage, isOurs, returned, secretIn, sitedBy, wishedBy } from "./headers.js";
 import type { KeyRing } from "./key-ring.js";
 import type { GatewayKey } from "./keys.js";
 import type { Settings } from "./options.js";
@@ -32,6 +32,7 @@ import { tellOwn } from "./own-pages.js";
 import { bodyOfAnswer } from "./received.js";
 import { type Route, Routes, type Target } from "./route.js";
 import { type Sender, UpstreamTimeout } from "./sender.js";
+import { tierModelAt, withTierModels } from "./tier-models.js";
 import { UpstreamDenied } from "./upstream.js";
 import { Visit } from "./visit.js";
 
@@ -78,6 +79,7 @@ export class Requests {
   /** Waits until everything under way is settled. */
   async settled(): Promise<void> {
     while (this.underWay.size > 0) await Promise.allSettled([...this.underWay]);
+    await this.options.settings.reuse?.settled();
   }
 
   private async handle(visit: Visit): Promise<void> {
@@ -94,6 +96,8 @@ export class Requests {
     if ("status" in purse) return sayError(response, purse);
     visit.purse = purse;
     if (method === "GET" && pathname.startsWith("/bursar/")) return tellOwn(pathname, purse, this.events, response);
+    const list = method === "GET" ? tierModelAt(pathname, this.options.meter.lists, home) : null;
+    if (list !== null) return say(response, 200, list);
     if (route === null) return sayError(response, unknownPath(method, pathname));
     visit.upstream = route.upstream.name;
     const body = await this.bodyOf(incoming);
@@ -109,7 +113,8 @@ export class Requests {
     const secret = secretIn(headers);
     const key = secret === null ? null : await ring.find(secret);
     visit.key = key;
-    if (key !== null) return { gate, store: settings.store, budget: key.budget, chain: key.budget };
+    // What one client's answers are like says nothing about another's.
+    if (key !== null) return { gate, store: settings.store, budget: key.budget, chain: key.budget, within: key.budget };
     // A key that was revoked is no way into the budget of those who have none.
     if (settings.purse === null || (secret !== null && isOurs(secret))) return NO_KEY;
     return isFromPage(headers) ? FROM_A_PAGE : settings.purse;
@@ -134,7 +139,8 @@ export class Requests {
     // Bytes that are no text would be replaced by others, of which there are more.
     if (!isUtf8(bytes)) return refuse(response, NO_TEXT);
     const url = upstream.addressOf(protocol, search);
-    const request = readMetered({ protocol, url, body: bytes.toString("utf8"), bytes: bytes.length });
+    const wish = wishedBy(incoming.headers);
+    const request = readMetered({ protocol, url, body: bytes.toString("utf8"), bytes: bytes.length, wish });
     if ("code" in request) return refuse(response, request);
     visit.request = request;
     const headers = {
@@ -144,12 +150,13 @@ export class Requests {
       "accept-encoding": "identity",
     };
     const exchange = new Exchange({
-      ...{ meter, sender, purse, upstream, response, silence_ms: settings.silence_ms },
-      request: this.patient(request),
+      ...{ meter, sender, purse, upstream, response, silence_ms: settings.silence_ms, reuse: settings.reuse },
+      request: this.patient({ ...request, ...sitedBy(incoming.headers) }),
       sending: { method: "POST", url, headers },
     });
     const metered = await exchange.run().catch((error: unknown) => this.withoutBudget(purse, error));
     visit.metered = metered;
+    visit.request = exchange.request;
     if (metered.kind === "refused") return this.refused(response, metered);
     if (metered.kind === "failed") return this.failed(visit, exchange, metered.error);
   }
@@ -224,7 +231,7 @@ export class Requests {
     body: Buffer,
   ): Promise<void> {
     const { incoming, response, method } = visit;
-    const { sender } = this.options;
+    const { sender, meter } = this.options;
     const left = new AbortController();
     response.once("close", () => left.abort());
     const headers = { ...forwarded(incoming.headers), ...upstream.credentials(home), "accept-encoding": "identity" };
@@ -239,8 +246,9 @@ export class Requests {
       if (readable === null) answer.drop();
       if (bytes === null) throw new Error("the answer cannot be read");
       if (upstream.tellsOfKey(status, bytes)) throw new UpstreamDenied(upstream.name);
-      response.writeHead(status, { ...returned(answer.headers), "content-length": bytes.length });
-      response.end(bytes);
+      const listed = ending === "/models" && status === 200 ? withTierModels(bytes, meter.lists, home) : bytes;
+      response.writeHead(status, { ...returned(answer.headers), "content-length": listed.length });
+      response.end(listed);
     } catch (error) {
       visit.failed = codeOf(error);
       if (!response.destroyed) this.blame(response, upstream.name, error);

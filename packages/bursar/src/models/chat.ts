@@ -3,6 +3,7 @@ import { InputError, show } from "../core/errors.js";
 import { checkKeys, checkWait } from "../core/fields.js";
 import type { BudgetAmounts } from "../core/input.js";
 import type { Model, ModelAnswer } from "../ports/model.js";
+import type { TiersOptions } from "../ports/tiers.js";
 import { RunError } from "../runs/error.js";
 import { readAnswer } from "./chat-answer.js";
 import { type ChatRequest, chatRequest, checkMost } from "./chat-request.js";
@@ -14,12 +15,18 @@ import type { Price, PriceBook } from "./prices/price.js";
 import { howToPrice, type ModelPrice, type ModelPrices } from "./prices/stated-price.js";
 import { ProviderError } from "./provider-error.js";
 import { bodyOf, shortened } from "./response.js";
+import { Chooser } from "./tiers/chooser.js";
+import { readTiers, type TierList } from "./tiers/tier-list.js";
+import { checkTierPrices } from "./tiers/tier-prices.js";
+import { TieredModel } from "./tiers/tiered-model.js";
 
 export interface ChatModelOptions {
   /** The base address, as SDKs want it: `https://provider.example/v1`. */
   readonly url: string;
-  /** The model that requests go to unless they name another. */
+  /** The model that requests go to unless they name another; with tiers it may be left open, as `bursar/auto`. */
   readonly model: string;
+  /** Lists of models to choose from: a request for `bursar/<name>` goes to the best of a list that fits what is left of the run. */
+  readonly tiers?: TiersOptions;
   readonly apiKey?: string;
   /**
    * What models cost: one that is not named here is not called. A price book from `openPrices` knows more of them; so does the
@@ -35,7 +42,7 @@ export interface ChatModelOptions {
   readonly fetch?: typeof fetch;
 }
 
-const KEYS = ["url", "model", "apiKey", "prices", "assume", "max_tokens", "timeout_ms", "fetch"];
+const KEYS = ["url", "model", "tiers", "apiKey", "prices", "assume", "max_tokens", "timeout_ms", "fetch"];
 const MAX_TOKENS = 1024;
 const TIMEOUT_MS = 600_000;
 
@@ -55,7 +62,14 @@ const TIMEOUT_MS = 600_000;
  * ```
  */
 export function chatModel(options: ChatModelOptions): Model {
-  return new ChatModel(options);
+  checkKeys(options, "options", KEYS);
+  const { tiers, ...rest } = options;
+  if (tiers === undefined) return new ChatModel(rest);
+  const chooser = new Chooser(readTiers(tiers));
+  const [first] = chooser.listFor(options.model)?.tiers ?? [];
+  const model = new ChatModel({ ...rest, model: first?.model ?? options.model });
+  model.checkTiers(chooser.lists);
+  return new TieredModel(model, chooser, options.model);
 }
 
 class ChatModel implements Model {
@@ -69,8 +83,7 @@ class ChatModel implements Model {
   private readonly timeout_ms: number;
   private readonly send: typeof fetch;
 
-  constructor(options: ChatModelOptions) {
-    checkKeys(options, "options", KEYS);
+  constructor(options: Omit<ChatModelOptions, "tiers">) {
     const { url, model, prices, assume, max_tokens = MAX_TOKENS, timeout_ms = TIMEOUT_MS } = options;
     this.endpoint = readUrl(url, "url", (base) => pathTo(base, "/chat/completions"));
     this.apiKey = readKey(options.apiKey, "apiKey");
@@ -87,6 +100,11 @@ class ChatModel implements Model {
     checkWait(timeout_ms, "timeout_ms");
     this.timeout_ms = timeout_ms;
     this.send = options.fetch ?? fetch;
+  }
+
+  /** Throws for a tier that nobody knows the price of. What the table knows is not looked up before it is loaded. */
+  checkTiers(lists: Iterable<TierList>): void {
+    if (this.book !== null) checkTierPrices(lists, this.book);
   }
 
   quote(request: Json): BudgetAmounts | Promise<BudgetAmounts> {

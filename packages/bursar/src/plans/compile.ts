@@ -8,6 +8,7 @@ import type { Routine } from "./expression.js";
 import { block, body } from "./forms/body.js";
 import { readInputs } from "./inputs.js";
 import type { Plan } from "./plan.js";
+import { keepBody } from "./plan-body.js";
 import { programOf } from "./program.js";
 import { Resolver } from "./resolver.js";
 import { readRun } from "./run-form.js";
@@ -81,7 +82,7 @@ class Compiler {
     const emitter = new Emitter(run.position);
     const code = programOf(emitter.tail(whole), nameOf(input), emitter, source.file);
     const { tools, effects } = resolver;
-    return {
+    const plan: Plan = {
       file: source.file,
       text: source.text,
       name: run.name,
@@ -95,6 +96,7 @@ class Compiler {
       mentions: Object.fromEntries([...tools, ...effects]),
       children,
     };
+    return keepBody(plan, { input, expression: whole });
   }
 }
 

@@ -4,6 +4,7 @@ import { type OpenSandbox, playGuest } from "../runs/guest.js";
 import type { ProgramRef } from "../runs/record.js";
 import { sha256Hex } from "../runtime/crypto.js";
 import { compilePlan } from "./compile.js";
+import { childProgramName, planExpects } from "./expects/expects.js";
 import type { Plan } from "./plan.js";
 
 /** A guest of a plan needs little. */
@@ -31,7 +32,7 @@ function programAt(
   root: { readonly text: string; readonly file: string } = plan,
 ): Program {
   const source = { text: root.text, file: root.file, place: [...place] };
-  const names = plan.children.map((child, index) => `${name}/${child.name ?? "run"}.${index}`);
+  const names = plan.children.map((child, index) => childProgramName(name, child, index));
   const guest = { language: "javascript", code: plan.code, packages: [], memory_bytes: MEMORY } as const;
   return {
     kind: "plan",
@@ -41,6 +42,7 @@ function programAt(
     children: plan.children.map((child, index) =>
       programAt(child, [...place, index], names[index] as string, sandbox, root),
     ),
+    expects: planExpects(plan, name),
     play: (stage, input) => playGuest(stage, input, guest, sandbox, (ask, args) => translated(ask, args, names)),
   };
 }

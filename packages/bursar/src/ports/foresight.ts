@@ -1,4 +1,5 @@
 import type { Json } from "../core/chain/canonical.js";
+import type { Dimensions } from "../core/dimensions.js";
 import type { BudgetAmounts } from "../core/input.js";
 
 /** What one dimension is expected to take, in ledger units. */
@@ -18,6 +19,8 @@ export interface Opinion {
 
 /** What is known beforehand about the things that a program may ask for. */
 export interface Known {
+  /** The dimensions of the store, by which amounts in edge units are read. */
+  readonly dimensions: Dimensions;
   /** The most a tool may use, in edge units; null when it does not say, or is not there. Arguments that are not known are null. */
   tool(name: string, args: Json): BudgetAmounts | null;
   /** The same for a request to the model. */

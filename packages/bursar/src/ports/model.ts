@@ -1,5 +1,9 @@
+import type { BudgetId } from "../core/budget.js";
 import type { Json } from "../core/chain/canonical.js";
+import type { Action } from "../core/events.js";
 import type { BudgetAmounts } from "../core/input.js";
+import type { Prediction } from "./foresight.js";
+import type { Store } from "./store.js";
 
 /** Something that answers requests to a language model, and knows beforehand what one may cost at most. */
 export interface Model {
@@ -9,9 +13,39 @@ export interface Model {
   quote(request: Json): BudgetAmounts | Promise<BudgetAmounts>;
   /** Makes the request. What it gives back may carry usage under any of the usual names. */
   call(request: Json, options: { readonly signal: AbortSignal; readonly key: string }): Promise<ModelAnswer>;
+  /** Says which model answers a request that leaves it open; null when the request names one. Who cannot choose has no such method. */
+  choose?(request: Json, about: Choosing): Promise<ModelChoice | null>;
 }
 
 export interface ModelAnswer {
   readonly value: Json;
   readonly usage?: unknown;
+}
+
+/** What a choice goes by. */
+export interface Choosing {
+  readonly store: Store;
+  /** The budget that pays. */
+  readonly budget: BudgetId;
+  /** The chain that it writes into. */
+  readonly chain: string;
+  /** How many steps the run is expected to take; null when nobody knows. */
+  readonly steps: Prediction | null;
+}
+
+/** A model that was chosen for a request. */
+export interface ModelChoice {
+  readonly model: string;
+  /** The request as that model gets it. */
+  readonly request: Json;
+  /** The most it may use, in edge units. */
+  readonly asked: BudgetAmounts;
+  /** What the chain is told; null when nothing has changed. */
+  readonly switched: Action | null;
+  /** What is to happen when it does not fit; null for what the budget's policy says. */
+  readonly unfit: "pause" | "stop" | null;
+  /** Its reservation is made, or never will be: until then others have to reckon with it. */
+  entered(): void;
+  /** What it has used in the end, in whatever form usage comes. */
+  used(usage: unknown): void;
 }

@@ -38,8 +38,8 @@ export interface Stage {
    * nothing more is expected of the program.
    */
   exhausted(): Promise<boolean>;
-  /** What the program has written for people, so that it is not lost with it. */
-  output(output: Output): void;
+  /** What the program has written for people, so that it is not lost with it; at its end, what the sandbox says of it. */
+  output(output: Output, execution?: Execution | null): void;
 }
 
 /** What came of a computation, and what it has used. */
@@ -63,6 +63,12 @@ export interface Asked {
 export interface Output {
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** What a sandbox says of an execution: how its fuel was used, and what to do about an error. */
+export interface Execution {
+  readonly fuel_analysis: JsonObject | null;
+  readonly error_guidance: JsonObject | null;
 }
 
 /** Something that a run can execute. */

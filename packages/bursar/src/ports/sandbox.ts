@@ -54,7 +54,16 @@ export interface GuestOutput {
 export interface GuestResult extends GuestOutput {
   readonly success: boolean;
   readonly exit_code: number;
-  readonly metadata: { readonly trap_reason: string | null; readonly trap_message?: string | null };
+  readonly metadata: GuestMetadata;
+}
+
+export interface GuestMetadata {
+  readonly trap_reason: string | null;
+  readonly trap_message?: string | null;
+  /** How its fuel was used, for people. */
+  readonly fuel_analysis?: object | null;
+  /** What to do about an error, for people. */
+  readonly error_guidance?: object | null;
 }
 
 /** What a guest has used since its program began. */

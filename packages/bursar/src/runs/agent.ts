@@ -1,8 +1,10 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import { InputError, show } from "../core/errors.js";
 import type { BudgetLimits, BudgetPolicies } from "../core/input.js";
+import type { Known } from "../ports/foresight.js";
 import type { Program, Stage } from "../ports/program.js";
 import { sha256Hex } from "../runtime/crypto.js";
+import { type Expectation, readExpectation } from "./expectation.js";
 import { toJson } from "./json.js";
 
 /** A child's budget: what its parent has (`share`), a part of what is left of it, or limits of its own. */
@@ -17,7 +19,8 @@ export interface AgentContext {
   readonly signal: AbortSignal;
   /** The final answer: may use what was set aside for it. */
   readonly final: Pick<AgentContext, "model" | "tool">;
-  model<Answer = Json>(request: JsonObject): Promise<Answer>;
+  /** With `wait`, the answer may take a day: the call goes out with others at a lower price, and the run pauses meanwhile. */
+  model<Answer = Json>(request: JsonObject, options?: ModelOptions): Promise<Answer>;
   tool<Answer = Json>(name: string, args?: unknown): Promise<Answer>;
   /** Runs untrusted code in the sandbox. */
   exec<Answer = Json>(language: "python" | "javascript", code: string, options?: JsonObject): Promise<Answer>;
@@ -33,9 +36,29 @@ export interface AgentContext {
   sleep(ms: number): Promise<void>;
 }
 
-export interface AgentOptions {
+export interface ModelOptions {
+  /** Whether it can wait for its answer: false. */
+  readonly wait?: boolean;
+}
+
+export interface AgentOptions<Input = Json> {
   /** Say another one when the program is changed so that runs under way cannot go on with it. */
   readonly version?: string;
+  /**
+   * What a run with this input will take, in edge units, as far as that is known before it begins; null when it is not. It does
+   * nothing itself: `known` tells what tools and models quote.
+   *
+   * @example
+   * ```ts
+   * const translate = defineAgent("translate", translateAll, {
+   *   expects: ({ pages }: { pages: string[] }) => ({
+   *     steps: pages.length,
+   *     cost_usd: { median: 0.002 * pages.length, upper: 0.005 * pages.length },
+   *   }),
+   * });
+   * ```
+   */
+  readonly expects?: (input: Input, known: Known) => Expectation | null | Promise<Expectation | null>;
 }
 
 /**
@@ -54,17 +77,27 @@ export interface AgentOptions {
 export function defineAgent<Input = Json, Result = unknown>(
   name: string,
   play: (context: AgentContext, input: Input) => Promise<Result>,
-  { version = "1" }: AgentOptions = {},
+  { version = "1", expects }: AgentOptions<Input> = {},
 ): Program {
   if (typeof name !== "string" || !/^[\w.-]{1,100}$/.test(name)) {
     throw new InputError("name", `is ${show(name)}; allowed: 1 to 100 letters, digits, ".", "_" and "-"`);
   }
   if (typeof play !== "function") throw new InputError("agent", `is ${show(play)}; allowed: a function`);
+  if (expects !== undefined && typeof expects !== "function") {
+    throw new InputError("expects", `is ${show(expects)}; allowed: a function`);
+  }
   return {
     kind: "agent",
     name,
     digest: sha256Hex(`agent\n${name}\n${version}`),
     source: null,
+    ...(expects !== undefined && {
+      expects: async (input: Json, known: Known) => {
+        const expected = await expects(input as Input, known);
+        if (expected === null) return null;
+        return { dimensions: readExpectation(expected, known.dimensions, "expects"), about: "stated by the program" };
+      },
+    }),
     play: (stage, input) => ({
       result: (async () => toJson(await play(contextOn(stage), input as Input)))(),
     }),
@@ -74,7 +107,11 @@ export function defineAgent<Input = Json, Result = unknown>(
 function contextOn(stage: Stage): AgentContext {
   const ask = async <Answer>(name: string, args: JsonObject): Promise<Answer> =>
     stage.ask(name, args).answer as unknown as Promise<Answer>;
-  const model = (final: boolean) => (request: JsonObject) => ask<never>("llm", { request: json(request), final });
+  const model =
+    (final: boolean) =>
+    (request: JsonObject, { wait = false }: ModelOptions = {}) =>
+      // Unsaid where it cannot wait, so that runs go on that asked before there was such a word.
+      ask<never>("llm", { request: json(request), final, ...(wait && { wait }) });
   const tool =
     (final: boolean) =>
     (name: string, args: unknown = {}) =>

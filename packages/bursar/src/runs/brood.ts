@@ -91,7 +91,9 @@ export class Brood implements Children {
 }
 
 function isIdle({ pause }: RunRecord): boolean {
-  return pause !== null && pause.approvals.length === 0 && pause.children.length === 0;
+  if (pause === null) return false;
+  const { approvals, children, batches = [] } = pause;
+  return approvals.length === 0 && children.length === 0 && batches.length === 0;
 }
 
 function childId({ id }: RunRecord, number: number): string {

@@ -1,4 +1,8 @@
+import { InputError, show } from "../core/errors.js";
 import { checkKeys } from "../core/fields.js";
+import { PREFLIGHT_POLICIES, type PreflightPolicy } from "../foresight/preflight.js";
+import type { Batches } from "../ports/batches.js";
+import type { Predictor } from "../ports/foresight.js";
 import type { Model } from "../ports/model.js";
 import type { Program } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
@@ -9,6 +13,14 @@ import type { ProgramRef, RunRecord } from "./record.js";
 import type { Tool } from "./tool.js";
 import type { Webhook } from "./webhook.js";
 
+/** How runs are estimated before they begin. */
+export interface ForesightOptions {
+  /** What becomes of a run whose 95 % does not fit: `warn` unless it says `ask` or `refuse`. */
+  readonly preflight?: PreflightPolicy;
+  /** Asked when a program has too short a past to go by; without it nobody is. */
+  readonly predictor?: Predictor;
+}
+
 export interface BursarOptions {
   readonly store: Store;
   /** The programs that runs may execute, by their names. */
@@ -17,6 +29,8 @@ export interface BursarOptions {
   readonly revive?: (program: ProgramRef) => Program | null;
   readonly tools?: readonly Tool[];
   readonly model?: Model;
+  /** What takes model calls that can wait, as `openBatches` does; without it they are made at once. */
+  readonly batches?: Batches;
   /** Further things for programs to ask for. */
   readonly handlers?: Handlers;
   /**
@@ -24,6 +38,8 @@ export interface BursarOptions {
    * of a configuration. Without it, the table of dimensions has the say.
    */
   readonly governance?: (program: string) => DefaultTerms;
+  /** Estimates what runs will take, from what others took before; `false` neither looks nor learns. */
+  readonly foresight?: false | ForesightOptions;
   readonly timer?: Timer;
   /** What this worker is called in claims. */
   readonly worker?: string;
@@ -43,8 +59,10 @@ const KEYS = [
   "revive",
   "tools",
   "model",
+  "batches",
   "handlers",
   "governance",
+  "foresight",
   "timer",
   "worker",
   "claim_ms",
@@ -58,4 +76,13 @@ export const APPROVAL_MS: number = 24 * 60 * 60_000;
 
 export function checkOptions(options: BursarOptions): void {
   checkKeys(options, "options", KEYS);
+  const { foresight } = options;
+  if (foresight === undefined || foresight === false) return;
+  checkKeys(foresight, "foresight", ["preflight", "predictor"]);
+  if (foresight.preflight !== undefined) checkPreflight(foresight.preflight, "foresight.preflight");
+}
+
+export function checkPreflight(policy: unknown, field: string): void {
+  if (PREFLIGHT_POLICIES.some((known) => known === policy)) return;
+  throw new InputError(field, `is ${show(policy)}; allowed: ${PREFLIGHT_POLICIES.join(", ")}`);
 }

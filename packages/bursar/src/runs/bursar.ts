@@ -3,6 +3,7 @@ import { StaleError } from "../core/document.js";
 import { InputError, LedgerError } from "../core/errors.js";
 import { Events } from "../core/events.js";
 import { type BudgetAmounts, type BudgetLimits, readExtension, readLimits } from "../core/input.js";
+import type { Preflight } from "../foresight/preflight.js";
 import type { Program } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
@@ -28,10 +29,12 @@ import {
 import type { Handlers } from "./deed.js";
 import { readDefaults } from "./default-terms.js";
 import { ClaimLostError, RunError } from "./error.js";
+import { type Foresight, foresightOf, switchedOff } from "./foresight.js";
 import { handlersFor } from "./handlers.js";
 import { toJson } from "./json.js";
 import { NO_PROGRAM } from "./no-program.js";
 import { checkStart, openRun, type StartOptions, sessionBudget, unopened } from "./opening.js";
+import { askedAnew } from "./preflight-request.js";
 import { mayDecide, type Principal } from "./principal.js";
 import { Programs } from "./programs.js";
 import { hasEnded, putRun, type RunRecord, readRun, record } from "./record.js";
@@ -66,6 +69,8 @@ export class Bursar implements AsyncDisposable {
   private readonly events: Events;
   private readonly driving = new Map<string, { readonly conductor: Conductor; readonly done: Promise<RunRecord> }>();
   private readonly brood: Brood;
+  /** Null when it is switched off. */
+  private readonly foresight: Foresight | null;
   private closed = false;
 
   constructor(options: BursarOptions) {
@@ -73,11 +78,12 @@ export class Bursar implements AsyncDisposable {
     this.options = options;
     this.store = options.store;
     this.timer = options.timer ?? systemTimer;
-    const { tools = [], model = null, handlers = {}, programs = [] } = options;
-    this.handlers = handlersFor({ tools, model, more: handlers });
+    const { tools = [], model = null, batches = null, handlers = {}, programs = [] } = options;
+    this.handlers = handlersFor({ tools, model, batches, more: handlers });
     this.programs = new Programs(programs, options.revive ?? (() => null));
     this.worker = options.worker ?? newName(this.store.clock.now().instant);
     this.events = new Events(this.store.dimensions);
+    this.foresight = foresightOf(options, this.timer, this.programs);
     this.brood = new Brood({
       store: this.store,
       timer: this.timer,
@@ -94,11 +100,10 @@ export class Bursar implements AsyncDisposable {
     input: unknown,
     options: StartOptions & { readonly by?: Principal } = {},
   ): Promise<RunRecord> {
-    const { by = OPERATOR, ...terms } = options;
+    const { by, terms, defaults } = this.termsFor(program, options);
     const { dimensions, clock } = this.store;
-    const governance = this.options.governance?.(typeof program === "string" ? program : program.name) ?? {};
-    const defaults = readDefaults(governance, dimensions);
-    checkStart(terms, by, defaults, dimensions);
+    const policy = this.foresight?.policyFor(terms, by) ?? null;
+    if (policy === null && terms.preflight !== undefined) throw switchedOff("preflight");
     const { instant } = clock.now();
     const { id = newName(instant), session } = terms;
     const known = terms.id === undefined ? null : await this.store.document("run", id);
@@ -106,15 +111,32 @@ export class Bursar implements AsyncDisposable {
     const chosen = typeof program === "string" ? this.programs.named(program) : program;
     this.programs.learn(chosen);
     const start = { id, program: chosen, input: toJson(input, "the input"), instant, by: by.name };
+    const checked = policy === null ? null : await this.foresight?.check(start, terms, defaults, policy);
+    const beforehand = { dimensions, checked: checked ?? null, approval_ms: this.options.approval_ms ?? APPROVAL_MS };
     try {
-      await this.store.apply(openRun(start, terms, defaults, dimensions));
+      await this.store.apply(openRun(start, terms, defaults, beforehand));
     } catch (error) {
       const there = await this.store.document("run", id);
       if (there !== null) return readRun(there);
       if (error instanceof LedgerError && session !== undefined) throw await unopened(this.store, session, error);
       throw error;
     }
-    return this.find(id);
+    const run = await this.find(id);
+    if (run.status === "paused" || hasEnded(run)) this.told(run);
+    return run;
+  }
+
+  /** What a run would be expected to take, and whether it would fit. Nothing is started, and nothing is written. */
+  async estimate(
+    program: string | Program,
+    input: unknown,
+    options: StartOptions & { readonly by?: Principal } = {},
+  ): Promise<Preflight> {
+    const { terms, defaults } = this.termsFor(program, options);
+    const chosen = typeof program === "string" ? this.programs.named(program) : program;
+    if (this.foresight === null) throw switchedOff("options.foresight");
+    const id = terms.id ?? newName(this.store.clock.now().instant);
+    return this.foresight.estimate({ id, program: chosen, input: toJson(input, "the input") }, terms, defaults);
   }
 
   /** Starts a run and drives it to its end, or to its first pause. */
@@ -159,7 +181,7 @@ export class Bursar implements AsyncDisposable {
     const conductor = new Conductor(
       {
         ...{ store: this.store, timer: this.timer, handlers: this.handlers, children: this.brood },
-        ...{ claim_ms, approval_ms: this.options.approval_ms ?? APPROVAL_MS },
+        ...{ claim_ms, approval_ms: this.options.approval_ms ?? APPROVAL_MS, learns: this.foresight !== null },
       },
       program,
       { ...running, version: run.version + 1 },
@@ -172,6 +194,11 @@ export class Bursar implements AsyncDisposable {
     );
     this.driving.set(run.id, { conductor, done });
     return true;
+  }
+
+  /** Does what is due for model calls that can wait; the runs that their answers wake are there to be driven then. */
+  async collect(signal?: AbortSignal): Promise<void> {
+    await this.options.batches?.round(signal === undefined ? {} : { signal });
   }
 
   /** Says yes to a request, by its id or by that of its checkpoint, and drives the run on. */
@@ -278,6 +305,14 @@ export class Bursar implements AsyncDisposable {
     await Promise.allSettled([...this.driving.values()].map(({ done }) => done));
   }
 
+  /** What is said about a run, and what it gets where nothing is; throws when it is not his to say. */
+  private termsFor(program: string | Program, { by = OPERATOR, ...terms }: StartOptions & { readonly by?: Principal }) {
+    const governance = this.options.governance?.(typeof program === "string" ? program : program.name) ?? {};
+    const defaults = readDefaults(governance, this.store.dimensions);
+    checkStart(terms, by, defaults, this.store.dimensions);
+    return { by, terms, defaults };
+  }
+
   private told(run: RunRecord): void {
     const { webhook, changed } = this.options;
     // What a listener does with it must not concern the run.
@@ -323,9 +358,10 @@ export class Bursar implements AsyncDisposable {
 
   /** Lets a run go on, and first those below it that it waits for. */
   private async rouse(id: string): Promise<void> {
-    const { pause } = await this.find(id);
-    for (const child of pause?.children ?? []) await this.rouse(child);
-    const operations = await goingOn(this.store, id);
+    const run = await this.find(id);
+    for (const child of run.pause?.children ?? []) await this.rouse(child);
+    const held = await askedAnew(this.store, run, this.options.approval_ms ?? APPROVAL_MS);
+    const operations = held ?? (await goingOn(this.store, id));
     if (operations.length > 0) await this.store.apply(operations);
   }
 
@@ -335,7 +371,7 @@ export class Bursar implements AsyncDisposable {
       const run = await this.find(id);
       if (hasEnded(run)) return run;
       try {
-        if (run.status === "paused") await this.store.apply(await goingOn(this.store, id, cancel));
+        if (run.status === "paused") await this.store.apply(await goingOn(this.store, id, { cancel }));
         else if (run.cancel === null) await this.store.apply([putRun({ ...run, cancel })]);
         this.driving.get(id)?.conductor.cancel();
         return await this.drive(id);

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Finding } from "../core/decision.js";
 import { StaleError } from "../core/document.js";
 import { LedgerError } from "../core/errors.js";
-import type { Computed, Output, OwnEffect, Played, Program, Stage } from "../ports/program.js";
+import type { Computed, OwnEffect, Played, Program, Stage } from "../ports/program.js";
 import { Gate } from "../runtime/gate.js";
 import { TimeLimit } from "../runtime/time-limit.js";
 import { useApproval } from "./approval.js";
@@ -10,13 +10,14 @@ import { type Checkpoint, checkpointId, putCheckpoint, readCheckpoint } from "./
 import type { Claim } from "./claim.js";
 import { stopClock } from "./clocks.js";
 import { Desk, quiet } from "./desk.js";
+import type { Block, Direction } from "./direction.js";
 import { type Ending, type Left, lastWords } from "./ending.js";
 import { ClaimLostError, isFault, RunError, writeError } from "./error.js";
 import { exhaustionOf, failureOf } from "./exhaustion.js";
 import { heartbeat, noLonger } from "./heartbeat.js";
 import { Holding } from "./holding.js";
 import { type AskEntry, readJournal, unanswered } from "./journal.js";
-import { type Block, type Direction, Performer } from "./performer.js";
+import { Performer } from "./performer.js";
 import { Player } from "./player.js";
 import { type Failure, putRun, type RunRecord, readRun } from "./record.js";
 import type { Surroundings } from "./surroundings.js";
@@ -61,13 +62,13 @@ export class Conductor {
   private asksLeft = GRACE_ASKS;
   /** How much the program computes at present. */
   private working = 0;
-  private output: Output;
+  private told: Pick<RunRecord, "output" | "execution">;
 
   constructor(around: Surroundings, program: Program, run: RunRecord, claim: Claim) {
     this.around = around;
     this.program = program;
     this.run = run;
-    this.output = run.output;
+    this.told = { output: run.output, execution: run.execution };
     this.checkpoint = readCheckpoint(run.id, null);
     this.desk = new Desk(around.store, around.timer, claim, around.claim_ms);
     this.gate = new Gate({ store: this.desk, timer: around.timer });
@@ -168,8 +169,8 @@ export class Conductor {
       compute: (dimension, used, work) => this.compute(dimension, used, work),
       free: (dimension) => this.holding.whole(dimension),
       exhausted: () => this.exhausted(),
-      output: (output) => {
-        this.output = output;
+      output: (output, execution = null) => {
+        this.told = { output, execution };
       },
     };
   }
@@ -223,6 +224,7 @@ export class Conductor {
       look: () => void this.look(),
       stop: (finding) => this.stop(finding),
       block: (ask, block) => this.block(ask, block),
+      unblock: (ask) => this.unblock(ask),
       decided: ({ number, digest }) =>
         useApproval(this.desk, this.run.requests[aboutAction(digest)], `${this.run.id}/${number}`),
       outOfTime: () => void this.exhausted(),
@@ -236,7 +238,7 @@ export class Conductor {
   private child(ask: AskEntry): Promise<Json> {
     const paused = (is: boolean, child: string) => {
       if (is) this.block(ask, { kind: "child", run: child });
-      else this.blocked.delete(ask.number);
+      else this.unblock(ask);
     };
     return this.around.children.wait(this.run, ask.number, paused, this.effectsEnd.signal);
   }
@@ -245,6 +247,10 @@ export class Conductor {
     if (this.failure !== null && block.kind !== "child") this.giveUp(ask, this.failure);
     else this.blocked.set(ask.number, { ask, block });
     void this.look();
+  }
+
+  private unblock({ number }: AskEntry): void {
+    this.blocked.delete(number);
   }
 
   /** Pauses when all that is under way waits for somebody, and the program has nothing else to do. */
@@ -262,7 +268,8 @@ export class Conductor {
 
   private get standsStill(): boolean {
     if (this.blocked.size === 0 || this.performer === null || this.failure !== null || this.working > 0) return false;
-    const waiting = [...this.blocked.values()].filter(({ block }) => block.kind === "child").length;
+    // It is looked for what becomes of these, which is not to do anything.
+    const waiting = [...this.blocked.values()].filter(({ block }) => ["child", "batch"].includes(block.kind)).length;
     return this.performer.busy <= waiting;
   }
 
@@ -352,8 +359,9 @@ export class Conductor {
     result: Json,
     failure: Failure | null,
   ): Promise<RunRecord> {
-    const { checkpoint, output } = this;
-    return this.leave((run) => lastWords(this.around.store, run, checkpoint, { status, result, failure, output }));
+    const { checkpoint, told } = this;
+    const { learns } = this.around;
+    return this.leave((run) => lastWords(this.desk, run, checkpoint, { status, result, failure, learns, ...told }));
   }
 
   private async pause(): Promise<RunRecord> {
@@ -368,7 +376,7 @@ export class Conductor {
     const blocked = [...this.blocked.values()];
     return this.leave((run) =>
       suspension({
-        ...{ store: this.around.store, run: { ...run, output: this.output }, blocked },
+        ...{ store: this.around.store, run: { ...run, ...this.told }, blocked },
         ...{ timedOut: this.timedOut, expires_ms: run.approval_ms ?? this.around.approval_ms },
       }),
     );

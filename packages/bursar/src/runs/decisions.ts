@@ -6,6 +6,7 @@ import type { Operation } from "../core/operation.js";
 import type { Store } from "../ports/store.js";
 import { type ApprovalRequest, type Decided, putApproval, readApproval } from "./approval.js";
 import { runOfCheckpoint } from "./checkpoint.js";
+import { isHeldBack, letGo, requestOf } from "./preflight-request.js";
 import { mayDecide, type Principal } from "./principal.js";
 import { putRun, type RunRecord, readRun, record } from "./record.js";
 
@@ -77,7 +78,8 @@ async function approveOnce(store: Store, id: string, options: ApproveOptions): P
     operations.push({ op: "extend", budget, additional, approved_by, reason: decision.reason, must: true });
   }
   operations.push(await recordDecision(store, request, "approved", decision));
-  if (request.kind !== "server_discovery") operations.push(...(await goingOn(store, request.run)));
+  if (request.kind !== "server_discovery")
+    operations.push(...(await goingOn(store, request.run, { decided: request.id })));
   await once(store, operations, request);
   return { ...request, status: "approved", decision, version: request.version + 1 };
 }
@@ -109,11 +111,13 @@ async function denyOnce(store: Store, id: string, options: DenyOptions): Promise
   if (request.kind === "capability_execution") operations.push(...(await goingOn(store, request.run)));
   else if (request.kind === "budget_extension") {
     const { name: by } = options.by;
-    const { exhausted_dimension: dimension, checkpoint_id } = request;
+    const { exhausted_dimension, suggested_extension, checkpoint_id } = request;
+    // Nothing is exhausted yet when a run was asked about before it began.
+    const dimension = exhausted_dimension ?? Object.keys(suggested_extension)[0] ?? "";
     const events = new Events(store.dimensions);
-    const action = events.denied(dimension ?? "", checkpoint_id ?? "", by, decision.reason);
+    const action = events.denied(dimension, checkpoint_id ?? "", by, decision.reason);
     operations.push({ op: "record", budget: await chainOf(store, request), action });
-    operations.push(...(await goingOn(store, request.run, { by, reason: decision.reason })));
+    operations.push(...(await goingOn(store, request.run, { cancel: { by, reason: decision.reason } })));
   }
   await once(store, operations, request);
   return { ...request, status: "denied", decision, version: request.version + 1 };
@@ -153,11 +157,14 @@ async function roomFor(store: Store, budget: string, additional: Readonly<Record
   }
 }
 
-/** Lets a run go on that stands still, if only to its end, and with it those above, which wait for it. */
+/**
+ * Lets a run go on that stands still, if only to its end, and with it those above, which wait for it. One that was asked about before
+ * it began goes on only when that request, and no other, was `decided`.
+ */
 export async function goingOn(
   store: Store,
   id: string | null,
-  cancel: RunRecord["cancel"] = null,
+  { cancel = null, decided }: { readonly cancel?: RunRecord["cancel"]; readonly decided?: string } = {},
 ): Promise<readonly Operation[]> {
   const operations: Operation[] = [];
   for (let next: string | null = id; next !== null; ) {
@@ -166,8 +173,10 @@ export async function goingOn(
     const run: RunRecord = readRun(document);
     if (run.status === "paused") {
       const asked = next === id ? (run.cancel ?? cancel) : run.cancel;
+      const isHeld = isHeldBack(run) && requestOf(run) !== decided;
+      if (isHeld && asked === null) break;
       operations.push(record(run, "RunResumed"));
-      operations.push(putRun({ ...run, status: "queued", pause: null, cancel: asked }));
+      operations.push(putRun({ ...(isHeld ? run : letGo(run)), status: "queued", pause: null, cancel: asked }));
     }
     next = run.parent;
   }

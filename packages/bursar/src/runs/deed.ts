@@ -1,12 +1,16 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
+import type { Decision } from "../core/decision.js";
+import type { Action } from "../core/events.js";
 import type { BudgetAmounts } from "../core/input.js";
 import type { CallKind } from "../core/usage.js";
+import type { BatchTerms } from "../ports/batches.js";
 import type { OwnEffect } from "../ports/program.js";
+import type { Store } from "../ports/store.js";
 import type { Gate } from "../runtime/gate.js";
 import type { RunRecord } from "./record.js";
 
 /** What is to be done for an effect that a program has asked for. */
-export type Deed = ValueDeed | SleepDeed | CallDeed | ChildDeed;
+export type Deed = ValueDeed | SleepDeed | CallDeed | BatchDeed | ChildDeed;
 
 /** Nothing happens in the world; the program is told something that will be the same in every replay. */
 interface ValueDeed {
@@ -34,7 +38,20 @@ export interface CallDeed {
   readonly approval?: boolean;
   /** What to do when it is not known whether it has happened, because the worker died in the middle: `repeat` unless it says otherwise. */
   readonly interrupted?: "repeat" | "fail";
+  /** Leaves word in the chain before it is made. */
+  readonly record?: Action;
+  /** What a decision that does not let it in means. */
+  readonly judge?: (decision: Decision) => Decision;
+  /** Told when it was made, or never will be. */
+  readonly over?: () => void;
   readonly make: (doing: Doing) => Promise<Made>;
+}
+
+/** A model call that can wait: it is handed over, and the run need not be driven until it is answered. */
+export interface BatchDeed {
+  readonly kind: "batch";
+  readonly final: boolean;
+  readonly terms: BatchTerms;
 }
 
 /** A program below this one. */
@@ -80,6 +97,8 @@ export interface Asking {
   readonly number: number;
   /** When the program asked for the first time. */
   readonly instant: number;
+  /** The store, as the run writes into it. */
+  readonly store: Store;
   /** What the run has used and what it has left, as its program may see it. */
   readonly budget: () => Promise<JsonObject>;
   /** What the program itself brought along to be done. */

@@ -62,6 +62,12 @@ export class Desk extends StoreOver {
     if (this.failure === null) this.queue.push({ operations, resolve: nobody, reject: nobody });
   }
 
+  /** Writes what waits to be written together with the next thing, if there is any. */
+  async written(): Promise<void> {
+    while (this.flushing !== null) await this.flushing;
+    if (this.queue.length > 0) await this.apply([]);
+  }
+
   /** Writes the last words, and gives the claim back in the same transaction. */
   async leave(operations: readonly Operation[]): Promise<readonly Outcome[]> {
     while (this.flushing !== null) await this.flushing;

@@ -1,9 +1,10 @@
 import type { Json } from "../core/chain/canonical.js";
 import type { Operation } from "../core/operation.js";
-import type { Output } from "../ports/program.js";
-import type { Store } from "../ports/store.js";
+import type { Execution, Output } from "../ports/program.js";
 import { withdrawals } from "./approval.js";
 import { type Checkpoint, emptied } from "./checkpoint.js";
+import type { Desk } from "./desk.js";
+import { learned } from "./learning.js";
 import { type Failure, type RunRecord, record } from "./record.js";
 
 /** Why a run is not driven any further. */
@@ -22,9 +23,9 @@ export interface Left {
   readonly operations: readonly Operation[];
 }
 
-/** What is written when a run has ended: last of all, what it used in the end. */
+/** What is written when a run has ended: last of all, what it used in the end. Others learn from it, unless nobody is to. */
 export async function lastWords(
-  store: Store,
+  desk: Desk,
   run: RunRecord,
   checkpoint: Checkpoint,
   end: {
@@ -32,14 +33,20 @@ export async function lastWords(
     readonly result: Json;
     readonly failure: Failure | null;
     readonly output: Output;
+    readonly execution: Execution | null;
+    readonly learns: boolean;
   },
 ): Promise<Left> {
-  const { status, result, failure, output } = end;
-  const ended = store.clock.now().instant;
-  const done: RunRecord = { ...run, status, result, failure, output, ended, pause: null, requests: {} };
+  const { learns, ...told } = end;
+  const { status, failure } = told;
+  // What the program has used at last may not be written yet, and has to count.
+  if (learns) await desk.written();
+  const ended = desk.clock.now().instant;
+  const done: RunRecord = { ...run, ...told, ended, pause: null, requests: {} };
   const operations: Operation[] = [
     record(run, "RunEnded", { status, ...(failure !== null && { failure }) }),
-    ...(await withdrawals(store, run.requests)),
+    ...(await withdrawals(desk, run.requests)),
+    ...(learns ? await learned(desk, done) : []),
   ];
   if (checkpoint.version > 0) operations.push(emptied(checkpoint));
   if (run.wrap_up !== null) operations.push({ op: "end", budget: run.wrap_up });

@@ -4,6 +4,7 @@ import type { Played, Program, Stage } from "../ports/program.js";
 import type { GuestAnswer, GuestSession, GuestTurn, GuestUsage, Sandbox } from "../ports/sandbox.js";
 import { sha256Hex } from "../runtime/crypto.js";
 import { GuestUnavailableError, RunError, writeError } from "./error.js";
+import { guestExecution } from "./execution.js";
 import { toJson } from "./json.js";
 import type { ProgramRef } from "./record.js";
 
@@ -82,6 +83,8 @@ class Play {
   private computing = false;
   private answers = 0;
   private savedFuel = 0;
+  /** Whether somebody has set a limit to what it burns. */
+  private limited = false;
 
   constructor(
     stage: Stage,
@@ -141,6 +144,7 @@ class Play {
   private compute(work: (fuel: number) => Promise<GuestTurn>): Promise<GuestTurn> {
     return this.stage.compute("fuel", this.usage.fuel, async (most) => {
       this.computing = true;
+      this.limited = Number.isFinite(most);
       const turn = await work(Math.max(1, Math.min(most, MOST_FUEL))).finally(() => {
         this.computing = false;
       });
@@ -250,7 +254,7 @@ class Play {
 
   private async end({ result }: Extract<GuestTurn, { kind: "ended" }>): Promise<Json> {
     const { stdout, stderr, success, exit_code, metadata } = result;
-    this.stage.output({ stdout, stderr });
+    this.stage.output({ stdout, stderr }, guestExecution(metadata, { limited: this.limited }));
     if (success) return this.result;
     const { trap_reason, trap_message } = metadata;
     if (trap_reason === "out_of_fuel" && (await this.stage.exhausted())) await untilAborted(this.stage.signal);

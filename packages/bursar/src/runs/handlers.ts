@@ -1,8 +1,10 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import { InputError, show } from "../core/errors.js";
 import { nearest } from "../core/nearest.js";
+import type { Batches } from "../ports/batches.js";
 import type { Model } from "../ports/model.js";
-import type { ChildGrant, Deed, Handlers } from "./deed.js";
+import { batchDeed } from "./batch-deed.js";
+import type { Asking, ChildGrant, Deed, Handlers } from "./deed.js";
 import { RunError } from "./error.js";
 import { modelDeed } from "./model-deed.js";
 import { mismatch } from "./schema.js";
@@ -11,6 +13,8 @@ import { type Tool, useTool } from "./tool.js";
 export interface World {
   readonly tools: readonly Tool[];
   readonly model: Model | null;
+  /** What takes model calls that can wait; without it they are made at once. */
+  readonly batches?: Batches | null;
   /** Further things to ask for, such as code in the sandbox. */
   readonly more?: Handlers;
 }
@@ -18,7 +22,7 @@ export interface World {
 const LONGEST_SLEEP_MS = 365 * 24 * 60 * 60_000;
 
 /** Everything a program can ask for. */
-export function handlersFor({ tools, model, more = {} }: World): Handlers {
+export function handlersFor({ tools, model, batches = null, more = {} }: World): Handlers {
   const byName = namedTools(tools);
   return {
     now: (_, { instant }) => ({ kind: "value", value: instant }),
@@ -39,7 +43,7 @@ export function handlersFor({ tools, model, more = {} }: World): Handlers {
       return { kind: "call", capability_id, call: "code", asked: {}, make };
     },
     tool: (args) => toolDeed(byName, fields(args)),
-    llm: (args) => modelDeed(model, fields(args)),
+    llm: (args, asking) => llmDeed({ model, batches }, fields(args), asking),
     spawn: (args) => {
       const { program, input = null, budget = { fraction: 0.5 } } = fields(args);
       if (typeof program !== "string")
@@ -85,6 +89,16 @@ function toolDeed(tools: ReadonlyMap<string, Tool>, { name, args: given = null, 
     interrupted: tool.interrupted ?? "repeat",
     make: (doing) => useTool(tool, args, doing),
   };
+}
+
+/** Who can wait is served at once where nobody takes calls that can. */
+function llmDeed(
+  { model, batches }: { readonly model: Model | null; readonly batches: Batches | null },
+  { wait = false, ...asked }: JsonObject,
+  asking: Asking,
+): Promise<Deed> {
+  if (typeof wait !== "boolean") throw new InputError("wait", `is ${show(wait)}; allowed: true or false`);
+  return wait && batches !== null ? batchDeed(batches, asked) : modelDeed(model, asked, asking);
 }
 
 function grantOf(budget: Json): ChildGrant {

@@ -1,5 +1,7 @@
 import { LedgerError } from "../core/errors.js";
 import type { CommitOperation, ReleaseOperation } from "../core/operation.js";
+import { canWait } from "./batch-deed.js";
+import { batchCallId } from "./batch-item.js";
 import { callId } from "./call-id.js";
 import type { Desk } from "./desk.js";
 import { innerCallsOf } from "./inner-calls.js";
@@ -22,10 +24,13 @@ export class LeftOver {
   }
 
   /** Tells whether there was anything of this effect; what has happened is paid for as it was reserved. */
-  async settle({ number, epochs }: AskEntry, { happened }: { readonly happened: boolean }): Promise<boolean> {
+  async settle(ask: AskEntry, { happened }: { readonly happened: boolean }): Promise<boolean> {
     const { run } = this;
+    const { number, epochs } = ask;
     let found = false;
     for (const epoch of epochs.filter((each) => each !== this.desk.epoch)) {
+      // Admitted, and never handed over.
+      if (canWait(ask)) await this.carryOut({ op: "release", call: batchCallId(run, number, epoch) });
       if (!(await this.settleCall(callId(run, number, epoch), happened))) continue;
       found = true;
       for (const inner of await innerCallsOf(this.desk, { run, number, epoch })) await this.settleInner(inner);

@@ -1,3 +1,4 @@
+import type { Amounts } from "../core/amount.js";
 import type { BudgetId } from "../core/budget.js";
 import type { Json } from "../core/chain/canonical.js";
 import type { Grant, Opening } from "../core/children.js";
@@ -16,15 +17,20 @@ import {
   readPolicies,
 } from "../core/input.js";
 import type { Operation } from "../core/operation.js";
+import type { Preflight, PreflightPolicy } from "../foresight/preflight.js";
 import type { Program } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
 import { mayStartWith } from "./authority.js";
+import { checkPreflight } from "./bursar-options.js";
 import { stopClock } from "./clocks.js";
 import type { ChildRequest } from "./deed.js";
 import type { Defaults } from "./default-terms.js";
+import type { Left } from "./ending.js";
 import { RunError } from "./error.js";
+import { type Checked, describePreflight } from "./preflight.js";
+import { heldBack } from "./preflight-request.js";
 import { mayDecide, type Principal } from "./principal.js";
-import { type ProgramRef, putRun, type RunRecord, record } from "./record.js";
+import { type Failure, type ProgramRef, putRun, type RunRecord, record } from "./record.js";
 
 /** What may be said about a run when it is started, in edge units. */
 export interface StartOptions {
@@ -41,17 +47,23 @@ export interface StartOptions {
   readonly wrap_up?: BudgetAmounts;
   /** How long what it asks for waits for an answer; else as long as whoever drives it says. */
   readonly approval_ms?: number;
+  /** What becomes of it when its 95 % does not fit: whoever is no operator may only ask for a stricter one than is set. */
+  readonly preflight?: PreflightPolicy;
   /** Execution hints, which only an operator may give. */
   readonly hints?: { readonly budget_extend?: readonly BudgetExtend[] };
 }
 
-const KEYS = ["id", "limits", "policies", "thresholds", "deadline", "session", "wrap_up", "approval_ms", "hints"];
+const KEYS = [
+  ...["id", "limits", "policies", "thresholds", "deadline", "session", "wrap_up", "approval_ms"],
+  ...["preflight", "hints"],
+];
 
 /** Throws when somebody says more about a run than there is to say, or than is his to say. */
 export function checkStart(options: StartOptions, by: Principal, defaults: Defaults, dimensions: Dimensions): void {
   checkKeys(options, "options", KEYS);
   if (options.id !== undefined) checkId(options.id);
   if (options.approval_ms !== undefined) checkWait(options.approval_ms, "approval_ms");
+  if (options.preflight !== undefined) checkPreflight(options.preflight, "preflight");
   if (options.hints !== undefined) mayDecide(by, "give execution hints");
   mayStartWith(by, options, defaults, dimensions);
 }
@@ -74,6 +86,14 @@ export interface BudgetExtend {
   readonly additional: number;
 }
 
+/** What is known before a run is written. */
+interface Beforehand {
+  readonly dimensions: Dimensions;
+  readonly checked: Checked | null;
+  /** How long a request waits for an answer, unless the run says otherwise. */
+  readonly approval_ms: number;
+}
+
 interface New {
   readonly id: string;
   readonly program: Program;
@@ -86,23 +106,35 @@ export function sessionBudget(session: string): BudgetId {
   return `session:${session}`;
 }
 
-/** What is written for a new run, all of it at once. */
+/** The budget of a new run. */
+export function openingOf(id: string, options: StartOptions, defaults: Defaults, dimensions: Dimensions): Opening {
+  const limits = readLimits(options.limits ?? {}, dimensions, { defaults: defaults.limits });
+  return {
+    ...{ id, scope: "run", grant: { kind: "limits", limits, clamp: true } },
+    policies: readPolicies(options.policies ?? {}, dimensions, { defaults: defaults.policies }),
+    deadline: options.deadline?.getTime() ?? null,
+    ...(options.thresholds !== undefined && { thresholds: options.thresholds }),
+  };
+}
+
+/** What a new run's budget is extended by at once. */
+export function extensionsOf({ hints }: StartOptions, dimensions: Dimensions): readonly Amounts[] {
+  return (hints?.budget_extend ?? []).map(({ dimension, additional }) =>
+    readExtension({ [dimension]: additional }, dimensions, "hints.budget_extend"),
+  );
+}
+
+/** What is written for a new run, all of it at once; `checked` is what was found when it was looked at beforehand. */
 export function openRun(
   start: New,
   options: StartOptions,
   defaults: Defaults,
-  dimensions: Dimensions,
+  { dimensions, checked, approval_ms: wait_ms }: Beforehand,
 ): readonly Operation[] {
   const { id, by } = start;
-  const { session = null, wrap_up, deadline = null, approval_ms = null, hints } = options;
+  const { session = null, wrap_up, approval_ms = null } = options;
   const parent = session === null ? null : sessionBudget(session);
-  const limits = readLimits(options.limits ?? {}, dimensions, { defaults: defaults.limits });
-  const opening: Opening = {
-    ...{ id, scope: "run", grant: { kind: "limits", limits, clamp: true } },
-    policies: readPolicies(options.policies ?? {}, dimensions, { defaults: defaults.policies }),
-    deadline: deadline?.getTime() ?? null,
-    ...(options.thresholds !== undefined && { thresholds: options.thresholds }),
-  };
+  const opening = openingOf(id, options, defaults, dimensions);
   const operations: Operation[] = [{ op: "open", parent, chain: id, opening }];
   const wrapUp = wrap_up === undefined ? null : `${id}/wrap-up`;
   if (wrapUp !== null) {
@@ -110,12 +142,33 @@ export function openRun(
     const aside: Opening = { id: wrapUp, scope: "run", grant: { kind: "wrap_up", amounts } };
     operations.push({ op: "open", parent: id, opening: aside });
   }
-  for (const { dimension, additional } of hints?.budget_extend ?? []) {
-    const amounts = readExtension({ [dimension]: additional }, dimensions, "hints.budget_extend");
-    operations.push({ op: "extend", budget: id, additional: amounts, approved_by: by, reason: "budget_extend" });
+  for (const additional of extensionsOf(options, dimensions)) {
+    operations.push({ op: "extend", budget: id, additional, approved_by: by, reason: "budget_extend" });
   }
-  const blank = blankRun(start, { budget: id, shares: false, wrap_up: wrapUp, session, approval_ms });
-  return [...operations, recordStart(blank), putRun(blank), ...stopClock(blank)];
+  const estimate = checked?.preflight.estimate ?? null;
+  const blank = blankRun(start, { budget: id, shares: false, wrap_up: wrapUp, session, approval_ms, estimate });
+  operations.push(recordStart(blank));
+  if (checked === null) return [...operations, putRun(blank), ...stopClock(blank)];
+  const { preflight, policy } = checked;
+  operations.push(record(blank, "RunEstimated", { preflight: policy, ...describePreflight(preflight, dimensions) }));
+  if (preflight.fits || policy === "warn") return [...operations, putRun(blank), ...stopClock(blank)];
+  const begun =
+    policy === "refuse" ? turnedAway(blank, preflight) : heldBack(blank, checked, { dimensions, approval_ms: wait_ms });
+  operations.push(...begun.operations, putRun(begun.run));
+  return policy === "refuse" ? operations : [...operations, ...stopClock(blank)];
+}
+
+/** A new run that ends before it begins, because what it is expected to take does not fit. */
+function turnedAway(run: RunRecord, { dimensions }: Preflight): Left {
+  const over = dimensions.filter(({ missing }) => missing > 0);
+  const figures = over.map(({ dimension, upper, limit, missing }) => ({ dimension, upper, limit, missing }));
+  const told = over.map(({ dimension, upper, limit }) => `${dimension} may take ${upper} and has ${limit}`).join(", ");
+  const message = `what the run is expected to take does not fit: ${told}; raise the limits, or start it with preflight "warn"`;
+  const failure: Failure = { code: "estimated_over", message, data: { over: figures }, dimension: null };
+  const done: RunRecord = { ...run, status: "failed", failure, ended: run.created };
+  const operations: Operation[] = [record(run, "RunEnded", { status: "failed", failure })];
+  if (run.wrap_up !== null) operations.push({ op: "end", budget: run.wrap_up });
+  return { run: done, operations: [...operations, { op: "end", budget: run.budget }] };
 }
 
 /** The same for a run below another. */
@@ -148,8 +201,17 @@ type Place = Pick<RunRecord, "budget" | "shares" | "wrap_up" | "session" | "appr
 function blankRun({ id, program, input, instant, by }: New, place: Place): RunRecord {
   return {
     ...{ id, status: "queued", program: refOf(program), input, parent: null, depth: 0, started_by: by },
-    ...{ created: instant, ended: null, pause: null, cancel: null, requests: {}, result: null, failure: null },
-    ...{ output: { stdout: "", stderr: "" }, version: 0 },
+    ...{
+      created: instant,
+      ended: null,
+      estimate: null,
+      pause: null,
+      cancel: null,
+      requests: {},
+      result: null,
+      failure: null,
+    },
+    ...{ output: { stdout: "", stderr: "" }, execution: null, version: 0 },
     ...place,
   };
 }
@@ -163,10 +225,14 @@ function recordStart({ id, budget, program, parent, session, started_by }: RunRe
   return record({ id, budget }, "RunStarted", { program: { kind, name, digest }, parent, session, started_by });
 }
 
+export function notOpen(session: string): InputError {
+  return new InputError("session", `${session} is not open; open it with its limits first`);
+}
+
 /** Why a run could not be opened in its session. */
 export async function unopened(store: Store, session: string, error: LedgerError): Promise<Error> {
   const path = await store.path(sessionBudget(session));
-  if (path.length === 0) return new InputError("session", `${session} is not open; open it with its limits first`);
+  if (path.length === 0) return notOpen(session);
   const decision = decide(path, {}, store.clock.now(), store.dimensions);
   if (decision.kind === "admitted") return error;
   const dimension = decision.findings[0]?.dimension ?? null;

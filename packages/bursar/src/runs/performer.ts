@@ -1,52 +1,32 @@
-import type { Json, JsonObject } from "../core/chain/canonical.js";
+import type { JsonObject } from "../core/chain/canonical.js";
 import type { Decision, Finding } from "../core/decision.js";
 import { InputError, LedgerError } from "../core/errors.js";
 import { type Action, Events } from "../core/events.js";
+import { explainDecision } from "../core/explain.js";
 import type { Operation } from "../core/operation.js";
 import type { OwnEffect } from "../ports/program.js";
 import type { Timer } from "../ports/timer.js";
-import type { Effected, Gate, Gated, GatedCall } from "../runtime/gate.js";
+import type { Effected, Gate, GatedCall } from "../runtime/gate.js";
 import { type Purse, withPurse } from "../runtime/purse.js";
 import { OutOfTime } from "../runtime/time-limit.js";
+import { canWait } from "./batch-deed.js";
 import { callId } from "./call-id.js";
 import type { Asking, CallDeed, ChildRequest, Deed, Doing, Handlers } from "./deed.js";
 import type { Desk } from "./desk.js";
+import type { Direction } from "./direction.js";
 import { isFault, RefusedInside, RunError, writeError } from "./error.js";
+import { HandedOver } from "./handed-over.js";
 import { InnerCalls } from "./inner-calls.js";
 import { type Answered, type AskEntry, journalAnswer, journalAsk } from "./journal.js";
 import { toJson } from "./json.js";
 import { LeftOver } from "./left-over.js";
 import type { Player } from "./player.js";
-import type { RunRecord } from "./record.js";
 import { untilAborted } from "./until-aborted.js";
 
-/** Why an effect cannot go on at present. */
-export type Block =
-  | { readonly kind: "budget"; readonly finding: Finding }
-  | { readonly kind: "capability"; readonly action: JsonObject }
-  | { readonly kind: "child"; readonly run: string };
-
-/** What the performer needs of the one that drives the run. */
-export interface Direction {
-  readonly run: RunRecord;
-  readonly part: number;
-  readonly signal: AbortSignal;
-  /** Something is no longer under way, or waits: it is looked whether the run has to stand still. */
-  look(): void;
-  /** A limit has been hit for good. */
-  stop(finding: Finding): void;
-  /** An effect cannot go on before somebody has decided, or a child has come further. */
-  block(ask: AskEntry, block: Block): void;
-  /** Whether somebody has said yes or no to this very action. */
-  decided(ask: AskEntry): Promise<"approved" | "denied" | null>;
-  /** The run's time is over. */
-  outOfTime(): void;
-  hasChild(ask: AskEntry): Promise<boolean>;
-  startChild(ask: AskEntry, request: ChildRequest): Promise<void>;
-  /** Waits for what a child gives back. */
-  child(ask: AskEntry): Promise<Json>;
-  /** Nothing more can be written, or something went wrong that is not the program's fault. */
-  broken(error: unknown): void;
+/** What the gate did not even try. */
+interface Failed {
+  readonly kind: "failed";
+  readonly error: unknown;
 }
 
 /** What is written about an answer, from the moment it was told. */
@@ -70,6 +50,7 @@ export class Performer {
   /** Effects that wait until others have given back what they hold. */
   private readonly waiting = new Set<number>();
   private readonly leftOver: LeftOver;
+  private readonly handedOver: HandedOver;
 
   constructor(options: {
     readonly desk: Desk;
@@ -87,6 +68,11 @@ export class Performer {
     this.player = options.player;
     this.events = new Events(options.desk.dimensions);
     this.leftOver = new LeftOver(options.desk, options.direct.run.id);
+    this.handedOver = new HandedOver({
+      ...{ desk: options.desk, timer: options.timer, direct: options.direct },
+      admit: (ask, call) => this.admit(ask, call),
+      answer: (ask, answered, alongside) => this.answer(ask, answered, alongside),
+    });
   }
 
   /** How many effects are under way, and not only waiting for others. */
@@ -118,6 +104,9 @@ export class Performer {
   }
 
   private async carryOut(ask: AskEntry, own: OwnEffect | undefined): Promise<void> {
+    // Whatever is set up here: what was handed over is not asked for again.
+    const item = canWait(ask) ? await this.handedOver.find(ask) : null;
+    if (item !== null) return this.handedOver.follow(ask, item);
     let deed: Deed;
     try {
       deed = await untilAborted(this.deedFor(ask, own), this.direct.signal);
@@ -128,13 +117,16 @@ export class Performer {
     }
     switch (deed.kind) {
       case "value":
-        return this.answer(ask, { value: deed.value }, deed.record);
+        return this.answer(ask, { value: deed.value }, this.recorded(deed.record));
       case "sleep":
         await this.sleep(deed.until);
         if (this.direct.signal.aborted) return;
         return this.answer(ask, { value: null });
       case "child":
         return this.child(ask, deed.child);
+      case "batch":
+        await this.leftOver.settle(ask, { happened: true });
+        return this.handedOver.handOver(ask, deed);
       case "call":
         return this.call(ask, deed);
     }
@@ -148,9 +140,7 @@ export class Performer {
     }
     const { run } = this.direct;
     const asking: Asking = {
-      run,
-      number: ask.number,
-      instant: ask.instant,
+      ...{ run, number: ask.number, instant: ask.instant, store: this.desk },
       budget: () => this.budget(),
       own: own ?? null,
     };
@@ -180,12 +170,13 @@ export class Performer {
   }
 
   /** Tells the program, and writes down that it was told; the next effect waits until that is kept. */
-  private async answer(ask: AskEntry, answered: Answered, action?: Action): Promise<void> {
+  private async answer(ask: AskEntry, answered: Answered, alongside: readonly Operation[] = []): Promise<void> {
     const at = await this.player.hand(ask.number, answered);
-    if (at === null) return;
-    const { budget } = this.direct.run;
-    const record: readonly Operation[] = action === undefined ? [] : [{ op: "record", budget, action }];
-    this.desk.later([this.written(ask, at, answered), ...record]);
+    if (at !== null) this.desk.later([this.written(ask, at, answered), ...alongside]);
+  }
+
+  private recorded(action: Action | undefined): readonly Operation[] {
+    return action === undefined ? [] : [{ op: "record", budget: this.direct.run.budget, action }];
   }
 
   private written({ number }: AskEntry, at: number, answered: Answered): Operation {
@@ -217,31 +208,28 @@ export class Performer {
       ...{ capability_id: deed.capability_id, kind: deed.call, asked: deed.asked, input: ask.args, call_id },
       ...{ step_id: key, signal, expires_ms: DAY_MS, ...this.patience(ask) },
     };
+    this.desk.later(this.recorded(deed.record));
     const told: Told = { entry: null };
     const calls = new InnerCalls(this.desk, { run: run.id, number: ask.number, epoch: this.desk.epoch });
     const doing = { key, call_id, run, gate: this.gate, inner: () => calls.next() };
     const gated = await this.through(() =>
       this.gate.call(call, (signal) => this.make(ask, deed, { ...doing, signal }, told)),
     );
+    deed.over?.();
     // It was told just when its time was over: then nothing was written with the settlement.
     if (gated.kind === "failed" && told.entry !== null) return this.desk.later([told.entry]);
-    if (gated.kind === "refused") return this.refused(ask, gated.decision, gated.message);
+    if (gated.kind === "refused") {
+      return this.refused(ask, deed.judge?.(gated.decision) ?? gated.decision, gated.message);
+    }
     if (gated.kind === "done") return;
     const { error } = gated;
     if (error instanceof RefusedInside) return this.refused(ask, error.decision, error.message);
-    if (error instanceof OutOfTime) {
-      this.direct.outOfTime();
-      return this.direct.block(ask, { kind: "budget", finding: OUT_OF_TIME });
-    }
-    if (signal.aborted) return;
-    if (isFault(error)) throw error;
-    return this.answer(ask, { error: writeError(error) });
+    if (signal.aborted && !(error instanceof OutOfTime)) return;
+    return this.failed(ask, error);
   }
 
   /** What the gate does not even try is no fault of the store's: the quote makes no sense, or the time is over. */
-  private async through<Value>(
-    call: () => Promise<Gated<Value>>,
-  ): Promise<Gated<Value> | { kind: "failed"; error: unknown }> {
+  private async through<Outcome>(call: () => Promise<Outcome>): Promise<Outcome | Failed> {
     try {
       return await call();
     } catch (error) {
@@ -301,7 +289,8 @@ export class Performer {
   /** What a tool asks models inside of itself is paid for by the run; a model call of the run's own is paid for already. */
   private purseFor(deed: CallDeed, { gate, run, inner }: Doing, refused: NonNullable<Purse["refused"]>): Purse {
     const { desk: store } = this;
-    const purse: Purse = { gate, store, budget: run.budget, chain: run.id, name: inner, refused };
+    const within = run.program.name;
+    const purse: Purse = { gate, store, budget: run.budget, chain: run.id, within, name: inner, refused };
     return deed.call === "model" ? { ...purse, metered: true } : purse;
   }
 
@@ -325,8 +314,9 @@ export class Performer {
 
   /** Settles what a worker that died has left of all effects, which will not be tried again. */
   async settleLeft(asks: readonly AskEntry[]): Promise<void> {
+    const handedOver = await this.handedOver.giveUp(asks.filter(canWait));
     for (const ask of asks) {
-      if (this.leftOver.isSettled(ask)) continue;
+      if (this.leftOver.isSettled(ask) || handedOver.has(ask.number)) continue;
       const deed = await this.deedFor(ask, undefined).catch(() => null);
       const started = deed?.kind === "child" && (await this.direct.hasChild(ask));
       // Who does not know the model any more still has to pay for it.
@@ -367,12 +357,30 @@ export class Performer {
     );
     if (gated.kind === "done") return true;
     if (gated.kind === "refused") await this.refused(ask, gated.decision, gated.message);
-    else if (gated.error instanceof OutOfTime) {
+    else await this.failed(ask, gated.error);
+    return false;
+  }
+
+  /** Reserves what is handed over, and leaves the rest to whoever it is handed to. */
+  private async admit(ask: AskEntry, call: GatedCall & { readonly call_id: string }): Promise<boolean> {
+    const gated = await this.through(async () => {
+      const decision = await this.gate.admit({ ...call, ...this.patience(ask) });
+      return { kind: "decided", decision } as const;
+    });
+    this.waiting.delete(ask.number);
+    if (gated.kind === "failed") await this.failed(ask, gated.error);
+    else if (gated.decision.kind === "admitted") return true;
+    else await this.refused(ask, gated.decision, explainDecision(gated.decision, this.desk.dimensions));
+    return false;
+  }
+
+  /** What becomes of an effect that was not even made. */
+  private async failed(ask: AskEntry, error: unknown): Promise<void> {
+    if (error instanceof OutOfTime) {
       this.direct.outOfTime();
       this.direct.block(ask, { kind: "budget", finding: OUT_OF_TIME });
-    } else if (isFault(gated.error)) throw gated.error;
-    else if (!signal.aborted) await this.answer(ask, { error: writeError(gated.error) });
-    return false;
+    } else if (isFault(error)) throw error;
+    else if (!this.direct.signal.aborted) await this.answer(ask, { error: writeError(error) });
   }
 
   /** What a child has used up that is not its own is used up for this run too. */

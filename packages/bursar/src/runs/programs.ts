@@ -20,9 +20,13 @@ export class Programs {
     for (const child of program.children ?? []) this.learn(child);
   }
 
+  find(name: string): Program | null {
+    return this.byName.get(name) ?? null;
+  }
+
   named(name: string): Program {
-    const program = this.byName.get(name);
-    if (program !== undefined) return program;
+    const program = this.find(name);
+    if (program !== null) return program;
     const known = [...this.byName.keys()].join(", ");
     throw new RunError("unknown_program", `there is no program ${name}; there is ${known || "none"}`);
   }

@@ -2,7 +2,8 @@ import type { BudgetId } from "../core/budget.js";
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Document } from "../core/document.js";
 import type { Operation, PutOperation } from "../core/operation.js";
-import type { Output } from "../ports/program.js";
+import type { Estimate } from "../foresight/estimate.js";
+import type { Execution, Output } from "../ports/program.js";
 import type { WrittenError } from "./error.js";
 
 /** Where a run stands. `queued` waits for a worker; the last three are for good. */
@@ -26,6 +27,8 @@ export interface Pause {
   readonly requested: readonly string[];
   /** Children that stand still themselves. */
   readonly children: readonly string[];
+  /** Model calls that were handed over and are not answered yet. */
+  readonly batches?: readonly string[];
   readonly exhausted_dimension: string | null;
 }
 
@@ -54,6 +57,8 @@ export interface RunRecord {
   readonly approval_ms: number | null;
   readonly created: number;
   readonly ended: number | null;
+  /** What it was expected to take before it began; null when nobody could say, or nobody was asked. */
+  readonly estimate: Estimate | null;
   readonly pause: Pause | null;
   /** Somebody wants it to end. */
   readonly cancel: { readonly by: string; readonly reason: string | null } | null;
@@ -62,6 +67,8 @@ export interface RunRecord {
   readonly result: Json;
   readonly failure: Failure | null;
   readonly output: Output;
+  /** What the sandbox said of the program when it came to an end; null when it has not, or is none of the sandbox. */
+  readonly execution: Execution | null;
   readonly version: number;
 }
 
@@ -77,7 +84,9 @@ export function hasEnded({ status }: Pick<RunRecord, "status">): boolean {
 
 /** A run as the store keeps it. */
 export function readRun({ id, status, body, version }: Document): RunRecord {
-  return { ...(body as unknown as RunRecord), id, status: status as RunStatus, version };
+  // Runs that were written before there were these have none.
+  const { estimate = null, execution = null, ...rest } = body as unknown as RunRecord;
+  return { ...rest, estimate, execution, id, status: status as RunStatus, version };
 }
 
 /** Writes a run over the version it was read as. */

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
-import type { Output } from "../ports/program.js";
+import type { Execution, Output } from "../ports/program.js";
 import type { ApprovalRequest } from "./approval.js";
+import { executionOfRun } from "./execution.js";
 import type { Failure, RunRecord } from "./record.js";
 
 /** How far a run has come. */
@@ -17,6 +18,8 @@ export type RunResult =
       /** All requests that wait for an answer, and children that stand still. */
       readonly approvals: readonly string[];
       readonly children: readonly string[];
+      /** Model calls that were handed over and are not answered yet. */
+      readonly batches: readonly string[];
     } & Common)
   | ({ readonly status: "queued" | "running" } & Common);
 
@@ -25,13 +28,15 @@ interface Common {
   /** In edge units. */
   readonly usage: JsonObject;
   readonly output: Output;
+  /** What the sandbox says of the program, once it has come to an end there. */
+  readonly execution: Execution | null;
 }
 
 const UNKNOWN: Failure = { code: "failed", message: "the run failed", data: {}, dimension: null };
 
 /** `requests` are those that somebody has to answer before it goes on, its children's too. */
 export function resultOf(run: RunRecord, usage: JsonObject, requests: readonly ApprovalRequest[]): RunResult {
-  const common = { run_id: run.id, usage, output: run.output };
+  const common = { run_id: run.id, usage, output: run.output, execution: executionOfRun(run) };
   switch (run.status) {
     case "completed":
       return { ...common, status: "completed", result: run.result };
@@ -40,11 +45,11 @@ export function resultOf(run: RunRecord, usage: JsonObject, requests: readonly A
     case "cancelled":
       return { ...common, status: "cancelled", reason: run.cancel?.reason ?? null };
     case "paused": {
-      const { checkpoint_id = "", children = [] } = run.pause ?? {};
+      const { checkpoint_id = "", children = [], batches = [] } = run.pause ?? {};
       const approval_id = requests[0]?.id ?? null;
       const exhausted_dimension = run.pause?.exhausted_dimension ?? requests[0]?.exhausted_dimension ?? null;
       const approvals = requests.map(({ id }) => id);
-      const about = { checkpoint_id, exhausted_dimension, approval_id, approvals, children };
+      const about = { checkpoint_id, exhausted_dimension, approval_id, approvals, children, batches };
       return { ...common, status: "paused", policy: "approval_required", ...about };
     }
     default:

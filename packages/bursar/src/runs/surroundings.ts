@@ -13,6 +13,8 @@ export interface Surroundings {
   readonly claim_ms: number;
   readonly approval_ms: number;
   readonly children: Children;
+  /** Whether what runs took in the end is kept for those to come. */
+  readonly learns: boolean;
 }
 
 /** What is below a run. */

@@ -6,10 +6,11 @@ import { suggestExtension } from "../core/suggestion.js";
 import type { Store } from "../ports/store.js";
 import { newName } from "../runtime/names.js";
 import { type ApprovalRequest, putApproval, readApproval } from "./approval.js";
+import { findItem } from "./batch-item.js";
 import { checkpointId } from "./checkpoint.js";
 import { stopClock } from "./clocks.js";
+import type { Block } from "./direction.js";
 import type { AskEntry } from "./journal.js";
-import type { Block } from "./performer.js";
 import { type Pause, putRun, type RunRecord, readRun, record } from "./record.js";
 
 export interface Blocked {
@@ -30,8 +31,8 @@ export async function suspension(options: {
   const { instant } = store.clock.now();
   // Somebody wants it to end, so it goes on to its end instead.
   if (run.cancel !== null) return { run: { ...run, status: "queued" }, operations: [] };
-  const { wanted, children } = wantedBy(options.blocked, options.timedOut);
-  const standing = await childrenThatStand(store, children);
+  const { wanted, children, batches } = wantedBy(options.blocked, options.timedOut);
+  const standing = (await anyAnswered(store, batches)) ? null : await childrenThatStand(store, children);
   // Who was just allowed to go on must not find a clock above that stands still.
   if (standing === null) return { run: { ...run, status: "queued" }, operations: [] };
   const requests: Record<string, string> = {};
@@ -54,7 +55,7 @@ export async function suspension(options: {
     at: instant,
     approvals: asked.map(({ id }) => id),
     requested: [...isNew].map(({ id }) => id),
-    children,
+    ...{ children, batches },
     exhausted_dimension: worst ?? null,
   };
   const links = [...isNew].map((request) => record(run, "ApprovalRequested", describe(request)));
@@ -63,7 +64,7 @@ export async function suspension(options: {
       ...pause,
       approvals: [...pause.approvals],
       requested: [...pause.requested],
-      children,
+      ...{ children, batches },
     }),
     ...links,
   );
@@ -73,13 +74,15 @@ export async function suspension(options: {
   return { run: paused, operations };
 }
 
-/** What somebody has to be asked, once each, and which children the run waits for. */
+/** What somebody has to be asked, once each, and which children and calls the run waits for. */
 function wantedBy(blocked: readonly Blocked[], timedOut: Finding | null) {
   const wanted = new Map<string, Wanted>();
   if (timedOut !== null) wanted.set(aboutBudget(timedOut), { kind: "budget", finding: timedOut, ask: null });
   const children: string[] = [];
+  const batches: string[] = [];
   for (const { ask, block } of blocked) {
     if (block.kind === "child") children.push(block.run);
+    else if (block.kind === "batch") batches.push(block.item);
     else if (block.kind === "capability") {
       wanted.set(aboutAction(ask.digest), { kind: "capability", action: block.action, ask });
     } else if (block.finding.budget !== "") {
@@ -87,7 +90,7 @@ function wantedBy(blocked: readonly Blocked[], timedOut: Finding | null) {
       if (!wanted.has(about)) wanted.set(about, { kind: "budget", finding: block.finding, ask });
     }
   }
-  return { wanted, children };
+  return { wanted, children, batches };
 }
 
 type Wanted =
@@ -100,6 +103,12 @@ function aboutBudget({ budget, dimension }: Finding): string {
 
 export function aboutAction(digest: string): string {
   return `action ${digest}`;
+}
+
+/** Whether an answer has come just now, so that the run need not stand still. */
+async function anyAnswered(store: Store, batches: readonly string[]): Promise<boolean> {
+  for (const id of batches) if ((await findItem(store, id))?.status === "answered") return true;
+  return false;
 }
 
 /** The children that stand still, each held at what it is; null when one of them no longer does. */

@@ -19,7 +19,7 @@ export interface WorkerOptions {
 const KEYS = ["bursar", "most", "every_ms", "timer", "failed"];
 
 /**
- * Takes runs that wait, and those whose worker is gone, and drives them. Any number of workers may do so on one store: each run
+ * Takes runs that wait, and those whose worker is gone, and drives them; and looks for the answers that others stand still for. Any number of workers may do so on one store: each run
  * has one at a time.
  *
  * @example
@@ -35,6 +35,9 @@ export class Worker implements AsyncDisposable {
   private readonly timer: Timer;
   private readonly failed: (error: unknown, run: string | null) => void;
   private readonly driving = new Map<string, Promise<void>>();
+  private readonly closing = new AbortController();
+  /** What is done for model calls that can wait: a provider may be slow, and no run has to wait for that. */
+  private collecting: Promise<void> | null = null;
   private next: Disposable | null = null;
   private started = false;
   private stopped = false;
@@ -80,7 +83,9 @@ export class Worker implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.stopped = true;
     this.next?.[Symbol.dispose]();
+    this.closing.abort();
     await this.bursar[Symbol.asyncDispose]();
+    await this.collecting;
     await Promise.allSettled(this.driving.values());
   }
 
@@ -102,7 +107,17 @@ export class Worker implements AsyncDisposable {
     return true;
   }
 
+  private collect(): void {
+    this.collecting ??= this.bursar
+      .collect(this.closing.signal)
+      .catch((error: unknown) => this.stopped || this.failed(error, null))
+      .then(() => {
+        this.collecting = null;
+      });
+  }
+
   private async round(): Promise<void> {
+    this.collect();
     try {
       await this.look();
     } catch (error) {

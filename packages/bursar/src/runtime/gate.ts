@@ -262,7 +262,8 @@ export class Gate implements Disposable {
     const { budget, kind = "tool" } = call;
     const least = call.ledger === undefined ? call.least && this.read(call.least, "least") : call.ledger.least;
     const ask = { op: "reserve", budget, call: call.call_id, kind, asked, expires, ...stepOf(call) } as const;
-    const reserve = least === undefined ? ask : { ...ask, least };
+    const learned = call.ledger?.learned;
+    const reserve = { ...ask, ...(least !== undefined && { least }), ...(learned !== undefined && { learned }) };
     if (sweeping) await this.store.apply([{ op: "expire" }]);
     const [{ decision, granted, repeated }] = await this.store.apply([reserve]).catch(async (error: unknown) => {
       // It may have happened all the same, with only the answer lost. Under an id that was given to us, it may be

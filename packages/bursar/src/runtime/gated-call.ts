@@ -14,7 +14,7 @@ export interface GatedCall {
   /** The most it may use, in edge units. One step is added when none is named. */
   readonly asked?: BudgetAmounts;
   /** The same in ledger units, for who has them so: then neither `asked` nor `least` is read. */
-  readonly ledger?: { readonly asked: Amounts; readonly least?: Amounts };
+  readonly ledger?: { readonly asked: Amounts; readonly least?: Amounts; readonly learned?: Amounts };
   /** How far what is asked for may be cut to what is left, in edge units. What is not named here is not cut. */
   readonly least?: BudgetAmounts;
   /** What is sent, for the estimate where the other side reports no usage. */

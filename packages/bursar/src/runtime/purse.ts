@@ -27,6 +27,12 @@ export interface Purse {
   readonly name?: () => CallId;
   /** Told when a call does not fit, because frameworks swallow the error that says so. */
   readonly refused?: (decision: Decision, message: string) => void;
+  /** The place in a program that its calls come from, by any name; known by the shapes of the requests, unless it is said. */
+  readonly site?: string;
+  /** Whose calls they are, where calls of the same shape are not alike: a program's, or a key's. */
+  readonly within?: string;
+  /** Whether calls hold as much as their answers may have at most, however scarce that is. */
+  readonly full?: boolean;
   /** Whether somebody further out meters the call that is being made, so that nobody does so again. */
   readonly metered?: true;
 }

@@ -12,6 +12,11 @@ export abstract class StoreOver implements Store {
   readonly clock: Clock;
   protected readonly store: Store;
 
+  /** The store beneath all of those that only write in a way of their own. */
+  static beneath(store: Store): Store {
+    return store instanceof StoreOver ? StoreOver.beneath(store.store) : store;
+  }
+
   constructor(store: Store, clock: Clock = store.clock) {
     this.store = store;
     this.dimensions = store.dimensions;

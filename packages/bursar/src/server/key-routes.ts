@@ -3,6 +3,7 @@ import type { BudgetLimits, BudgetPolicies } from "../core/input.js";
 import { sessionBudget } from "../runs/opening.js";
 import { Gate } from "../runtime/gate.js";
 import { newName } from "../runtime/names.js";
+import { keyViews } from "../views/views.js";
 import { HttpError } from "./http-error.js";
 import { type Asked, json, type Reply, type Route } from "./route.js";
 import { principalOf } from "./run-routes.js";
@@ -28,12 +29,15 @@ interface Wish {
 
 /** The keys of the gateway. */
 export function keyRoutes(world: World): readonly Route[] {
-  const { keys } = world;
+  const { keys, store, settings } = world;
   return [
     {
-      ...{ method: "GET", path: "/api/v1/keys", role: "viewer", summary: "The gateway's keys, oldest first" },
-      answer: { status: 200, schema: S.object({ items: S.listOf(SCHEMAS.Key) }) },
-      serve: async () => json({ items: await keys.list() }),
+      ...{ method: "GET", path: "/api/v1/keys", role: "viewer" },
+      summary:
+        "The gateway's keys, oldest first, each with how its budget stands; and whether a gateway is mounted here",
+      answer: { status: 200, schema: S.object({ items: S.listOf(SCHEMAS.KeyView), gateway: S.FLAG }) },
+      serve: async () =>
+        json({ items: await keyViews(store, await keys.list()), gateway: settings.mounts.gateway !== undefined }),
     },
     {
       ...{ method: "POST", path: "/api/v1/keys", role: "operator", body: WISH },

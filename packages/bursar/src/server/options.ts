@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../core/chain/canonical.js";
 import { InputError, show } from "../core/errors.js";
 import { checkKeys, checkWhole } from "../core/fields.js";
 import type { BudgetLimits, BudgetPolicies } from "../core/input.js";
+import type { Preflight } from "../foresight/preflight.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
 import type { Bursar } from "../runs/bursar.js";
@@ -22,7 +23,7 @@ export interface WantedProgram {
 }
 
 /** A run that somebody wants started. */
-export interface WantedRun extends Pick<StartOptions, "session" | "id"> {
+export interface WantedRun extends Pick<StartOptions, "session" | "id" | "preflight"> {
   /** The name of a program, or one that is brought along. */
   readonly program: string | WantedProgram;
   readonly input: Json;
@@ -87,6 +88,8 @@ export interface ServerOptions {
   readonly programs?: () => readonly { readonly name: string; readonly kind: string }[];
   /** Starts a run, as a configuration allows it to whoever wants it; else as `bursar` does, and only programs that it knows. */
   readonly start?: (wanted: WantedRun, by: Principal) => Promise<RunRecord>;
+  /** Tells what such a run would take, with nothing started; else as `bursar` does. */
+  readonly estimate?: (wanted: WantedRun, by: Principal) => Promise<Preflight>;
   readonly sandbox?: ShownSandbox;
   /** What the configuration says, for people to see. */
   readonly config?: () => JsonObject | Promise<JsonObject>;
@@ -109,19 +112,23 @@ export interface ServerOptions {
 }
 
 const KEYS = [
-  ...["store", "bursar", "feed", "host", "port", "url", "tls", "page", "mounts", "programs", "start", "sandbox"],
-  ...["config", "version", "requireLogin", "rate", "body_bytes", "timer", "onQueued", "onError", "onServed"],
+  ...["store", "bursar", "feed", "host", "port", "url", "tls", "page", "mounts", "programs", "start", "estimate"],
+  ...["sandbox", "config", "version", "requireLogin", "rate", "body_bytes", "timer", "onQueued", "onError", "onServed"],
 ];
 const MOST_BODY = 64 * 1024 * 1024;
 
 /** The options with what was left out, checked. */
 export interface ServerSettings
-  extends Omit<Required<ServerOptions>, "feed" | "url" | "tls" | "page" | "start" | "sandbox" | "requireLogin"> {
+  extends Omit<
+    Required<ServerOptions>,
+    "feed" | "url" | "tls" | "page" | "start" | "estimate" | "sandbox" | "requireLogin"
+  > {
   readonly feed: Feed | null;
   readonly url: string | null;
   readonly tls: { readonly cert: string; readonly key: string } | null;
   readonly page: string | null;
   readonly start: ServerOptions["start"] | null;
+  readonly estimate: ServerOptions["estimate"] | null;
   readonly sandbox: ShownSandbox | null;
   /** Whether everybody has to show a token. */
   readonly demanding: boolean;
@@ -149,10 +156,18 @@ export function readServerSettings(options: ServerOptions): ServerSettings {
     }
   }
   const url = readUrl(options.url);
-  const { feed = null, tls = null, page = null, start = null, sandbox = null, version = "0" } = options;
+  const {
+    feed = null,
+    tls = null,
+    page = null,
+    start = null,
+    estimate = null,
+    sandbox = null,
+    version = "0",
+  } = options;
   const { onError = () => {}, onServed = () => {}, onQueued = () => {}, timer = backgroundTimer } = options;
   return {
-    ...{ store, bursar, host, port, feed, tls, page, start, sandbox, version, rate, body_bytes, timer },
+    ...{ store, bursar, host, port, feed, tls, page, start, estimate, sandbox, version, rate, body_bytes, timer },
     ...{ onError, onServed, onQueued, url, mounts: options.mounts ?? {} },
     ...{ programs: options.programs ?? (() => []), config: options.config ?? (() => ({})) },
     demanding: requireLogin || !isLoopback(host) || (url !== null && !isLoopback(new URL(url).hostname)),

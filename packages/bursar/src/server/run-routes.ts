@@ -8,33 +8,15 @@ import { HttpError } from "./http-error.js";
 import type { ServerOptions, WantedRun } from "./options.js";
 import { type Asked, json, type Reply, type Route } from "./route.js";
 import * as S from "./schemas.js";
+import { nameOf, WANTED } from "./wanted.js";
 import { runOf, viewOf, type World } from "./world.js";
 
 const { SCHEMAS } = S;
 const RUN = { status: 200, schema: SCHEMAS.RunView } as const;
 /** A run that another process drives hears of it within moments; how long its end takes is up to its program. */
 const CANCEL_MS = 10_000;
-const LONGEST_CODE = 1_000_000;
 
-const START = S.input(
-  {
-    program: {
-      anyOf: [
-        S.ID,
-        S.input(
-          {
-            name: S.ID,
-            language: { type: "string", maxLength: 40 },
-            code: { type: "string", maxLength: LONGEST_CODE },
-          },
-          ["name", "language", "code"],
-        ),
-      ],
-    },
-    ...{ input: S.ANYTHING, limits: S.LIMITS, policies: S.POLICIES, session: S.ID, id: S.ID },
-  },
-  ["program"],
-);
+const START = S.input({ ...WANTED, id: S.ID }, ["program"]);
 
 /** Everything about runs. */
 export function runRoutes(world: World): readonly Route[] {
@@ -119,12 +101,7 @@ async function start(world: World, asked: Asked): Promise<Reply> {
 
 /** As the library does it. */
 function starting({ bursar }: World): NonNullable<ServerOptions["start"]> {
-  return async ({ program, input, ...options }, by) => {
-    if (typeof program === "string") return bursar.start(program, input, { ...options, by });
-    const message = "this server takes no programs that are brought along";
-    const hint = "start one of GET /api/v1/programs by its name";
-    throw new HttpError(400, { code: "no_such_language", message, hint });
-  };
+  return async ({ program, input, ...options }, by) => bursar.start(nameOf(program), input, { ...options, by });
 }
 
 async function cancel(world: World, asked: Asked): Promise<RunView> {

@@ -49,6 +49,25 @@ const DIMENSION = {
   ...{ thresholds: listOf(NUMBER), exhausted_at: nullable(INSTANT) },
 };
 const DimensionView = object(DIMENSION);
+const SOURCE = oneOf(["program", "history", "model"]);
+const EXPECTED = { dimension: TEXT, unit: TEXT, median: NUMBER, upper: NUMBER, source: SOURCE };
+const ExpectedView = object(EXPECTED);
+const PREDICTION = { median: NUMBER, upper: NUMBER };
+const EstimateView = object({
+  ...{ program: TEXT, fits: FLAG },
+  dimensions: listOf(
+    object({
+      ...{ ...EXPECTED, limit: nullable(NUMBER), policy: nullable(TEXT), missing: NUMBER },
+    }),
+  ),
+  opinions: listOf(
+    object({
+      ...{ source: SOURCE, samples: COUNT, about: TEXT },
+      dimensions: { type: "object", additionalProperties: object(PREDICTION) },
+    }),
+  ),
+  notes: listOf(TEXT),
+});
 const BudgetView = object({
   budget: TEXT,
   owner: oneOf(["run", "session", "tenant", "shared", "parent"]),
@@ -60,12 +79,19 @@ const ApprovalView = object({
   ...{ run: nullable(TEXT), program: nullable(TEXT), budget: nullable(TEXT), checkpoint_id: nullable(TEXT) },
   ...{ exhausted_dimension: nullable(TEXT), consumed: JSON_OBJECT, limits: JSON_OBJECT },
   ...{ suggested_extension: JSON_OBJECT, action: JSON_OBJECT, requested: INSTANT, expires: INSTANT },
+  prediction: nullable(
+    object({
+      dimensions: listOf(object({ ...EXPECTED, limit: nullable(NUMBER), missing: NUMBER })),
+      ...{ sources: listOf(object({ source: SOURCE, samples: COUNT, about: TEXT })), notes: listOf(TEXT) },
+    }),
+  ),
   decision: nullable(object({ by: TEXT, at: INSTANT, reason: nullable(TEXT), extension: JSON_OBJECT })),
 });
+const EXECUTION = nullable(object({ fuel_analysis: nullable(JSON_OBJECT), error_guidance: nullable(JSON_OBJECT) }));
 const ROW = {
   ...{ id: TEXT, status: RUN_STATUS, program: object({ kind: TEXT, name: TEXT }), session: nullable(TEXT) },
   ...{ parent: nullable(TEXT), started_by: TEXT, created: INSTANT, ended: nullable(INSTANT), usage: JSON_OBJECT },
-  ...{ tightest: nullable(DimensionView), waiting: listOf(TEXT) },
+  ...{ held: JSON_OBJECT, tightest: nullable(DimensionView), waiting: listOf(TEXT) },
 };
 const RunRow = object(ROW);
 const RunView = object({
@@ -74,30 +100,37 @@ const RunView = object({
   failure: nullable(object({ code: TEXT, message: TEXT, data: JSON_OBJECT, dimension: nullable(TEXT) })),
   cancel: nullable(object({ by: TEXT, reason: nullable(TEXT) })),
   pause: nullable(
-    object({
-      ...{ checkpoint_id: TEXT, at: INSTANT, approvals: listOf(TEXT), requested: listOf(TEXT) },
-      ...{ children: listOf(TEXT), exhausted_dimension: nullable(TEXT) },
-    }),
+    object(
+      {
+        ...{ checkpoint_id: TEXT, at: INSTANT, approvals: listOf(TEXT), requested: listOf(TEXT) },
+        ...{ children: listOf(TEXT), batches: listOf(TEXT), exhausted_dimension: nullable(TEXT) },
+      },
+      ["batches"],
+    ),
   ),
-  output: object({ stdout: TEXT, stderr: TEXT }),
+  ...{ output: object({ stdout: TEXT, stderr: TEXT }), execution: EXECUTION },
   ...{ budgets: listOf(BudgetView), children: listOf(RunRow), requests: listOf(ApprovalView) },
-  ...{ steps: COUNT, links: COUNT, worker: nullable(object({ name: TEXT, expires: INSTANT })) },
+  ...{ steps: COUNT, links: COUNT, expected: listOf(ExpectedView), outlook: nullable(TEXT) },
+  ...{ saved_usd: NUMBER, worker: nullable(object({ name: TEXT, expires: INSTANT })) },
 });
 const StepView = object({
   ...{ number: COUNT, capability: TEXT, state: oneOf(["in flight", "done", "failed", "refused", "released"]) },
   ...{ at: INSTANT, duration_ms: nullable(NUMBER), used: JSON_OBJECT, estimated: FLAG, problem: nullable(TEXT) },
-  execution: nullable(object({ fuel_analysis: nullable(JSON_OBJECT), error_guidance: nullable(JSON_OBJECT) })),
+  execution: EXECUTION,
 });
 const Overview = object({
   runs: object({ queued: COUNT, running: COUNT, paused: COUNT, completed: COUNT, failed: COUNT, cancelled: COUNT }),
-  ...{ spending: JSON_OBJECT, waiting: listOf(ApprovalView), active: listOf(RunRow), recent: listOf(RunRow) },
+  ...{ spending: JSON_OBJECT, held: JSON_OBJECT, saved_usd: NUMBER },
+  ...{ waiting: listOf(ApprovalView), active: listOf(RunRow), recent: listOf(RunRow) },
 });
 const Head = object({ chain: TEXT, seq: { type: "integer", minimum: -1 }, hash: TEXT });
 const ChainPage = object({ lines: listOf(TEXT), head: nullable(Head), next: nullable(COUNT) });
-const Key = object({
+const KEY = {
   ...{ id: TEXT, status: oneOf(["active", "revoked"]), label: TEXT, budget: TEXT, created: INSTANT },
   ...{ expires: nullable(INSTANT), rotating_until: nullable(INSTANT) },
-});
+};
+const Key = object(KEY);
+const KeyView = object({ ...KEY, usage: JSON_OBJECT, held: JSON_OBJECT, dimensions: listOf(DimensionView) });
 const Token = object({
   ...{ id: TEXT, status: oneOf(["active", "revoked"]), name: TEXT, role: ROLE, created: INSTANT },
   expires: nullable(INSTANT),
@@ -110,6 +143,8 @@ const SessionBudget = object({ session: TEXT, budget: BudgetView, runs: COUNT, a
 type Named =
   | "DimensionView"
   | "BudgetView"
+  | "ExpectedView"
+  | "EstimateView"
   | "ApprovalView"
   | "RunRow"
   | "RunView"
@@ -119,6 +154,7 @@ type Named =
   | "Head"
   | "ChainPage"
   | "Key"
+  | "KeyView"
   | "Token"
   | "Failure"
   | "Me"
@@ -127,9 +163,21 @@ type Named =
 
 /** By the names under which the description of the API has them. */
 export const SCHEMAS: Readonly<Record<Named, Schema>> = {
-  ...{ DimensionView, BudgetView, ApprovalView, RunRow, RunView, StepView, Overview, Head, ChainPage },
+  ...{
+    DimensionView,
+    BudgetView,
+    ExpectedView,
+    EstimateView,
+    ApprovalView,
+    RunRow,
+    RunView,
+    StepView,
+    Overview,
+    Head,
+    ChainPage,
+  },
   BurnDown: object({ ...DIMENSION, points: listOf(object({ at: INSTANT, used: NUMBER, limit: NUMBER })) }),
-  ...{ Key, Token, Failure, Me, Decided, SessionBudget },
+  ...{ Key, KeyView, Token, Failure, Me, Decided, SessionBudget },
 };
 
 /** Amounts by dimension, as people write them. */

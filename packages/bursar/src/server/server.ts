@@ -9,6 +9,7 @@ import { Feed } from "../views/views.js";
 import { approvalRoutes } from "./approval-routes.js";
 import { chainRoutes } from "./chain-routes.js";
 import { Changes } from "./changes.js";
+import { estimateRoutes } from "./estimate-routes.js";
 import { eventRoutes } from "./event-routes.js";
 import { Failures } from "./failures.js";
 import { Hosts } from "./hosts.js";
@@ -133,6 +134,7 @@ function routesOf(world: World): readonly Route[] {
     ...loginRoutes(world),
     ...stateRoutes(world),
     ...runRoutes(world),
+    ...estimateRoutes(world),
     ...chainRoutes(world),
     ...approvalRoutes(world),
     ...keyRoutes(world),

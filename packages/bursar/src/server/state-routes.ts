@@ -96,7 +96,7 @@ async function families(world: World): Promise<readonly Family[]> {
   const began = performance.now();
   await store.budget(SERVER_CHAIN);
   const seconds = (performance.now() - began) / 1000;
-  const { runs, spending } = await overview(store);
+  const { runs, spending, held, saved_usd } = await overview(store);
   const { pending = 0 } = await store.counts("approval");
   const by = (label: string, counts: Readonly<Record<string, unknown>>) =>
     Object.entries(counts).flatMap(([name, value]) =>
@@ -117,6 +117,16 @@ async function families(world: World): Promise<readonly Family[]> {
       ...{ ...gauge, name: "bursar_active_runs_usage" },
       help: "What runs that have not ended have used, in edge units.",
       samples: by("dimension", spending),
+    },
+    {
+      ...{ ...gauge, name: "bursar_active_runs_held" },
+      help: "What is held for calls of runs that have not ended, in edge units: neither used nor free.",
+      samples: by("dimension", held),
+    },
+    {
+      ...{ ...gauge, name: "bursar_saved_usd" },
+      help: "What calls did not cost that were answered otherwise or could wait: of the latest runs and of all active keys.",
+      samples: one(saved_usd),
     },
     { name: "bursar_http_requests_total", help: "Requests.", type: "counter", samples: metrics.served },
     { ...gauge, name: "bursar_event_streams", help: "Clients that listen to events.", samples: one(streams.size) },

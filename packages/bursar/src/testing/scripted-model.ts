@@ -7,12 +7,18 @@ import type { Timer } from "../ports/timer.js";
 import { systemClock, systemTimer } from "../runtime/system-clock.js";
 import type { ReadAnswer, ScriptedAnswer, ScriptedHang, ScriptedStatus } from "./scripted/answer.js";
 import { readAnswer } from "./scripted/answer.js";
+import type { BatchLine, BatchResult, ScriptedBatch } from "./scripted/batch.js";
+import { type BatchRoute, batchRouteTo } from "./scripted/batch-routes.js";
+import { ScriptedBatches } from "./scripted/batches.js";
+import { checkBatching, type ScriptedBatching } from "./scripted/batching.js";
 import { listOf, modelOf } from "./scripted/catalogue.js";
 import { errorBody, type Failure } from "./scripted/errors.js";
 import { headersFor } from "./scripted/headers.js";
+import { hear } from "./scripted/hear.js";
+import { bodyOf } from "./scripted/incoming-body.js";
 import { Line } from "./scripted/line.js";
-import { type Heard, parseBody, readModel, type ScriptedRequest } from "./scripted/request.js";
-import { type Route, routeTo } from "./scripted/routes.js";
+import type { Heard, ScriptedRequest } from "./scripted/request.js";
+import { answerRoute, type Route, routeTo } from "./scripted/routes.js";
 import type { Provider, Wire, Writable } from "./scripted/wire.js";
 
 /** What a scripted model answers: one answer after another, or whatever a function makes of a request. */
@@ -28,6 +34,8 @@ export interface ScriptedModelOptions {
   readonly apiKey?: string;
   /** What it says to a request that only asks how many tokens it has: what an answer would count, unless it is said. */
   readonly counting?: (request: ScriptedRequest) => number | ScriptedStatus | ScriptedHang;
+  /** How it goes about batches, whose requests the script answers too. */
+  readonly batches?: ScriptedBatching;
   /** So many requests of each kind are kept to be looked at: 1000. All of them are counted. */
   readonly keep?: number;
   readonly clock?: Clock;
@@ -43,16 +51,15 @@ interface Visit {
   request: ScriptedRequest | null;
 }
 
-const KEYS = ["script", "models", "apiKey", "counting", "keep", "clock", "timer"];
+const KEYS = ["script", "models", "apiKey", "counting", "batches", "keep", "clock", "timer"];
 const MOST_REQUESTS = 1000;
-const MOST_BYTES = 8 * 1024 * 1024;
 const MOST_CONNECTIONS = 1000;
 const LOOPBACK = "127.0.0.1";
 
 /**
  * A server on loopback that speaks as providers do and answers from a script: OpenAI's Chat Completions, Responses and Embeddings
- * and Anthropic's Messages, streamed or not, with the usage, the errors and the counting of tokens that belong to each. Whatever
- * calls a provider can be tried against it without a key, a network or a bill, with all that can go wrong at a provider.
+ * and Anthropic's Messages, streamed or not and in batches, with the usage, the errors and the counting of tokens that belong to
+ * each. Whatever calls a provider can be tried against it without a key, a network or a bill, with all that can go wrong there.
  *
  * @example
  * ```ts
@@ -67,6 +74,7 @@ export class ScriptedModel implements AsyncDisposable {
   private readonly options: ScriptedModelOptions;
   private readonly models: readonly string[];
   private readonly server: Server;
+  private readonly waiting: ScriptedBatches;
   private readonly kept: ScriptedRequest[] = [];
   private readonly keptAborted: ScriptedRequest[] = [];
   private readonly keptCounting: ScriptedRequest[] = [];
@@ -86,8 +94,14 @@ export class ScriptedModel implements AsyncDisposable {
     if (!Number.isSafeInteger(keep) || keep < 0) {
       throw new InputError("keep", `is ${show(keep)}; allowed: a whole number from 0`);
     }
+    const { batches: batching = {} } = options;
+    checkBatching(batching);
     this.options = options;
     this.models = models;
+    this.waiting = new ScriptedBatches({
+      ...{ batching, now: () => this.now().instant, origin: () => this.origin },
+      answer: (line, provider, endpoint) => this.answerLine(line, provider, endpoint),
+    });
     this.server = createServer((incoming, response) => void this.receive(incoming, response));
     this.server.maxConnections = MOST_CONNECTIONS;
   }
@@ -129,6 +143,11 @@ export class ScriptedModel implements AsyncDisposable {
     return this.keptCounting;
   }
 
+  /** The batches that were handed in, oldest first. */
+  get batches(): readonly ScriptedBatch[] {
+    return this.waiting.all;
+  }
+
   listen(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.server.once("error", reject);
@@ -148,12 +167,16 @@ export class ScriptedModel implements AsyncDisposable {
   }
 
   private async receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = (incoming.url ?? "").split("?")[0] ?? "";
-    const route = routeTo(incoming.method ?? "", path);
+    const [path = "", query = ""] = (incoming.url ?? "").split("?");
+    const method = incoming.method ?? "";
+    const batch = batchRouteTo(method, path);
+    const route = batch === null ? routeTo(method, path) : null;
     const line = new Line(response, this.options.timer ?? systemTimer, () => this.left(visit));
     const request_id = `req_scripted_${++this.visits}`;
-    const visit: Visit = { provider: providerOf(route, incoming), request_id, line, request: null };
+    const provider = batch !== null && "provider" in batch ? batch.provider : providerOf(route, incoming);
+    const visit: Visit = { provider, request_id, line, request: null };
     try {
+      if (batch !== null) return await this.serveBatch(incoming, query, batch, visit);
       if (route !== null) return await this.serve(incoming, path, route, visit);
       this.refuse(visit, { status: 404, message: `there is no ${incoming.method} ${path} here` });
     } catch (error) {
@@ -178,6 +201,45 @@ export class ScriptedModel implements AsyncDisposable {
     this.keep(heard.request, this.kept);
     visit.request = heard.request;
     await this.play(heard, route.wire, visit);
+  }
+
+  private async serveBatch(incoming: IncomingMessage, query: string, route: BatchRoute, visit: Visit): Promise<void> {
+    const denial = this.denial(incoming, visit.provider);
+    if (denial !== null) return this.refuse(visit, { status: 401, message: denial });
+    const text = await bodyOf(incoming);
+    if (text === null) return this.refuse(visit, { status: 413, message: "the request is too large" });
+    const { headers } = incoming;
+    const said = await this.waiting.serve(route, { text, query: new URLSearchParams(query), headers });
+    if (said.kind === "failure") return this.refuse(visit, said.failure);
+    if (said.kind === "fault") return said.fault.kind === "cut" ? visit.line.hangUp() : this.fail(said.fault, visit);
+    if (said.kind === "body") return visit.line.send(200, said.body, this.headers(visit));
+    const lines =
+      typeof said.lines === "string" ? said.lines : said.lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    visit.line.sendText(200, lines, { ...this.headers(visit), "content-type": "application/x-jsonl" });
+  }
+
+  /** What the script answers to one request of a batch; one that it lets hang is never answered. */
+  private async answerLine(line: BatchLine, provider: Provider, endpoint: string): Promise<BatchResult> {
+    const request_id = `req_batch_${line.custom_id}`;
+    const failed = (failure: Failure): BatchResult => ({
+      ...{ kind: "error", status: failure.status, body: errorBody(provider, failure, request_id) },
+    });
+    const route = answerRoute(endpoint);
+    if (route === null) return failed({ status: 404, message: `there is no ${endpoint} here` });
+    const headers = { "anthropic-version": "2023-06-01" };
+    const heard = hear(JSON.stringify(line.body), { path: endpoint, route, headers, number: this.counted + 1 });
+    if ("status" in heard) return failed(heard);
+    if (!this.models.includes(heard.request.model)) return failed(this.unknown(heard.request.model));
+    this.counted++;
+    this.keep(heard.request, this.kept);
+    const fate = this.options.batches?.fate?.(heard.request, line.custom_id) ?? "answer";
+    if (fate !== "answer") return { kind: fate };
+    const answer = await this.answerTo(heard.request);
+    if (answer.kind === "hang") return { kind: "expired" };
+    if (answer.kind === "status")
+      return failed({ ...answer, message: answer.message ?? `the script says ${answer.status}` });
+    if (answer.kind === "garbage") return { kind: "answer", body: { garbage: answer.body ?? null } };
+    return { kind: "answer", body: route.wire.body(answer, heard, this.now().instant) };
   }
 
   private async play(heard: Heard, wire: Wire, visit: Visit): Promise<void> {
@@ -311,44 +373,6 @@ export async function openScriptedModel(options: ScriptedModelOptions): Promise<
 function providerOf(route: Route | null, { headers }: IncomingMessage): Provider {
   if (route !== null && route.kind !== "models") return route.wire.provider;
   return headers["anthropic-version"] === undefined ? "openai" : "anthropic";
-}
-
-/** Reads a request, or says what is wrong with it. */
-function hear(
-  text: string,
-  about: {
-    readonly path: string;
-    readonly route: Exclude<Route, { kind: "models" }>;
-    readonly headers: IncomingMessage["headers"];
-    readonly number: number;
-  },
-): Heard | Failure {
-  const { path, number } = about;
-  const { kind, wire } = about.route;
-  const headers = Object.fromEntries(Object.entries(about.headers).map(([name, value]) => [name, String(value)]));
-  try {
-    const body = parseBody(text);
-    const model = readModel(body);
-    const { terms, ...reading } = wire.read(body, about.headers, kind);
-    return { request: { number, protocol: wire.protocol, path, model, ...reading, body, headers }, terms };
-  } catch (error) {
-    if (error instanceof InputError) return { status: 400, message: error.message, param: error.field };
-    // Nobody can write down again what is nested too deeply.
-    if (error instanceof RangeError) return { status: 400, message: "the body is nested too deeply" };
-    throw error;
-  }
-}
-
-/** The body as a text; null when it is too large. */
-async function bodyOf(incoming: IncomingMessage): Promise<string | null> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of incoming as AsyncIterable<Buffer>) {
-    size += piece.length;
-    // The rest is read and dropped, so that the other side gets to read why.
-    if (size <= MOST_BYTES) pieces.push(piece);
-  }
-  return size > MOST_BYTES ? null : Buffer.concat(pieces).toString("utf8");
 }
 
 function messageOf(error: unknown): string {

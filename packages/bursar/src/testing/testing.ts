@@ -14,6 +14,8 @@ export type {
   ScriptedText,
   ScriptedToolCall,
 } from "./scripted/answer.js";
+export type { BatchLine, BatchResult, BatchState, ScriptedBatch } from "./scripted/batch.js";
+export type { BatchFault, BatchQuestion, ScriptedBatching } from "./scripted/batching.js";
 export type { ScriptedProtocol, ScriptedRequest } from "./scripted/request.js";
 export type { ScriptedRawUsage, ScriptedUsage } from "./scripted/usage.js";
 export { openScriptedModel, type Script, ScriptedModel, type ScriptedModelOptions } from "./scripted-model.js";

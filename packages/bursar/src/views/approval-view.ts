@@ -1,6 +1,7 @@
 import type { Store } from "../ports/store.js";
 import type { ApprovalRequest } from "../runs/approval.js";
 import { readRun } from "../runs/record.js";
+import { predictionIn } from "./prediction.js";
 import type { ApprovalView } from "./shapes.js";
 
 /** What a human is asked, with the name of the program that waits. */
@@ -17,6 +18,7 @@ export async function approvalView(store: Store, request: ApprovalRequest): Prom
       limits,
       suggested_extension,
       action,
+      prediction: predictionIn(request, store.dimensions),
       requested,
       expires,
       decision,

@@ -10,8 +10,8 @@ export interface Prospect {
   readonly time: Time;
   /** Null for a run that stands still: then nothing is used up but what is. */
   readonly rates: Rates | null;
-  /** When a dimension of a budget was used up. */
-  exhausted(budget: string, dimension: string): number;
+  /** When a dimension of a budget was used up; null when nobody knows. */
+  exhausted(budget: string, dimension: string): number | null;
 }
 
 /** Where every dimension stands that a budget limits, in the order of the table. */

@@ -22,11 +22,14 @@ export class History {
   readonly told: Map<number, Pick<StepView, "problem" | "execution">> = new Map();
   /** Whether its chain is in a file, and no longer in the store. */
   archived = false;
+  /** Whether the budget, and with it the chain, is the parent's. */
+  readonly shares: boolean;
   private readonly chain: string;
   private reading: Promise<void> = Promise.resolve();
 
   constructor(run: Pick<RunRecord, "id" | "budget" | "shares">, dimensions: Dimensions) {
     this.chain = run.budget;
+    this.shares = run.shares;
     this.story = new StoryTeller(run, dimensions);
     this.trail = new UsageTrail(run.budget, dimensions);
   }

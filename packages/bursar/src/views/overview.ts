@@ -1,12 +1,15 @@
-import type { JsonObject } from "../core/chain/canonical.js";
 import { writeAmount } from "../core/dimension.js";
 import type { Document } from "../core/document.js";
 import type { Store } from "../ports/store.js";
 import { hasEnded, type RunStatus, UNENDED } from "../runs/record.js";
+import { rounded } from "./charges.js";
+import { historyOf } from "./history.js";
 import { latest } from "./latest.js";
 import { listApprovals, RUN_STATUSES } from "./lists.js";
+import { savedBelow } from "./prospect.js";
 import { BRIEF, type RunBrief, readBrief } from "./run-brief.js";
 import { runRow } from "./run-row.js";
+import { savedByKeys } from "./savings.js";
 import type { Overview } from "./shapes.js";
 
 const MOST_WAITING = 50;
@@ -18,15 +21,16 @@ const MOST_SUMMED = 500;
 /** What is running, spending and waiting. Of runs below others, only what waits for somebody is shown. */
 export async function overview(store: Store): Promise<Overview> {
   const active = (await Promise.all(UNENDED.map((status) => runsOf(store, status)))).flat();
-  const [runs, spending, waiting, recent] = await Promise.all([
+  const shown = active.slice(0, MOST_ACTIVE);
+  const [runs, taken, waiting, recent] = await Promise.all([
     countsOf(store),
-    spendingOf(store, active),
+    takenBy(store, active),
     listApprovals(store, { status: "pending", limit: MOST_WAITING }),
     recentOf(store),
   ]);
   return {
-    ...{ runs, spending, waiting: waiting.items },
-    active: await Promise.all(active.slice(0, MOST_ACTIVE).map((run) => runRow(store, run))),
+    ...{ runs, ...taken, saved_usd: await savedBy(store, [...shown, ...recent]), waiting: waiting.items },
+    active: await Promise.all(shown.map((run) => runRow(store, run))),
     recent: await Promise.all(recent.map((run) => runRow(store, run))),
   };
 }
@@ -54,14 +58,24 @@ function readRoot(document: Document): RunBrief | null {
   return run.parent === null ? run : null;
 }
 
-/** What these runs have used, with all that is below them. */
-async function spendingOf(store: Store, runs: readonly RunBrief[]): Promise<JsonObject> {
+/** What these runs have used, with all that is below them, and apart from that what is held for their calls. */
+async function takenBy(store: Store, runs: readonly RunBrief[]): Promise<Pick<Overview, "spending" | "held">> {
   const budgets = await Promise.all(runs.map(({ budget }) => store.budget(budget)));
   const spending: Record<string, number> = {};
+  const held: Record<string, number> = {};
   for (const dimension of store.dimensions.all) {
     if (dimension.kind !== "sum") continue;
-    const used = budgets.reduce((sum, budget) => sum + (budget?.used[dimension.id] ?? 0), 0);
-    if (used > 0) spending[dimension.id] = writeAmount(dimension, used);
+    const { id } = dimension;
+    const used = budgets.reduce((sum, budget) => sum + (budget?.used[id] ?? 0), 0);
+    const reserved = budgets.reduce((sum, budget) => sum + (budget?.reserved[id] ?? 0), 0);
+    if (used > 0) spending[id] = writeAmount(dimension, used);
+    if (reserved > 0) held[id] = writeAmount(dimension, reserved);
   }
-  return spending;
+  return { spending, held };
+}
+
+async function savedBy(store: Store, runs: readonly RunBrief[]): Promise<number> {
+  const ofRuns = runs.map(async (run) => savedBelow(store, run, await historyOf(store, run)));
+  const all = await Promise.all([savedByKeys(store), ...ofRuns]);
+  return rounded(all.reduce((sum, each) => sum + each, 0));
 }

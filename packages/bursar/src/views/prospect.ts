@@ -1,5 +1,6 @@
 import type { Store } from "../ports/store.js";
 import { readRun } from "../runs/record.js";
+import { rounded } from "./charges.js";
 import type { Prospect } from "./dimension-view.js";
 import { type History, historyOf } from "./history.js";
 import { type Charge, ratesOf } from "./projection.js";
@@ -24,20 +25,31 @@ export async function prospectOf(store: Store, run: RunBrief): Promise<Prospect>
  * chain.
  */
 export async function chargesBelow(store: Store, run: RunBrief, history: History): Promise<readonly Charge[]> {
+  const below = await historiesBelow(store, run, history);
   const charges: Charge[] = [...history.trail.charges];
-  const waiting: { readonly run: RunBrief; readonly history: History }[] = [{ run, history }];
-  let seen = 0;
+  for (const { shares, trail } of below) if (!shares) charges.push(...trail.charges);
+  return below.length === 0 ? charges : charges.sort((a, b) => a.at - b.at);
+}
+
+/** What a run has saved, with all that is below it, in USD. */
+export async function savedBelow(store: Store, run: RunBrief, history: History): Promise<number> {
+  const all = [history, ...(await historiesBelow(store, run, history))];
+  return rounded(all.reduce((sum, { story }) => sum + story.saved_usd, 0));
+}
+
+/** The histories of the runs below a run. */
+async function historiesBelow(store: Store, run: RunBrief, history: History): Promise<readonly History[]> {
+  const found: History[] = [];
+  const waiting: { readonly id: string; readonly history: History }[] = [{ id: run.id, history }];
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     for (const { number, capability } of next.history.story.steps()) {
-      if (!capability.startsWith("run:") || seen >= MOST_BELOW) continue;
-      const document = await store.document("run", `${next.run.id}.${number}`);
+      if (!capability.startsWith("run:") || found.length >= MOST_BELOW) continue;
+      const document = await store.document("run", `${next.id}.${number}`);
       if (document === null) continue;
-      seen++;
-      const child = readRun(document);
-      const below = await historyOf(store, child);
-      if (!child.shares) charges.push(...below.trail.charges);
-      waiting.push({ run: child, history: below });
+      const below = await historyOf(store, readRun(document));
+      found.push(below);
+      waiting.push({ id: document.id, history: below });
     }
   }
-  return seen === 0 ? charges : charges.sort((a, b) => a.at - b.at);
+  return found;
 }

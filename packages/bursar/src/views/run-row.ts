@@ -3,6 +3,7 @@ import { Events } from "../core/events.js";
 import type { Store } from "../ports/store.js";
 import { hasEnded } from "../runs/record.js";
 import { dimensionViews, type Prospect, tightestOf } from "./dimension-view.js";
+import { heldIn } from "./held.js";
 import { prospectOf } from "./prospect.js";
 import type { RunBrief } from "./run-brief.js";
 import type { RunRow } from "./shapes.js";
@@ -34,6 +35,7 @@ export function rowOf(
   return {
     ...{ id, status, program: { kind: program.kind, name: program.name }, session, parent, started_by, created, ended },
     usage: own === undefined ? {} : new Events(dimensions).consumed(own, prospect.time),
+    held: own === undefined ? {} : heldIn(own, dimensions),
     tightest: tightestOf(counted.flatMap((budget) => dimensionViews(budget, dimensions, prospect))),
     waiting,
   };

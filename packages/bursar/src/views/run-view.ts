@@ -1,15 +1,15 @@
-import type { Path } from "../core/budget.js";
 import type { Store } from "../ports/store.js";
 import { claimOf } from "../runs/claim.js";
 import { pendingRequests } from "../runs/decisions.js";
+import { executionOfRun } from "../runs/execution.js";
 import { hasEnded, type RunRecord, readRun } from "../runs/record.js";
 import { approvalView } from "./approval-view.js";
-import { dimensionViews, type Prospect } from "./dimension-view.js";
+import { expectedIn } from "./expected.js";
 import { historyOf } from "./history.js";
-import { ownerOf } from "./owner.js";
-import { prospectOf } from "./prospect.js";
+import { prospectOf, savedBelow } from "./prospect.js";
+import { budgetViews, outlookIn } from "./run-outlook.js";
 import { rowOf, runRow, waitingOf } from "./run-row.js";
-import type { BudgetView, RunView } from "./shapes.js";
+import type { RunView } from "./shapes.js";
 import { childrenOf } from "./tree.js";
 
 /** So many of the runs below a run are shown with it, the last ones. */
@@ -38,20 +38,16 @@ async function viewOf(store: Store, run: RunRecord): Promise<RunView> {
   const isDriven = claim.worker !== null && !hasEnded(run);
   return {
     ...{ ...row, digest: run.program.digest, budget, depth, input, result, failure, cancel, pause, output },
+    execution: executionOfRun(run),
     budgets: budgetViews(store, run, path, prospect),
     children: await Promise.all(children.slice(-MOST_CHILDREN).map((child) => runRow(store, child))),
     requests: await Promise.all(requests.map((request) => approvalView(store, request))),
     // The chain of an old run may be in a file by now; its budget still knows how many there were.
     steps: history.archived ? Number(row.usage.steps ?? 0) : steps.length,
     links: (head?.seq ?? -1) + 1,
+    expected: expectedIn(run.estimate, store.dimensions),
+    outlook: outlookIn(store, run, path, prospect),
+    saved_usd: await savedBelow(store, run, history),
     worker: isDriven ? { name: String(claim.worker), expires: claim.expires } : null,
   };
-}
-
-/** Outermost first. */
-function budgetViews({ dimensions }: Store, run: RunRecord, path: Path, prospect: Prospect): readonly BudgetView[] {
-  return path.toReversed().map((budget) => ({
-    ...{ budget: budget.id, owner: ownerOf(budget.id, run) },
-    dimensions: dimensionViews(budget, dimensions, prospect),
-  }));
 }

@@ -1,4 +1,7 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
+import type { Source } from "../foresight/estimate.js";
+import type { PreflightDimension } from "../foresight/preflight.js";
+import type { Execution } from "../ports/program.js";
 import type { ApprovalKind, ApprovalStatus, Decided } from "../runs/approval.js";
 import type { Failure, Pause, RunStatus } from "../runs/record.js";
 
@@ -20,6 +23,55 @@ export interface DimensionView {
   readonly exhausted_at: number | null;
 }
 
+/** What a run was expected to take of one dimension before it began, and whose word that is. */
+export interface ExpectedView {
+  readonly dimension: string;
+  readonly unit: string;
+  /** As many runs take more as take less. */
+  readonly median: number;
+  /** What 95 of 100 runs do not pass. */
+  readonly upper: number;
+  readonly source: Source;
+}
+
+/** What a run would be expected to take, and whether that fits into what it may use. */
+export interface EstimateView {
+  readonly program: string;
+  /** Whether every dimension fits whose limit does more than warn. */
+  readonly fits: boolean;
+  /** In the order of the table; empty when nobody can say anything. */
+  readonly dimensions: readonly PreflightDimension[];
+  /** What each source says by itself. */
+  readonly opinions: readonly OpinionView[];
+  /** What went wrong while it was estimated. */
+  readonly notes: readonly string[];
+}
+
+/** What one source says about a run before it begins. */
+export interface OpinionView {
+  readonly source: Source;
+  /** How many past runs it rests on. */
+  readonly samples: number;
+  /** Where the figures come from, for people. */
+  readonly about: string;
+  readonly dimensions: Readonly<Record<string, { readonly median: number; readonly upper: number }>>;
+}
+
+/** What is expected of one dimension, beside what may be used of it. */
+export interface PredictedView extends ExpectedView {
+  /** Null without a limit. */
+  readonly limit: number | null;
+  /** By how much the 95 % is above the limit. */
+  readonly missing: number;
+}
+
+/** Why a human is asked before a run begins: what it is predicted to take, and where that comes from. */
+export interface PredictionView {
+  readonly dimensions: readonly PredictedView[];
+  readonly sources: readonly Omit<OpinionView, "dimensions">[];
+  readonly notes: readonly string[];
+}
+
 /** A budget on the way from the outermost one to a run, and what it is to that run. */
 export interface BudgetView {
   readonly budget: string;
@@ -38,6 +90,8 @@ export interface RunRow {
   readonly created: number;
   readonly ended: number | null;
   readonly usage: JsonObject;
+  /** What is held for calls under way, by dimension: neither used nor free. */
+  readonly held: JsonObject;
   /** The dimension that is used up first, anywhere on its path; null when nothing is limited. */
   readonly tightest: DimensionView | null;
   /** Requests of its own that wait for an answer. */
@@ -55,6 +109,8 @@ export interface RunView extends RunRow {
   readonly cancel: { readonly by: string; readonly reason: string | null } | null;
   readonly pause: Pause | null;
   readonly output: { readonly stdout: string; readonly stderr: string };
+  /** What the sandbox says of its program, once that has come to an end there. */
+  readonly execution: Execution | null;
   /** Outermost first; the last is the run's own, or the one it shares. */
   readonly budgets: readonly BudgetView[];
   readonly children: readonly RunRow[];
@@ -63,6 +119,12 @@ export interface RunView extends RunRow {
   /** How many steps it has made, and how many links its chain has. */
   readonly steps: number;
   readonly links: number;
+  /** What it was expected to take before it began; empty when nobody could say. */
+  readonly expected: readonly ExpectedView[];
+  /** What lies before it, in a sentence; null unless it is under way. */
+  readonly outlook: string | null;
+  /** What its calls did not cost, because they were answered otherwise or could wait; with all that is below it. */
+  readonly saved_usd: number;
   /** Who drives it, and until when he may say nothing. */
   readonly worker: { readonly name: string; readonly expires: number } | null;
 }
@@ -82,6 +144,8 @@ export interface ApprovalView {
   readonly limits: JsonObject;
   readonly suggested_extension: JsonObject;
   readonly action: JsonObject;
+  /** What the run is predicted to take, when it is asked about before it begins; null otherwise. */
+  readonly prediction: PredictionView | null;
   readonly requested: number;
   readonly expires: number;
   readonly decision: Decided | null;
@@ -101,7 +165,7 @@ export interface StepView {
   /** Why it was not made, or how it failed. */
   readonly problem: string | null;
   /** What the sandbox said of an execution, when this was one. */
-  readonly execution: { readonly fuel_analysis: JsonObject | null; readonly error_guidance: JsonObject | null } | null;
+  readonly execution: Execution | null;
 }
 
 /** How one dimension of a run's own budget was used up over time. */
@@ -121,6 +185,10 @@ export interface Overview {
   readonly runs: Readonly<Record<RunStatus, number>>;
   /** Of runs that have not ended, summed up: cost_usd, llm_tokens and the like. */
   readonly spending: JsonObject;
+  /** What is held for calls of the same runs: neither used nor free. */
+  readonly held: JsonObject;
+  /** What the runs that are shown here have saved, and the keys of the gateway. */
+  readonly saved_usd: number;
   readonly waiting: readonly ApprovalView[];
   readonly active: readonly RunRow[];
   readonly recent: readonly RunRow[];
@@ -133,6 +201,14 @@ export interface SessionView {
   /** How many runs were found in it, among the latest ones, and how many of them have not ended. */
   readonly runs: number;
   readonly active: number;
+}
+
+/** How a budget stands that pays for somebody: what it has used, what it holds, and where its limits are. */
+export interface PaidView {
+  readonly usage: JsonObject;
+  /** What is held for calls under way, by dimension: neither used nor free. */
+  readonly held: JsonObject;
+  readonly dimensions: readonly DimensionView[];
 }
 
 /** Some of a longer list, and where the rest begins. */

@@ -1,7 +1,8 @@
-import type { Json, JsonObject } from "../core/chain/canonical.js";
+import type { Json } from "../core/chain/canonical.js";
 import { InputError, show } from "../core/errors.js";
 import type { Store } from "../ports/store.js";
 import { answersOf } from "../runs/answers.js";
+import { executionIn } from "../runs/execution.js";
 import type { AnswerEntry } from "../runs/journal.js";
 import type { RunRecord } from "../runs/record.js";
 import { type History, historyOf } from "./history.js";
@@ -47,16 +48,10 @@ async function hear(store: Store, run: RunRecord, { told }: History, steps: read
 
 function toldBy(answered: AnswerEntry["answered"]): Told {
   if ("error" in answered) return { problem: `${answered.error.code}: ${answered.error.message}`, execution: null };
-  return { problem: null, execution: executionIn(answered.value) };
+  return { problem: null, execution: executionIn(metadataIn(answered.value)) };
 }
 
 /** What the sandbox says of an execution stands in the metadata of its result. */
-function executionIn(value: Json): StepView["execution"] {
-  const metadata = objectIn(objectIn(value)?.metadata);
-  const [fuel_analysis, error_guidance] = [objectIn(metadata?.fuel_analysis), objectIn(metadata?.error_guidance)];
-  return fuel_analysis === null && error_guidance === null ? null : { fuel_analysis, error_guidance };
-}
-
-function objectIn(value: Json | undefined): JsonObject | null {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
+function metadataIn(value: Json): unknown {
+  return typeof value === "object" && value !== null && "metadata" in value ? value.metadata : null;
 }

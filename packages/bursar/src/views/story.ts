@@ -5,6 +5,7 @@ import type { Store } from "../ports/store.js";
 import { answersOf } from "../runs/answers.js";
 import type { RunRecord } from "../runs/record.js";
 import { Charges } from "./charges.js";
+import { Saved } from "./saved.js";
 import type { StepView } from "./shapes.js";
 
 /** What became of one thing that a run asked for, as its chain tells it. */
@@ -22,12 +23,14 @@ export interface Story {
   readonly steps: readonly StoryStep[];
   readonly events: readonly StoryEvent[];
   readonly links: number;
+  /** What calls did not cost that were answered otherwise, or cost less, in USD. */
+  readonly saved_usd: number;
 }
 
 /** What is told of a run apart from its steps. */
 const TOLD: ReadonlySet<string> = new Set([
   ...["RunStarted", "RunClaimed", "RunPaused", "RunResumed", "RunEnded", "ApprovalRequested", "ApprovalDecided"],
-  ...["Warning", "Exhausted", "Extended", "Denied"],
+  ...["Warning", "Exhausted", "Extended", "Denied", "RunEstimated", "TierSwitched", "Batched", "Saved"],
 ]);
 
 export async function readStory(store: Store, run: RunRecord): Promise<Story> {
@@ -35,7 +38,7 @@ export async function readStory(store: Store, run: RunRecord): Promise<Story> {
   for await (const line of store.chain(run.budget)) teller.take(parseLine(line));
   const problems = await problemsOf(store, run.id);
   const steps = teller.steps().map((step) => withProblem(step, problems.get(step.number) ?? null));
-  return { steps, events: teller.events, links: teller.links };
+  return { steps, events: teller.events, links: teller.links, saved_usd: teller.saved_usd };
 }
 
 /** Makes a story of a chain, link by link. */
@@ -44,12 +47,18 @@ export class StoryTeller {
   readonly events: StoryEvent[] = [];
   private readonly run: Pick<RunRecord, "id" | "shares">;
   private readonly charges: Charges;
+  private readonly saved = new Saved();
   private readonly byNumber = new Map<number, StoryStep>();
   private sorted: readonly StoryStep[] | null = null;
 
   constructor({ id, shares }: Pick<RunRecord, "id" | "shares">, dimensions: Dimensions) {
     this.run = { id, shares };
     this.charges = new Charges(dimensions);
+  }
+
+  /** What its calls did not cost, in USD. */
+  get saved_usd(): number {
+    return this.saved.usd;
   }
 
   /** The steps by their numbers. */
@@ -61,7 +70,10 @@ export class StoryTeller {
   take(link: Link): void {
     this.links++;
     const what = link.event ?? link.action_type;
-    if (TOLD.has(what) && isAbout(link, this.run)) this.events.push({ at: link.at, what, data: link.data });
+    if (TOLD.has(what) && isAbout(link, this.run)) {
+      this.events.push({ at: link.at, what, data: link.data });
+      this.saved.take(link);
+    }
     const step = this.told(link);
     if (step === null) return;
     this.byNumber.set(step.number, step);

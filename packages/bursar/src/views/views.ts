@@ -3,10 +3,17 @@
 export { approvalView } from "./approval-view.js";
 export { burnDown } from "./burn-down.js";
 export { type ChainPage, chainPage } from "./chain-page.js";
+export { estimateView } from "./estimate-view.js";
+export { expectedIn } from "./expected.js";
 export { type Changed, Feed, type FeedOptions } from "./feed.js";
+export { heldIn } from "./held.js";
+export { keyViews } from "./key-views.js";
 export { type ApprovalListOptions, listApprovals, listRuns, type RunListOptions } from "./lists.js";
+export { type Going, outlookOf } from "./outlook.js";
 export { overview } from "./overview.js";
 export { leftOf, type Position, positionsFor, positionsOf } from "./position.js";
+export { predictionIn } from "./prediction.js";
+export { runOutlook } from "./run-outlook.js";
 export { runRow } from "./run-row.js";
 export { runView } from "./run-view.js";
 export { sessionViews } from "./sessions.js";
@@ -16,8 +23,14 @@ export type {
   BurnDown,
   BurnPoint,
   DimensionView,
+  EstimateView,
+  ExpectedView,
+  OpinionView,
   Overview,
   Page,
+  PaidView,
+  PredictedView,
+  PredictionView,
   RunRow,
   RunView,
   SessionView,

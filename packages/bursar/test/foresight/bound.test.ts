@@ -2,21 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { boundOf, type Figure } from "../../src/foresight/bound.js";
 import type { Prediction } from "../../src/ports/foresight.js";
-
-/** A small generator of our own, so that a seed gives the same history everywhere. */
-function chance(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-function normal(next: () => number): number {
-  return Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
-}
+import { chance, normal } from "./chance.js";
 
 const SHAPES: Readonly<Record<string, (next: () => number) => number>> = {
   "about the same": (next) => 10_000 * (1 + 0.05 * normal(next)),
@@ -71,6 +57,40 @@ describe("what 95 of 100 runs do not pass", () => {
         expect(past.filter(({ value }) => value > upper).length / past.length).toBeLessThanOrEqual(0.05);
       }),
     );
+  });
+
+  it("takes runs that were cut off for what is larger: so early that they say nothing, they change nothing", () => {
+    const figures = Array.from({ length: 100 }, (_, at): Figure => ({ value: 1000 + at, cut: false }));
+    const cut = Array.from({ length: 50 }, (_, at): Figure => ({ value: at, cut: true }));
+    const calm = boundOf(figures) as Prediction;
+    const { median, upper } = boundOf([...figures, ...cut]) as Prediction;
+    expect(Math.abs(median - calm.median)).toBeLessThanOrEqual(2);
+    expect(Math.abs(upper - calm.upper)).toBeLessThanOrEqual(2);
+  });
+
+  it("covers what runs would have taken when a third of them was cut off somewhere on the way", () => {
+    let covered = 0;
+    for (let seed = 1; seed <= TRIES; seed++) {
+      const next = chance(seed);
+      const draw = () => 1000 * Math.exp(0.5 * normal(next));
+      const figures = Array.from({ length: 60 }, (): Figure => {
+        const value = draw();
+        return next() < 1 / 3 ? { value: value * next(), cut: true } : { value, cut: false };
+      });
+      if (draw() <= (boundOf(figures) as Prediction).upper) covered++;
+    }
+    expect(covered / TRIES).toBeGreaterThanOrEqual(0.9);
+    expect(covered / TRIES).toBeLessThanOrEqual(0.99);
+  });
+
+  it("is beyond what was seen when every run was stopped by its limit", () => {
+    const figures = Array.from({ length: 30 }, (): Figure => ({ value: 500, cut: true }));
+    expect(boundOf(figures)).toEqual({ median: 750, upper: 750 });
+  });
+
+  it.each([1, 2, 5, 10, 15, 40])("of %i runs that took nothing is nothing", (count) => {
+    const none = Array.from({ length: count }, (): Figure => ({ value: 0, cut: false }));
+    expect(boundOf(none)).toEqual({ median: 0, upper: 0 });
   });
 
   it("is not moved by one run that went astray among many", () => {

@@ -66,8 +66,10 @@ export class Theatre {
       settled = true;
     });
     done.catch(() => {});
-    for (let turn = 0; !settled && turn < 5000; turn++) {
+    for (let turn = 0; !settled && turn < 8000; turn++) {
       for (let quick = 0; quick < 10; quick++) await new Promise((resolve) => setImmediate(resolve));
+      // Real files take real time, and on a busy machine more of it.
+      if (turn >= 5000) await new Promise((resolve) => setTimeout(resolve, 10));
       if (!settled) this.clock.advance(step_ms);
     }
     if (!settled) throw new Error("nothing comes of it any more");

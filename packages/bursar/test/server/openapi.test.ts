@@ -36,6 +36,8 @@ test("every route answers as the description says, and nothing that it does not 
     const again = { program: "talker", input: { words: [] }, id: "again" };
     expect((await at.post("/api/v1/runs", again)).status).toBe(status);
   }
+  const estimate = { program: "talker", input: { words: ["a"] }, limits: { steps: 5 } };
+  expect((await at.post("/api/v1/estimates", estimate)).status).toBe(200);
   const { key } = (await at.post<Made>("/api/v1/keys", { limits: { steps: 1 } })).body;
   await at.post(`/api/v1/keys/${key.id}/rotate`);
   await at.ask("DELETE", `/api/v1/keys/${key.id}`);

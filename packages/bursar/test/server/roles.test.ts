@@ -21,6 +21,7 @@ const LEAST: Readonly<Record<string, Role | null>> = {
   "GET /api/v1/config": "viewer",
   "GET /api/v1/runs": "viewer",
   "POST /api/v1/runs": "agent",
+  "POST /api/v1/estimates": "agent",
   "GET /api/v1/runs/{id}": "viewer",
   "GET /api/v1/runs/{id}/steps": "viewer",
   "GET /api/v1/runs/{id}/burndown": "viewer",

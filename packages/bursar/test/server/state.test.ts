@@ -126,6 +126,28 @@ describe("keys of the gateway", () => {
     expect(JSON.stringify(recorded)).not.toContain(secret.slice(25));
   });
 
+  test("are listed with what their budgets have used, what is held, and their limits", async () => {
+    await using at = await opened();
+    const { budget } = (await at.post<NewKey>("/api/v1/keys", { limits: { cost_usd: 5 } })).body.key;
+    const charged = { cost_usd: 1_250_000_000, llm_tokens: 900 };
+    const call = { budget, kind: "model", capability_id: "model:x" } as const;
+    await at.store.apply([
+      { op: "reserve", ...call, call: "a", asked: charged },
+      { op: "commit", call: "a", used: charged },
+      { op: "reserve", ...call, call: "b", asked: { cost_usd: 250_000_000 } },
+    ]);
+    const { body } = await at.get<Items<object> & { gateway: boolean }>("/api/v1/keys");
+    expect(body).toMatchObject({
+      gateway: false,
+      items: [
+        {
+          ...{ usage: { cost_usd: 1.25, llm_tokens: 900 }, held: { cost_usd: 0.25 } },
+          dimensions: [{ dimension: "cost_usd", used: 1.25, held: 0.25, limit: 5, exhausted_at: null }],
+        },
+      ],
+    });
+  });
+
   test("are made for a budget that is there, or for a part of a session", async () => {
     await using at = await opened();
     using gate = new Gate({ store: at.store });

@@ -22,6 +22,7 @@ export interface Told extends Partial<Pick<Extract<Outcome, { op: "commit" }>, "
   /** How a decision or an extension went. */
   readonly kind?: string;
   readonly opened?: string | null;
+  readonly granted?: Extract<Outcome, { op: "reserve" }>["granted"];
   readonly document?: Extract<Outcome, { op: "put" }>["document"];
   readonly entry?: Extract<Outcome, { op: "journal" }>["entry"];
 }

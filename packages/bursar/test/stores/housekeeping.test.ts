@@ -12,6 +12,7 @@ const ENGINES = [
 
 /** What each migration has done, undone; the latest first. */
 const UNDONE: readonly (readonly [version: number, statements: readonly string[]])[] = [
+  [5, ["DROP TABLE histories", "DROP TABLE batches"]],
   [
     4,
     ["runs", "approvals", "sessions", "leases", "keys", "tokens"].flatMap((table) => [

@@ -137,7 +137,7 @@ function checkAcknowledged(books: Books & Kept, links: Links, attempt: Attempt):
     assert.ok(told !== undefined, `${attempt.n} was answered in full`);
     for (const link of told.links ?? []) assert.ok(links.has(link), `link ${link} of ${attempt.n} is there`);
     if (operation.op === "reserve" && told.kind === "admitted")
-      checkReserved(books.calls.get(operation.call), operation);
+      checkReserved(books.calls.get(operation.call), operation.call, told.granted);
     if (operation.op === "commit") checkSettled(books.calls.get(operation.call), "committed", told.charged);
     if (operation.op === "charge") checkSettled(books.calls.get(operation.call), "committed", told.charged);
     if (operation.op === "release" && told.repeated === false) {
@@ -149,12 +149,9 @@ function checkAcknowledged(books: Books & Kept, links: Links, attempt: Attempt):
   }
 }
 
-function checkReserved(
-  call: Call | undefined,
-  { call: id, asked }: { readonly call: string; readonly asked: Amounts },
-) {
+function checkReserved(call: Call | undefined, id: string, granted: Amounts | undefined) {
   assert.ok(call !== undefined, `admitted call ${id} is there`);
-  assert.deepEqual(call.asked, asked, `call ${id} asks for what it asked for`);
+  assert.deepEqual(call.asked, granted, `call ${id} holds what it was told`);
 }
 
 function checkSettled(call: Call | undefined, status: Call["status"], charged: Amounts | undefined): void {

@@ -23,7 +23,7 @@ const PROGRAMS: readonly (readonly [Language, what: string, code: string])[] = [
 
 describe.each(PROGRAMS)("a program in %s that sleeps in %s", (language, _, code) => {
   test("ends at its deadline, and its files stay", async () => {
-    const session = await sandbox.createSession({ language, timeout: 300 });
+    const session = await sandbox.createSession({ language, timeout: 2000 });
     await session.execute("1");
     const { metadata, exit_code } = await session.execute(code);
     expect(metadata).toMatchObject({ trap_reason: "timeout", error_guidance: { error_type: "Timeout" } });

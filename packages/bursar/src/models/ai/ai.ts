@@ -7,3 +7,4 @@ export type { ModelPrice, ModelPrices } from "../prices/stated-price.js";
 export { budgetStop } from "./budget-stop.js";
 export { type GovernOptions, govern } from "./govern.js";
 export { nested } from "./nested.js";
+export { type TieredOptions, tiered } from "./tiered.js";

@@ -3,7 +3,7 @@ import { checkKeys } from "../../core/fields.js";
 import { Meter, type MeterOptions } from "../meter/meter.js";
 import type { PaidBy } from "../meter/paid-by.js";
 import type { Governing } from "./governed-calls.js";
-import { GovernedEmbeddings, GovernedLanguage } from "./governed-model.js";
+import { GovernedEmbeddings, GovernedLanguage, oneSpeaker } from "./governed-model.js";
 import type { SdkEmbeddingModel, SdkLanguageModel, SdkModel } from "./sdk-model.js";
 
 export interface GovernOptions extends MeterOptions, PaidBy {
@@ -11,7 +11,7 @@ export interface GovernOptions extends MeterOptions, PaidBy {
   readonly wait_ms?: number;
 }
 
-const KEYS = ["budget", "wait_ms", "output_tokens", "tokenizer", "prices", "assume", "clock"];
+const KEYS = ["budget", "wait_ms", "output_tokens", "tokenizer", "reservations", "tiers", "prices", "assume", "clock"];
 const OUTPUT_TOKENS = 4096;
 
 /**
@@ -26,25 +26,30 @@ const OUTPUT_TOKENS = 4096;
  * ```
  */
 export function govern<Model extends SdkModel>(model: Model, options: GovernOptions = {}): Model {
+  const how = readGoverning(options);
+  return over(model, governed(model, how));
+}
+
+/** How the calls of models are governed, as the options say. */
+export function readGoverning(options: GovernOptions): Governing {
   checkKeys(options, "options", KEYS);
   const { budget, wait_ms, ...meter } = options;
   if (budget !== undefined && typeof budget?.purse?.budget !== "string") {
     throw new InputError("budget", `is ${show(budget)}; allowed: what openBudget() or withBudget() gives`);
   }
-  const how: Governing = {
+  return {
     meter: new Meter(meter),
     paid: budget === undefined ? {} : { budget },
     output_tokens: options.output_tokens ?? OUTPUT_TOKENS,
     ...(wait_ms !== undefined && { wait_ms }),
   };
-  return over(model, governed(model, how));
 }
 
 function governed(model: SdkModel, how: Governing): GovernedLanguage | GovernedEmbeddings {
   if (typeof model === "object" && model !== null && typeof model.modelId === "string") {
     const { doGenerate, doStream } = model as Partial<SdkLanguageModel>;
     if (typeof doGenerate === "function" && typeof doStream === "function") {
-      return new GovernedLanguage(model as SdkLanguageModel, how);
+      return new GovernedLanguage(oneSpeaker(model as SdkLanguageModel, how.output_tokens), how);
     }
     if (typeof (model as Partial<SdkEmbeddingModel>).doEmbed === "function") {
       return new GovernedEmbeddings(model as SdkEmbeddingModel, how);
@@ -58,7 +63,7 @@ function governed(model: SdkModel, how: Governing): GovernedLanguage | GovernedE
 }
 
 /** A model with some of its methods replaced. The others are called on the model itself, whose private fields no proxy has. */
-function over<Model extends SdkModel>(model: Model, ours: GovernedLanguage | GovernedEmbeddings): Model {
+export function over<Model extends SdkModel>(model: Model, ours: GovernedLanguage | GovernedEmbeddings): Model {
   return new Proxy(model, {
     get: (_, name) => {
       const own: unknown = typeof name === "string" && name.startsWith("do") ? Reflect.get(ours, name) : undefined;

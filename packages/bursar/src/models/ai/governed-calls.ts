@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Purse, Round } from "../../runtime/purse.js";
-import type { Held, Meter, Metered } from "../meter/meter.js";
+import type { Held, Meter, Metered, MeteredRequest } from "../meter/meter.js";
 import { callRead, type ModelAnswered } from "../meter/model-call.js";
 import { type PaidBy, purseFor } from "../meter/paid-by.js";
 import { inRound } from "../meter/round.js";
@@ -36,13 +36,14 @@ export class GovernedCalls {
   }
 
   async make<Value>(
-    { protocol, wire, url }: Sketch,
+    { protocol, wire, url, open }: Sketch,
     { abortSignal: signal, prompt }: Calling,
-    effect: (held: Held) => Promise<ModelAnswered<Value>>,
+    effect: (held: Held, request: MeteredRequest) => Promise<ModelAnswered<Value>>,
   ): Promise<Metered<Value>> {
     const { meter, paid, wait_ms } = this.how;
     const request = {
       ...{ protocol, wire, url },
+      ...(open !== undefined && { open }),
       ...(signal !== undefined && { signal }),
       ...(wait_ms !== undefined && { wait_ms }),
     };

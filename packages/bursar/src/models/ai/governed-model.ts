@@ -3,7 +3,7 @@ import { deferred } from "../../runtime/deferred.js";
 import { currentPurse } from "../../runtime/purse.js";
 import { SettlementError } from "../../runtime/settlement-error.js";
 import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
-import type { Metered } from "../meter/meter.js";
+import type { Metered, MeteredRequest } from "../meter/meter.js";
 import { toldError } from "../meter/told-error.js";
 import { keepItem } from "../wire/kept-items.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
@@ -19,26 +19,50 @@ import type {
   SdkLanguageModel,
   SdkStreamed,
 } from "./sdk-model.js";
-import { sketchCall, sketchEmbedding } from "./sketch.js";
+import { type CallSketch, type Sketch, sketchCall, sketchEmbedding } from "./sketch.js";
 import { StreamedParts } from "./streamed-parts.js";
+
+/** A model with the sketch of a call to it. */
+export interface Speaking {
+  readonly model: SdkLanguageModel;
+  readonly sketch: CallSketch;
+}
+
+/** Who is asked: one model, or one of several. */
+export interface Speakers {
+  /** The one that is asked where nobody meters here. */
+  readonly first: SdkLanguageModel;
+  /** Draws a call; `by` gives whoever it is made to in the end. */
+  draw(options: SdkCallOptions, stream: boolean): { readonly sketch: Sketch; by(request: MeteredRequest): Speaking };
+}
+
+/** One model, which is asked whatever comes. */
+export function oneSpeaker(model: SdkLanguageModel, output_tokens: number): Speakers {
+  return {
+    first: model,
+    draw: (options, stream) => {
+      const sketch = sketchCall(model, options, { stream, output_tokens });
+      return { sketch, by: () => ({ model, sketch }) };
+    },
+  };
+}
 
 /** A model that writes, in a budget. */
 export class GovernedLanguage {
-  private readonly model: SdkLanguageModel;
+  private readonly speakers: Speakers;
   private readonly calls: GovernedCalls;
-  private readonly output_tokens: number;
 
-  constructor(model: SdkLanguageModel, how: Governing) {
-    this.model = model;
+  constructor(speakers: Speakers, how: Governing) {
+    this.speakers = speakers;
     this.calls = new GovernedCalls(how);
-    this.output_tokens = how.output_tokens;
   }
 
   async doGenerate(options: SdkCallOptions): Promise<SdkGenerated> {
-    if (isMetered()) return this.model.doGenerate(options);
-    const sketch = this.sketch(options, false);
-    const metered = this.calls.make(sketch, options, async (held) => {
-      const answer = await this.model.doGenerate({ ...sketch.held(held.body), abortSignal: held.signal });
+    if (isMetered()) return this.speakers.first.doGenerate(options);
+    const drawn = bounded(() => this.speakers.draw(options, false));
+    const metered = this.calls.make(drawn.sketch, options, async (held, request) => {
+      const { model, sketch } = drawn.by(request);
+      const answer = await model.doGenerate({ ...sketch.held(held.body), abortSignal: held.signal });
       const counts = reportedUsage(answer, sketch.wire);
       const names = (answer.content ?? []).flatMap((part) => nameOfThought(part) ?? []);
       for (const name of names) keepItem(name, counts?.output ?? held.output_tokens);
@@ -48,13 +72,14 @@ export class GovernedLanguage {
   }
 
   async doStream(options: SdkCallOptions): Promise<SdkStreamed> {
-    if (isMetered()) return this.model.doStream(options);
-    const sketch = this.sketch(options, true);
+    if (isMetered()) return this.speakers.first.doStream(options);
+    const drawn = bounded(() => this.speakers.draw(options, true));
     const begun = deferred<SdkStreamed>();
     let streaming: StreamedParts | null = null;
-    const metered = this.calls.make<null>(sketch, options, async (held) => {
-      const answer = await this.model.doStream({ ...sketch.held(held.body), abortSignal: held.signal });
-      streaming = new StreamedParts(answer.stream, sketch.wire, held, this.model.specificationVersion);
+    const metered = this.calls.make<null>(drawn.sketch, options, async (held, request) => {
+      const { model, sketch } = drawn.by(request);
+      const answer = await model.doStream({ ...sketch.held(held.body), abortSignal: held.signal });
+      streaming = new StreamedParts(answer.stream, sketch.wire, held, model.specificationVersion);
       begun.resolve({ ...answer, stream: streaming.stream });
       return { value: null, counts: await streaming.read() };
     });
@@ -67,11 +92,6 @@ export class GovernedLanguage {
     // Who reads the stream is told by it; who waits for it to begin, by this.
     ended.catch((error: unknown) => streaming?.end(error));
     return Promise.race([begun.promise, ended]);
-  }
-
-  private sketch(options: SdkCallOptions, stream: boolean) {
-    const { output_tokens } = this;
-    return bounded(() => sketchCall(this.model, options, { stream, output_tokens }));
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
 import { InputError, show } from "../../core/errors.js";
+import type { OpenModel } from "../tiers/open-model.js";
 import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
 import { isObject, objectOf } from "../wire/json-object.js";
 import { OPENAI_CHAT } from "../wire/openai-chat.js";
@@ -21,6 +22,8 @@ export interface Sketch {
   readonly wire: WireRequest;
   /** Where it goes, as far as that shows. */
   readonly url: string | null;
+  /** Set when it is left open which model is called. */
+  readonly open?: OpenModel;
 }
 
 /** A sketch of a call that writes, and how the call is held to what its request is held to. */

@@ -32,7 +32,17 @@ export type BudgetMiddleware = (
  * ```
  */
 export function budget(options: BudgetOptions = {}): BudgetMiddleware {
-  checkKeys(options, "options", ["budget", "wait_ms", "output_tokens", "tokenizer", "prices", "assume", "clock"]);
+  checkKeys(options, "options", [
+    "budget",
+    "wait_ms",
+    "output_tokens",
+    "tokenizer",
+    "reservations",
+    "tiers",
+    "prices",
+    "assume",
+    "clock",
+  ]);
   // One meter serves all requests, and each is sent by the middleware that comes after this one in its own chain.
   const sending = new AsyncLocalStorage<typeof fetch>();
   const governed = governedFetch({ ...options, fetch: (input, init) => sender(sending)(input, init) });

@@ -1,5 +1,7 @@
+import { STATUS_CODES } from "node:http";
 import { BursarError } from "../../core/errors.js";
 import { REFUSAL_HEADERS, type RefusalReport, refusalBody, refusalStatus } from "../meter/refusal.js";
+import type { AnswerHeaders, WholeAnswer } from "../reuse/whole-answer.js";
 
 /** The body is read and written anew, so these no longer describe it. */
 const ABOUT_THE_BODY = ["content-encoding", "content-length", "transfer-encoding"];
@@ -18,6 +20,26 @@ export function rebodied(
   for (const name of ABOUT_THE_BODY) headers.delete(name);
   const made = new Response(WITHOUT_BODY.has(status) ? null : body, { status, statusText, headers });
   return Object.defineProperty(made, "url", { value: url });
+}
+
+/** An answer that was given to somebody else, or to several at once, as a response of its own. */
+export function responseOf({ status, headers, body }: WholeAnswer, url: string, reused: string | null): Response {
+  const statusText = STATUS_CODES[status] ?? "";
+  const made = new Response(WITHOUT_BODY.has(status) ? null : new Uint8Array(body), { status, statusText });
+  for (const [name, value] of Object.entries(headers)) {
+    if (!ABOUT_THE_BODY.includes(name)) for (const each of [value].flat()) made.headers.append(name, each);
+  }
+  if (reused !== null) made.headers.set("x-bursar-reused", reused);
+  return Object.defineProperty(made, "url", { value: url });
+}
+
+/** A response as it can be given to others. */
+export async function answerOf(response: Response): Promise<WholeAnswer> {
+  return { status: response.status, headers: headersOf(response), body: await bytesOf(response) };
+}
+
+export function headersOf({ headers }: Response): AnswerHeaders {
+  return Object.fromEntries(headers);
 }
 
 /** The whole body of a response. One that does not end is not read to its end. */

@@ -8,6 +8,7 @@ import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
 import {
   type Held,
   Meter,
+  type MeteredEffect,
   type MeteredRequest,
   type MeterOptions,
   NOTHING_SENT,
@@ -16,29 +17,47 @@ import {
 import { invalid, readMetered } from "../meter/metered-request.js";
 import type { RefusalReport } from "../meter/refusal.js";
 import { isOutOfTime, toldError } from "../meter/told-error.js";
+import { checkSiting, type Siting, takeSiting } from "../reservations/siting.js";
+import type { ReuseOptions } from "../reuse/options.js";
+import { type Reuse, reuseOf } from "../reuse/reuse.js";
+import { takeWish, type Wish } from "../tiers/wish.js";
 import { parsedObject } from "../wire/json-object.js";
 import { protocolFor } from "../wire/protocols.js";
-import { bytesOf, rebodied, refusalResponse } from "./answers.js";
+import { bytesOf, headersOf, rebodied, refusalResponse } from "./answers.js";
 import { type Outgoing, readOutgoing, type Written } from "./outgoing.js";
+import { reused, type Send, type Sent } from "./reused.js";
 import { StreamedBody } from "./streamed-body.js";
 
-export interface GovernedFetchOptions extends MeterOptions {
+export interface GovernedFetchOptions extends MeterOptions, Siting {
   /** The budget that pays; the one that a call is made in, unless it is said. */
   readonly budget?: { readonly purse: Purse };
   /** What sends requests: the global `fetch`. */
   readonly fetch?: typeof fetch;
   /** How long a call waits for what others hold. */
   readonly wait_ms?: number;
+  /** What is used again or sent together, or what openReuse() has opened for several of these; nothing unless it is said. */
+  readonly reuse?: ReuseOptions | Reuse;
 }
 
-const KEYS = ["budget", "fetch", "wait_ms", "output_tokens", "tokenizer", "prices", "assume", "clock"];
+const KEYS = [
+  "budget",
+  "fetch",
+  "site",
+  "full",
+  "wait_ms",
+  "reuse",
+  "output_tokens",
+  "tokenizer",
+  "reservations",
+  "tiers",
+  "prices",
+  "assume",
+  "clock",
+];
 /** Nothing is computed for who only looks. */
 const LOOKING: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "DELETE"]);
 /** Counting tokens is free at both providers, and to cancel something costs nothing. */
 const FREE_PATHS = /\/(?:messages\/count_tokens|responses\/input_tokens|cancel)\/?$/;
-
-/** What came of a request: a response, or an error that was not anybody's budget. */
-type Sent = { readonly response: Response } | { readonly error: unknown };
 
 /**
  * A `fetch` that pays for model calls out of a budget: OpenAI's Chat Completions, Responses and Embeddings, Anthropic's
@@ -61,10 +80,14 @@ class Wire {
   private readonly send: typeof fetch;
   private readonly purse: Purse | null;
   private readonly wait_ms: number | null;
+  private readonly reuse: Reuse | null;
+  private readonly siting: Siting;
 
   constructor(options: GovernedFetchOptions) {
     checkKeys(options, "options", KEYS);
-    const { budget, fetch: given, wait_ms = null, ...meter } = options;
+    const { budget, fetch: given, wait_ms = null, reuse, site, full, ...meter } = options;
+    this.siting = { ...(site !== undefined && { site }), ...(full !== undefined && { full }) };
+    checkSiting(this.siting);
     if (budget !== undefined && typeof budget?.purse?.budget !== "string") {
       throw new InputError("budget", `is ${show(budget)}; allowed: what openBudget() or withBudget() gives`);
     }
@@ -73,6 +96,7 @@ class Wire {
     this.send = given ?? ((input, init) => globalThis.fetch(input, init));
     this.purse = budget?.purse ?? null;
     this.wait_ms = wait_ms;
+    this.reuse = reuseOf(reuse);
   }
 
   async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
@@ -93,15 +117,23 @@ class Wire {
     const written = await reading(outgoing);
     if ("code" in written) return refusalResponse(written);
     const { text } = written;
-    const request = readMetered({ protocol, url, body: text, bytes: Buffer.byteLength(text) });
+    const { wish } = written;
+    const request = readMetered({ protocol, url, body: text, bytes: Buffer.byteLength(text), wish });
     if ("code" in request) return refusalResponse(request);
-    return this.governed(purse, this.patient(request, signal), (body) => this.send(url, { ...written.init, ...body }));
+    const sited = { ...request, ...this.siting, ...written.siting };
+    const send: Send = (body) => this.send(url, { ...written.init, ...body });
+    return this.governed({
+      purse,
+      request: this.patient(sited, signal),
+      send,
+      headers: written.init.headers ?? {},
+    });
   }
 
-  private async governed(purse: Purse, request: MeteredRequest, send: Send): Promise<Response> {
+  private async governed({ purse, request, send, headers }: Governed): Promise<Response> {
     const begun = deferred<Response>();
     let streaming: StreamedBody | null = null;
-    const metered = this.meter.call<Sent | null>(purse, request, async (held) => {
+    const make: MeteredEffect<Sent | null> = async (held, request) => {
       const sent = await sending(purse, send, held);
       if (!("response" in sent)) return { value: sent, usage: NOTHING_SENT };
       const { response } = sent;
@@ -110,7 +142,12 @@ class Wire {
       begun.resolve(rebodied(response, streaming.body));
       const counts = await streaming.read();
       return counts === null ? { value: null } : { value: null, usage: held.usage(counts) };
-    });
+    };
+    const { meter, reuse } = this;
+    const metered =
+      reuse === null || request.wire.stream
+        ? meter.call(purse, request, make)
+        : reused(reuse, { meter, purse, request, headers, send, make });
     const answer = metered.then((outcome) => {
       if (outcome.kind === "refused") return refusalResponse(outcome.report);
       // A stream has been handed out already: it hears how the call ended.
@@ -131,16 +168,28 @@ class Wire {
   }
 }
 
-/** Sends a body to where the request goes. */
-type Send = (sent: Pick<RequestInit, "body" | "signal">) => Promise<Response>;
+/** A request on its way to be governed. */
+interface Governed {
+  readonly purse: Purse;
+  readonly request: MeteredRequest;
+  readonly send: Send;
+  readonly headers: NonNullable<RequestInit["headers"]>;
+}
+
+/** What headers say to us alone. */
+interface Said {
+  readonly siting: Siting;
+  readonly wish: Wish;
+}
 
 /** Reads the body. One that cannot be sent is no failure, because an SDK would try that again. */
-async function reading(outgoing: Outgoing): Promise<Written | RefusalReport> {
+async function reading(outgoing: Outgoing): Promise<(Written & Said) | RefusalReport> {
   try {
     const { text, init } = await outgoing.read();
     const headers = new Headers(init.headers);
     headers.delete("content-length");
-    return { text, init: { ...init, headers } };
+    const said: Said = { siting: takeSiting(headers), wish: takeWish(headers) };
+    return { text, init: { ...init, headers }, ...said };
   } catch (error) {
     if (error instanceof InputError) return invalid(error.message);
     throw error;
@@ -168,7 +217,13 @@ async function whole({ protocol }: MeteredRequest, response: Response, held: Hel
     if (free) return { value: { error }, usage: NOTHING_USED };
     throw error;
   }
-  const value = { response: rebodied(response, bytes) };
+  const value = {
+    response: rebodied(response, bytes),
+    // Only for others who want the same, and mostly there are none.
+    get answer() {
+      return { status: response.status, headers: headersOf(response), body: bytes };
+    },
+  };
   if (free) return { value, usage: NOTHING_USED };
   const counts = response.ok ? protocol.usage(parsedObject(bytes.toString()) ?? {}) : null;
   return counts === null ? { value } : { value, usage: held.usage(counts) };

@@ -5,8 +5,10 @@ import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
 import type { Meter, Metered } from "../meter/meter.js";
 import { callRead } from "../meter/model-call.js";
 import { type PaidBy, purseFor } from "../meter/paid-by.js";
+import type { RefusalReport } from "../meter/refusal.js";
 import { currentDepth, inRound } from "../meter/round.js";
 import { toldError } from "../meter/told-error.js";
+import { listNamed } from "../tiers/tier-list.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import { type ChainCall, readChainCall, type ToldStart } from "./chain-call.js";
 import { chainCounts } from "./chain-usage.js";
@@ -137,16 +139,30 @@ export class BudgetHandler {
     ended: Deferred<TokenCounts | null>,
     admitted: (hold: Hold | null) => void,
   ): Promise<Metered<null>> {
-    const read = readChainCall(told, this.settings.wire() !== "none");
+    const isWired = this.settings.wire() !== "none";
+    const read = readChainCall(told, isWired);
     if ("code" in read) throw new BudgetExceededError(read);
     const purse = await inRound(purseFor(this.settings), this.depthOf(parent));
-    return this.call(purse, read, ended, admitted);
+    return this.call(purse, { named: read.wire.model, read: this.priced(read, isWired) }, ended, admitted);
+  }
+
+  /**
+   * Callbacks only watch: they cannot send a call to another model. Where that is left open the wire below chooses, and until it
+   * does, as much is held as the floor needs.
+   */
+  private priced(read: ChainCall, isWired: boolean): ChainCall {
+    const { wire } = read;
+    if (listNamed(wire.model) === null) return read;
+    if (!isWired) throw new BudgetExceededError(NO_WIRE);
+    const list = this.settings.meter.listFor(wire.model);
+    const floor = list?.tiers[list.floor];
+    return floor === undefined ? read : { ...read, wire: { ...wire, model: floor.model } };
   }
 
   /** The call lasts until LangChain tells its end. What is held for it waits for whoever meters its request, if somebody does. */
   private call(
     purse: Purse,
-    read: ChainCall,
+    { named, read }: { readonly named: string; readonly read: ChainCall },
     { promise: ended }: Deferred<TokenCounts | null>,
     admitted: (hold: Hold | null) => void,
   ): Promise<Metered<null>> {
@@ -154,7 +170,7 @@ export class BudgetHandler {
     const wire = this.settings.wire();
     // What nobody takes must not be left: another call's request could take it, and this one would be paid for by nobody.
     const leaver = wire === "none" ? undefined : wire === "any" ? null : wire.leaver;
-    const meeting = { store, budget, model: read.wire.model, leaver: leaver ?? null };
+    const meeting = { store, budget, model: named, leaver: leaver ?? null };
     return callRead(this.settings.meter, purse, read, async () => {
       const { hold = null } = currentPurse() ?? {};
       const left = hold === null || leaver === undefined ? null : leaveHold(meeting, { hold, round });
@@ -188,6 +204,12 @@ export class BudgetHandler {
     return depth;
   }
 }
+
+const NO_WIRE: RefusalReport = {
+  code: "invalid_request",
+  message: "only the wire can choose a model, and this one is not given it",
+  hint: "spread openai or anthropic of the budget into the model, not only its callbacks",
+};
 
 /** Keeps no more than a bound, and gives back what had to go for it. */
 function keep<Value>(kept: Map<string, Value>, id: string, value: Value): Value | undefined {

@@ -26,7 +26,19 @@ export interface LangChainBudget {
   readonly anthropic: { readonly callbacks: [BudgetHandler]; readonly clientOptions: { readonly fetch: typeof fetch } };
 }
 
-const KEYS = ["wire", "budget", "fetch", "wait_ms", "output_tokens", "tokenizer", "prices", "assume", "clock"];
+const KEYS = [
+  "wire",
+  "budget",
+  "fetch",
+  "wait_ms",
+  "output_tokens",
+  "tokenizer",
+  "reservations",
+  "tiers",
+  "prices",
+  "assume",
+  "clock",
+];
 
 /**
  * A budget for LangChain. The callback refuses a model before it starts, and counts rounds and depth; the wire meters each request,

@@ -1,10 +1,11 @@
 import type { Amount, Amounts } from "../../core/amount.js";
 import type { Dimensions } from "../../core/dimensions.js";
 import { type BudgetAmounts, readAmounts } from "../../core/input.js";
+import type { Operation } from "../../core/operation.js";
 import type { Effected } from "../../runtime/gate.js";
-import type { Round } from "../../runtime/purse.js";
+import type { Purse, Round } from "../../runtime/purse.js";
 import { type Held, NOTHING_AT_ALL, type Seen } from "./meter.js";
-import { amountsOf, boundOf, outputOf, type Quote, quoteOf, type Terms, usedOf } from "./quote.js";
+import { amountsOf, boundOf, learnedOf, outputOf, type Quote, quoteOf, type Terms, usedOf } from "./quote.js";
 import type { ToldCall } from "./told-call.js";
 
 /** One attempt at a request, from its quote to what it is charged. */
@@ -14,6 +15,7 @@ export class HeldCall {
   /** Whether somebody further down pays for it. */
   handed = false;
   private readonly id: string;
+  private readonly purse: Purse;
   private readonly terms: Terms;
   private readonly told: ToldCall | null;
   private readonly round: Round | null;
@@ -21,9 +23,15 @@ export class HeldCall {
   private written: string | null = null;
   /** What was last counted, in both units. */
   private counted: { readonly usage: BudgetAmounts; readonly used: Amounts } | null = null;
+  /** What calls like it need, if that is known. */
+  private learned: Amounts | null = null;
+  /** The most that one answer may have, as it was sent. */
+  private most = 0;
 
-  constructor(id: string, terms: Terms, told: ToldCall | null, round: Round | null) {
+  constructor(id: string, purse: Purse, terms: Terms, told: ToldCall | null) {
+    const { round = null } = purse;
     this.id = id;
+    this.purse = purse;
     this.terms = terms;
     this.told = told;
     this.round = round?.counted === false ? round : null;
@@ -31,8 +39,10 @@ export class HeldCall {
 
   quote(dimensions: Dimensions): Quote {
     const { asked, least } = quoteOf(this.terms);
-    if (this.round === null) return { asked, least };
-    return { asked: { ...asked, ...readAmounts(this.round.amounts, dimensions) }, least };
+    this.learned = learnedOf(this.terms);
+    const quote = this.learned === null ? { asked, least } : { asked, least, learned: this.learned };
+    if (this.round === null) return quote;
+    return { ...quote, asked: { ...asked, ...readAmounts(this.round.amounts, dimensions) } };
   }
 
   /** What is charged where no usage is known, if anything was seen. */
@@ -52,16 +62,38 @@ export class HeldCall {
     const made = await effect(this.held(signal, granted));
     const { usage } = made;
     // What was counted here is in the units of the ledger already.
-    if (usage !== undefined && usage === this.counted?.usage)
-      return { ...made, used: this.withEgress(this.counted.used) };
+    if (usage !== undefined && usage === this.counted?.usage) {
+      const { used } = this.counted;
+      return { ...made, ...this.remember(used, granted, made.alongside), used: this.withEgress(used) };
+    }
     // What was sent is known, whatever else is.
     return typeof usage === "object" && usage !== null ? { ...made, usage: { ...this.egress, ...usage } } : made;
+  }
+
+  /** How long its answer was tells what calls like it need. That it was cut short for the sake of others goes on record. */
+  private remember(
+    used: Amounts,
+    granted: Amounts,
+    others: readonly Operation[] = [],
+  ): Pick<Effected<unknown>, "alongside"> {
+    const { wire, site, wanted } = this.terms;
+    if (site === null) return {};
+    const output = used.llm_output_tokens ?? 0;
+    const cut = output >= this.most;
+    const { store, budget } = this.purse;
+    site.add(output, cut, store);
+    if (!cut || this.learned?.llm_output_tokens !== granted.llm_output_tokens) return {};
+    const { id: call_id, most: output_tokens } = this;
+    const about = { budget, call_id, capability_id: `llm:${wire.model}`, site: site.id };
+    const action = { action_type: "AnswerCut", data: { ...about, output_tokens, full_output_tokens: wanted } };
+    return { alongside: [...others, { op: "record", budget, action }] };
   }
 
   private held(signal: AbortSignal, granted: Amounts): Held {
     const { wire, price } = this.terms;
     const output_tokens = outputOf(this.terms, granted);
-    const body = wire.held(Math.floor(output_tokens / Math.max(1, wire.answers)));
+    this.most = Math.floor(output_tokens / Math.max(1, wire.answers));
+    const body = wire.held(this.most);
     const write = () => {
       this.written ??= JSON.stringify(body);
       return this.written;

@@ -2,16 +2,27 @@ import type { Amounts } from "../../core/amount.js";
 import type { JsonObject } from "../../core/chain/canonical.js";
 import { roomOf } from "../../core/cut.js";
 import type { Decision } from "../../core/decision.js";
+import { InputError, show } from "../../core/errors.js";
 import type { BudgetAmounts } from "../../core/input.js";
 import type { CommitOperation, OutcomeOf } from "../../core/operation.js";
 import type { Store } from "../../ports/store.js";
+import type { TiersOptions } from "../../ports/tiers.js";
 import type { Effected } from "../../runtime/gate.js";
 import { newName } from "../../runtime/names.js";
 import type { Purse } from "../../runtime/purse.js";
+import { judged, type Unfit } from "../../runtime/unfit.js";
 import { takeHold } from "../../runtime/waiting-holds.js";
 import { openPrices, type PricesOptions } from "../prices/open-prices.js";
 import type { PriceBook } from "../prices/price.js";
 import { howToPrice } from "../prices/stated-price.js";
+import { siteKey } from "../reservations/site-key.js";
+import { Sites } from "../reservations/sites.js";
+import type { Siting } from "../reservations/siting.js";
+import { type Choice, Chooser } from "../tiers/chooser.js";
+import type { ChosenTier, OpenModel } from "../tiers/open-model.js";
+import { readTiers, type TierList } from "../tiers/tier-list.js";
+import { checkTierPrices } from "../tiers/tier-prices.js";
+import { type TieredRequest, tieredRequest } from "../tiers/tiered-request.js";
 import { boundByTokenizer } from "../tokens/tokenizer-bound.js";
 import type { Protocol, WireRequest } from "../wire/protocol.js";
 import type { TokenCounts } from "../wire/token-counts.js";
@@ -30,10 +41,20 @@ export interface MeterOptions extends PricesOptions {
   readonly output_tokens?: number;
   /** Whether a tokenizer may show that a request is smaller than its bytes, when it would not fit otherwise: true. */
   readonly tokenizer?: boolean;
+  /**
+   * What is held for a call when little is left and others hold something too: what calls from the same place have needed so far
+   * ("learned"), so that more of them run at once, or always as much as its answer may have at most ("full"). In either case no
+   * answer can have more than what is held for it.
+   */
+  readonly reservations?: Reservations;
+  /** Lists of models to choose from: a request for `bursar/<name>` goes to the best of a list that fits what is left. */
+  readonly tiers?: TiersOptions;
 }
 
+export type Reservations = "learned" | "full";
+
 /** A request that wants to be made. */
-export interface MeteredRequest {
+export interface MeteredRequest extends Siting {
   readonly protocol: Protocol;
   readonly wire: WireRequest;
   /** Where it goes; the price may depend on it. */
@@ -42,7 +63,16 @@ export interface MeteredRequest {
   readonly egress_bytes: number;
   readonly signal?: AbortSignal;
   readonly wait_ms?: number;
+  /** Told when it has to wait for what others hold. */
+  readonly onWait?: () => void;
+  /** Set when the request leaves open which model answers it. */
+  readonly open?: OpenModel;
+  /** Which one it was given then. */
+  readonly chosen?: ChosenTier;
 }
+
+/** Makes a request that was let in; as it is made, for whoever has left the model open. */
+export type MeteredEffect<Value> = (held: Held, request: MeteredRequest) => Promise<Effected<Value>>;
 
 /** A request that was let in: what may be sent, and how to tell what came of it. */
 export interface Held {
@@ -101,11 +131,20 @@ export const NOTHING_AT_ALL: BudgetAmounts = { ...NOTHING_SENT, steps: 0, iterat
  */
 export class Meter {
   private readonly options: MeterOptions;
+  /** Null where nothing is learned. */
+  private readonly sites: Sites | null;
   private book: Promise<PriceBook> | PriceBook;
+  private readonly chooser: Chooser | null;
+  private checked: Promise<void> | null = null;
 
   constructor(options: MeterOptions = {}) {
     this.options = options;
-    const { output_tokens: _, tokenizer: __, ...prices } = options;
+    const { output_tokens: _, tokenizer: __, reservations = "learned", tiers, ...prices } = options;
+    if (reservations !== "learned" && reservations !== "full") {
+      throw new InputError("reservations", `is ${show(reservations)}; allowed: "learned" or "full"`);
+    }
+    this.sites = reservations === "learned" ? new Sites() : null;
+    this.chooser = tiers === undefined ? null : new Chooser(readTiers(tiers));
     this.book = openPrices(prices).then((book) => {
       this.book = book;
       return book;
@@ -114,19 +153,67 @@ export class Meter {
     this.book.catch(() => {});
   }
 
-  async call<Value>(
+  async call<Value>(purse: Purse, request: MeteredRequest, effect: MeteredEffect<Value>): Promise<Metered<Value>> {
+    const { open } = request;
+    if (open === undefined) return this.made(purse, request, (held) => effect(held, request), null);
+    // What is held for it further out goes first: it would be missing from what is left.
+    const payer = await takenOver(purse, request);
+    const tiered = await this.choose(payer, { ...request, open });
+    if ("code" in tiered) return this.refuse(payer, request, tiered);
+    const { request: chosen, choice } = tiered;
+    const begin = (held: Held) => {
+      choice.entered();
+      return effect(held, chosen);
+    };
+    const metered = await this.made(payer, chosen, begin, choice).finally(choice.entered);
+    if (metered.kind !== "refused") choice.cost(metered.settled.charged.cost_usd ?? 0);
+    return metered;
+  }
+
+  /** Throws when there is something among the tiers that can never be chosen. Calls are told so otherwise. */
+  checkTiers(): Promise<void> {
+    if (this.chooser === null) return Promise.resolve();
+    this.checked ??= Promise.resolve(this.book).then((book) => checkTierPrices(this.lists, book));
+    return this.checked;
+  }
+
+  /** The list that a model's name stands for; null for the name of a model, and where there are no lists. */
+  listFor(model: string): TierList | null {
+    return this.chooser?.listFor(model) ?? null;
+  }
+
+  /** The lists that there are to choose from. */
+  get lists(): readonly TierList[] {
+    return this.chooser === null ? [] : [...this.chooser.lists];
+  }
+
+  private async choose(
+    payer: Purse,
+    request: MeteredRequest & { readonly open: OpenModel },
+  ): Promise<TieredRequest | RefusalReport> {
+    if (this.chooser === null) return noTiers(request.open.model);
+    try {
+      await this.checkTiers();
+      const { output_tokens } = this.options;
+      return await tieredRequest(this.chooser, payer, request, { book: await this.book, output_tokens });
+    } catch (error) {
+      if (error instanceof InputError) return invalidModel(error.message);
+      throw error;
+    }
+  }
+
+  /** Makes a call to the model that it names. Where that was chosen, what was held for it is handed down already. */
+  private async made<Value>(
     purse: Purse,
     request: MeteredRequest,
     effect: (held: Held) => Promise<Effected<Value>>,
+    choice: Choice | null,
   ): Promise<Metered<Value>> {
     const terms = await this.terms(purse, request);
-    if ("code" in terms) {
-      await this.tell(purse, request, newName(purse.store.clock.now().instant))?.refuse(terms);
-      return refused(terms);
-    }
-    const payer = await takenOver(purse, request);
+    if ("code" in terms) return this.refuse(purse, request, terms);
+    const payer = choice === null ? await takenOver(purse, request) : purse;
     for (let questions = 0; ; questions++) {
-      const metered = await this.attempt(payer, request, terms, effect);
+      const metered = await this.attempt(payer, request, terms, effect, choice?.unfit ?? null);
       if (metered.kind !== "refused") return metered;
       const { decision, report } = metered;
       // Who has hung up is not told of a budget that he waited for in vain.
@@ -141,17 +228,23 @@ export class Meter {
     }
   }
 
+  private async refuse(purse: Purse, request: MeteredRequest, report: RefusalReport): Promise<Metered<never>> {
+    await this.tell(purse, request, newName(purse.store.clock.now().instant))?.refuse(report);
+    return refused(report);
+  }
+
   private async attempt<Value>(
     purse: Purse,
     request: MeteredRequest,
     terms: Terms,
     effect: (held: Held) => Promise<Effected<Value>>,
+    unfit: Unfit,
   ): Promise<Metered<Value>> {
     const { gate, store, budget } = purse;
-    const { wire, signal, wait_ms = purse.wait_ms } = request;
+    const { wire, signal, onWait, wait_ms = purse.wait_ms } = request;
     const call_id = purse.name?.() ?? newName(store.clock.now().instant);
     const told = this.tell(purse, request, call_id);
-    const call = new HeldCall(call_id, terms, told, purse.round ?? null);
+    const call = new HeldCall(call_id, purse, terms, told);
     try {
       const gated = await gate.call<Value>(
         {
@@ -159,6 +252,7 @@ export class Meter {
           ledger: call.quote(store.dimensions),
           ...(signal !== undefined && { signal }),
           ...(wait_ms !== undefined && { wait_ms }),
+          ...(onWait !== undefined && { onWait }),
           seen: () => call.seen(),
         },
         (stop, granted) => call.make(effect, stop, granted),
@@ -167,10 +261,11 @@ export class Meter {
         await told?.end(gated, call.handed);
         return gated;
       }
-      const report = reportDecision(gated.decision, gated.message, store.dimensions);
-      purse.refused?.(gated.decision, gated.message);
+      const decision = judged(gated.decision, unfit);
+      const report = reportDecision(decision, gated.message, store.dimensions);
+      purse.refused?.(decision, gated.message);
       await told?.refuse(report);
-      return refused(report, gated.decision);
+      return refused(report, decision);
     } catch (error) {
       if (!call.begun) await giveBack(store, call_id);
       const report = call.begun ? null : closedBudget(error);
@@ -195,8 +290,9 @@ export class Meter {
     if (price === null) return unknownPrice(wire.model);
     const wanted = this.wanted(wire);
     try {
-      const input = await this.inputOf(purse, { wire, price, wanted, egress_bytes });
-      return input === null ? unboundedInput(wire) : { wire, price, input, wanted, egress_bytes };
+      const known = { wire, price, wanted, egress_bytes, ...this.siteOf(purse, request, wanted) };
+      const input = await this.inputOf(purse, known);
+      return input === null ? unboundedInput(wire) : { ...known, input };
     } catch (error) {
       if (error instanceof UnboundedError) return unbounded(error.message);
       throw error;
@@ -205,6 +301,14 @@ export class Meter {
 
   private wanted({ output_tokens, model }: WireRequest): number {
     return output_tokens ?? longestOutput(model) ?? this.options.output_tokens ?? OUTPUT_TOKENS;
+  }
+
+  /** The place a request comes from. Of several answers nobody can tell how long each of them was. */
+  private siteOf(purse: Purse, request: MeteredRequest, wanted: number): Pick<Terms, "site" | "full"> {
+    const { wire, site = purse.site, full = purse.full === true } = request;
+    if (this.sites === null || wanted === 0 || wire.answers !== 1) return { site: null, full };
+    const key = siteKey(site ?? null, purse.within ?? "", wire);
+    return { site: this.sites.find(key, wire.model, purse.store), full };
   }
 
   /** No fewer tokens than the provider will count; null when nobody can tell. */
@@ -261,6 +365,15 @@ function unlessAborted<Value>(answer: Promise<Value>, signal: AbortSignal | unde
 
 function refused(report: RefusalReport, decision: Decision | null = null): Metered<never> {
   return { kind: "refused", report, decision };
+}
+
+function noTiers(model: string): RefusalReport {
+  const message = `there are no tiers to choose ${JSON.stringify(model)} from`;
+  return { code: "invalid_request", message, hint: "name a model, or give lists of them as tiers" };
+}
+
+function invalidModel(message: string): RefusalReport {
+  return { code: "invalid_request", message, hint: "correct the request" };
 }
 
 function unknownPrice(model: string): RefusalReport {

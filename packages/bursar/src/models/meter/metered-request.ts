@@ -1,5 +1,9 @@
 import type { JsonObject } from "../../core/chain/canonical.js";
 import { InputError } from "../../core/errors.js";
+import { needsOf } from "../tiers/needs.js";
+import type { OpenModel } from "../tiers/open-model.js";
+import { listNamed } from "../tiers/tier-list.js";
+import { NO_WISH, type Wish } from "../tiers/wish.js";
 import type { Protocol } from "../wire/protocol.js";
 import { checkTextDepth } from "../wire/request-fields.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
@@ -18,13 +22,21 @@ export interface RawRequest {
   readonly url: URL;
   readonly body: string;
   readonly bytes: number;
+  /** What the caller says about the tier, where the request leaves its model open. */
+  readonly wish?: Wish;
 }
 
 /** A number such as 1e20 has four characters, and 21 when it is written anew. */
 const EXPONENT = /\d[eE][+-]?\d/;
 
 /** Reads a request of one of the protocols; a refusal when it is none that can be made. */
-export function readMetered({ protocol, url, body, bytes: came }: RawRequest): MeteredRequest | RefusalReport {
+export function readMetered({
+  protocol,
+  url,
+  body,
+  bytes: came,
+  wish = NO_WISH,
+}: RawRequest): MeteredRequest | RefusalReport {
   let parsed: unknown;
   try {
     checkTextDepth(body);
@@ -36,13 +48,48 @@ export function readMetered({ protocol, url, body, bytes: came }: RawRequest): M
   const compatible = HOMES.get(url.hostname) !== protocol.home;
   try {
     const bytes = EXPONENT.test(body) ? Math.max(came, anew(parsed as JsonObject)) : came;
-    const wire = protocol.read(parsed as JsonObject, { bytes, compatible, shallow: true });
-    return { protocol, wire, url: url.href, egress_bytes: bytes };
+    const whole: Whole = { protocol, url, body: parsed as JsonObject, bytes, compatible };
+    const request = requestTo(whole, null);
+    if (listNamed(request.wire.model) === null) return wish.pin === null ? request : invalid(PINNED_MODEL);
+    // The vectors of different models cannot be compared.
+    if (protocol.name === "openai-embeddings") return invalid("vectors are made by one model alone; name it");
+    return { ...request, open: openModel(whole, request.wire.model, wish) };
   } catch (error) {
     if (error instanceof InputError) return invalid(error.message);
     if (error instanceof UnboundedError) return unbounded(error.message);
     throw error;
   }
+}
+
+const PINNED_MODEL = "a tier is named, and the model is not left open; ask for a model such as bursar/auto";
+
+/** A request that was parsed. */
+interface Whole extends Pick<RawRequest, "protocol" | "url" | "bytes"> {
+  readonly body: JsonObject;
+  readonly compatible: boolean;
+}
+
+/** The request to another model than the one that it names, or to that one. */
+function requestTo({ protocol, url, body, bytes, compatible }: Whole, model: string | null): MeteredRequest {
+  const longer = model === null ? 0 : Math.max(0, Buffer.byteLength(model) - String(body.model).length);
+  const facts = { bytes: bytes + longer, compatible, shallow: true };
+  const wire = protocol.read(model === null ? body : { ...body, model }, facts);
+  return { protocol, wire, url: url.href, egress_bytes: bytes + longer };
+}
+
+function openModel(whole: Whole, model: string, wish: Wish): OpenModel {
+  return {
+    ...{ model, ...wish, shown: needsOf(whole.body) },
+    as: (tier) => {
+      try {
+        return requestTo(whole, tier.model);
+      } catch (error) {
+        // What one model may cost can be bounded where that of another cannot.
+        if (error instanceof UnboundedError) return null;
+        throw error;
+      }
+    },
+  };
 }
 
 /** How many bytes a body has when it is written anew, as it is sent. */

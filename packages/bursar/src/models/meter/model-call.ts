@@ -17,26 +17,31 @@ export interface ModelAnswered<Value> {
 export async function callRead<Value>(
   meter: Meter,
   purse: Purse,
-  call: Pick<MeteredRequest, "protocol" | "wire" | "signal" | "wait_ms"> & Partial<Pick<MeteredRequest, "url">>,
-  effect: (held: Held) => Promise<ModelAnswered<Value>>,
+  call: Pick<MeteredRequest, "protocol" | "wire" | "signal" | "wait_ms" | "open"> &
+    Partial<Pick<MeteredRequest, "url">>,
+  effect: (held: Held, request: MeteredRequest) => Promise<ModelAnswered<Value>>,
 ): Promise<Metered<Value>> {
-  const metered = await meter.call<Came<Value>>(purse, { url: null, egress_bytes: 0, ...call }, async (held) => {
-    const hold = new CallHold(purse, held);
-    try {
-      const { value, counts } = await withPurse({ ...purse, hold }, () => effect(held));
-      if (hold.gone) return { value: { value }, usage: NOTHING_AT_ALL };
-      return counts === null ? { value: { value } } : { value: { value }, usage: held.usage(counts) };
-    } catch (error) {
-      if (hold.gone) return { value: { error }, usage: NOTHING_AT_ALL };
-      if (BudgetExceededError.from(error) !== null) {
-        // It was refused further down, before anything was sent: that was no attempt.
-        await hold.handDown();
-        return { value: { error }, usage: NOTHING_AT_ALL };
+  const metered = await meter.call<Came<Value>>(
+    purse,
+    { url: null, egress_bytes: 0, ...call },
+    async (held, request) => {
+      const hold = new CallHold(purse, held);
+      try {
+        const { value, counts } = await withPurse({ ...purse, hold }, () => effect(held, request));
+        if (hold.gone) return { value: { value }, usage: NOTHING_AT_ALL };
+        return counts === null ? { value: { value } } : { value: { value }, usage: held.usage(counts) };
+      } catch (error) {
+        if (hold.gone) return { value: { error }, usage: NOTHING_AT_ALL };
+        if (BudgetExceededError.from(error) !== null) {
+          // It was refused further down, before anything was sent: that was no attempt.
+          await hold.handDown();
+          return { value: { error }, usage: NOTHING_AT_ALL };
+        }
+        if (isUnsent(error) || isFree(statusOf(error))) return { value: { error }, usage: NOTHING_USED };
+        throw error;
       }
-      if (isUnsent(error) || isFree(statusOf(error))) return { value: { error }, usage: NOTHING_USED };
-      throw error;
-    }
-  });
+    },
+  );
   if (metered.kind !== "done") return metered;
   const { value: came, settled } = metered;
   return "error" in came

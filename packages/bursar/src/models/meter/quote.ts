@@ -3,6 +3,7 @@ import { writeAmount } from "../../core/dimension.js";
 import { STANDARD } from "../../core/dimensions.js";
 import type { BudgetAmounts } from "../../core/input.js";
 import type { Bound, Price } from "../prices/price.js";
+import type { Site } from "../reservations/site.js";
 import type { WireRequest } from "../wire/protocol.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import type { Seen } from "./meter.js";
@@ -11,6 +12,8 @@ import type { Seen } from "./meter.js";
 export interface Quote {
   readonly asked: Amounts;
   readonly least: Amounts;
+  /** What requests like it have used, all but a few, where that is less and is known. */
+  readonly learned?: Amounts;
 }
 
 /** What a request is quoted and charged by. */
@@ -23,6 +26,10 @@ export interface Terms {
   readonly wanted: number;
   /** How many bytes the request had when it came; 0 where nobody can tell. */
   readonly egress_bytes: number;
+  /** The place it comes from, where what is known of that counts. */
+  readonly site: Site | null;
+  /** Whether all of it is held, whatever is known. */
+  readonly full: boolean;
 }
 
 const ONE = 1 as Amount;
@@ -44,6 +51,16 @@ export function quoteOf({ wire, price, input, wanted, egress_bytes }: Terms): Qu
   };
   if (egress_bytes > 0) asked.network_egress_bytes = counted(egress_bytes + ADDED_BYTES);
   return { asked, least: { llm_output_tokens: counted(needed), cost_usd: cost(needed) } };
+}
+
+/** What a request is expected to need at most, of what can be cut; null when that is not known, or no less than it wants. */
+export function learnedOf({ wire, price, input, wanted, site, full }: Terms): Amounts | null {
+  const { caches, audio, least_output } = wire;
+  const upper = site?.upper ?? null;
+  if (upper === null || full) return null;
+  const output = Math.max(upper, least_output, 1);
+  if (output >= wanted) return null;
+  return { llm_output_tokens: counted(output), cost_usd: nanoUsd(price.most({ input, output, caches, audio })) };
 }
 
 /** What was granted may be less than what was wanted, of tokens and of money apart. */

@@ -2,6 +2,8 @@ import type { Model, ModelProvider } from "@openai/agents";
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { InputError, show } from "../../core/errors.js";
 import type { RefusalReport } from "../meter/refusal.js";
+import { needsOf } from "../tiers/needs.js";
+import { NO_WISH, readWish, type Wish } from "../tiers/wish.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";
 import { openaiModel } from "../wire/openai-models.js";
 import { OPENAI_RESPONSES } from "../wire/openai-responses.js";
@@ -114,6 +116,22 @@ function partOf(part: Json): Json {
 function toolOf(tool: Json): Json {
   if (!isObject(tool) || tool.type !== "hosted_tool") return tool;
   return { type: tool.name ?? null, ...objectOf(tool.providerData) };
+}
+
+/** What a request needs of a model. */
+export function needsOfAgents(request: AgentsRequest): ReadonlySet<string> {
+  const { tools, handoffs, input, outputType } = request;
+  const plain = JSON.parse(JSON.stringify({ tools: [...tools, ...handoffs], input })) as JsonObject;
+  return needsOf({ ...plain, text: { format: { type: typeof outputType === "object" ? "json_schema" : "text" } } });
+}
+
+/** What a caller says about the tier of a call, which stands among what is passed on and is not. */
+export function takeAgentsWish(request: AgentsRequest): { readonly wish: Wish; readonly request: AgentsRequest } {
+  const { modelSettings } = request;
+  const { bursar, ...providerData } = modelSettings.providerData ?? {};
+  if (bursar === undefined) return { wish: NO_WISH, request };
+  const wish = readWish(bursar, "modelSettings.providerData.bursar");
+  return { wish, request: { ...request, modelSettings: { ...modelSettings, providerData } } };
 }
 
 /** The same request, held to so many tokens of output and to a signal. */

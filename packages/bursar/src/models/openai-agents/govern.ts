@@ -8,7 +8,7 @@ import { governing } from "./governing.js";
 
 export interface GovernOptions extends MeterOptions, PaidBy {}
 
-const KEYS = ["budget", "output_tokens", "tokenizer", "prices", "assume", "clock"];
+const KEYS = ["budget", "output_tokens", "tokenizer", "reservations", "tiers", "prices", "assume", "clock"];
 
 /**
  * A provider of models for the OpenAI Agents SDK whose every call is paid for out of a budget, also those of agents that are used

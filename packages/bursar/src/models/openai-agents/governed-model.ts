@@ -1,12 +1,14 @@
 import { currentPurse, type Purse, withPurse } from "../../runtime/purse.js";
 import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
-import type { Held, Meter, Metered } from "../meter/meter.js";
+import type { Held, Meter, Metered, MeteredRequest } from "../meter/meter.js";
 import { callRead, type ModelAnswered } from "../meter/model-call.js";
 import { type PaidBy, purseFor } from "../meter/paid-by.js";
 import { ReaderLeft, Relay } from "../meter/relay.js";
 import { inRound } from "../meter/round.js";
 import { toldError } from "../meter/told-error.js";
 import { withinPurse } from "../meter/within-purse.js";
+import type { OpenModel } from "../tiers/open-model.js";
+import type { Tier } from "../tiers/tier-list.js";
 import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
 import { OPENAI_RESPONSES } from "../wire/openai-responses.js";
 import type { Protocol, WireRequest } from "../wire/protocol.js";
@@ -16,7 +18,9 @@ import {
   type AgentsRequest,
   type AgentsResponse,
   heldRequest,
+  needsOfAgents,
   readAgentsRequest,
+  takeAgentsWish,
 } from "./agents-request.js";
 import { type AgentsUsage, countsOf } from "./agents-usage.js";
 
@@ -29,6 +33,11 @@ export interface Governing extends PaidBy {
 
 type AgentsEvent = ReturnType<AgentsModel["getStreamedResponse"]> extends AsyncIterable<infer Event> ? Event : never;
 
+/** A call, as it is metered. */
+interface Calling extends Pick<MeteredRequest, "protocol" | "wire" | "open"> {
+  readonly request: AgentsRequest;
+}
+
 /** What was on its way when a stream was broken off is paid for too; so much is added to what was seen. */
 const SLACK_TOKENS = 256;
 
@@ -37,11 +46,19 @@ export class GovernedModel {
   private readonly target: AgentsModel;
   private readonly name: string;
   private readonly governing: Governing;
+  /** Gives the model of a tier, where it is left open which one is asked; null where it is not. */
+  private readonly tier: ((model: string) => Promise<AgentsModel>) | null;
 
-  constructor(target: AgentsModel, name: string, governing: Governing) {
+  constructor(
+    target: AgentsModel,
+    name: string,
+    governing: Governing,
+    tier: ((model: string) => Promise<AgentsModel>) | null = null,
+  ) {
     this.target = target;
     this.name = name;
     this.governing = governing;
+    this.tier = tier;
   }
 
   async getResponse(request: AgentsRequest): Promise<AgentsResponse> {
@@ -50,9 +67,10 @@ export class GovernedModel {
     if (currentPurse()?.metered === true) return target.getResponse(request);
     const purse = await inRound(purseFor(governing));
     if (governing.wired) return withPurse(purse, () => target.getResponse(request)).catch(rethrow);
-    const wire = this.read(request, false);
-    const metered = await this.call(purse, request, wire, async (held) => {
-      const value = await target.getResponse(heldRequest(request, target, this.name, held));
+    const called = this.calling(request, false);
+    const metered = await this.call(purse, request, called, async (held, made) => {
+      const { model, held: sent } = await this.made(called, held, made);
+      const value = await model.getResponse(sent);
       return { value, counts: countsOf(value.usage) };
     });
     return answerOf(metered);
@@ -63,11 +81,11 @@ export class GovernedModel {
     if (currentPurse()?.metered === true) return yield* target.getStreamedResponse(request);
     const purse = await inRound(purseFor(governing));
     if (governing.wired) return yield* refusalsOf(withinPurse(purse, () => target.getStreamedResponse(request)));
-    const wire = this.read(request, true);
+    const called = this.calling(request, true);
     const relay = new Relay<AgentsEvent>();
-    const metered = this.call(purse, request, wire, async (held) => {
-      const events = target.getStreamedResponse(heldRequest(request, target, this.name, held));
-      return { value: null, counts: await passOn(events, relay, wire, held) };
+    const metered = this.call(purse, request, called, async (held, made) => {
+      const { model, held: sent } = await this.made(called, held, made);
+      return { value: null, counts: await passOn(model.getStreamedResponse(sent), relay, made.wire, held) };
     });
     metered.then(
       (outcome) => relay.end(errorOf(outcome)),
@@ -81,19 +99,34 @@ export class GovernedModel {
     }
   }
 
-  private read(request: AgentsRequest, stream: boolean): WireRequest {
+  /** A call as it is metered, without what is meant for us alone. */
+  private calling(given: AgentsRequest, stream: boolean): Calling {
+    const { wish, request } = takeAgentsWish(given);
     const wire = readAgentsRequest(this.name, request, stream);
     if ("code" in wire) throw new BudgetExceededError(wire);
-    return wire;
+    if (this.tier === null) return { request, ...pricedAs(wire) };
+    const as = (tier: Tier): MeteredRequest | null => {
+      const each = readAgentsRequest(tier.model, request, stream);
+      return "code" in each ? null : { ...pricedAs(each), url: null, egress_bytes: 0 };
+    };
+    const open: OpenModel = { model: this.name, ...wish, shown: needsOfAgents(request), as };
+    return { request, ...pricedAs(wire), open };
+  }
+
+  /** The model that a call is made to, and the request as it gets it. */
+  private async made({ request }: Calling, held: Held, { chosen }: MeteredRequest) {
+    const name = chosen?.model ?? this.name;
+    const model = chosen === undefined || this.tier === null ? this.target : await this.tier(name);
+    return { model, held: heldRequest(request, model, name, held) };
   }
 
   private call<Value>(
     purse: Purse,
     { signal }: AgentsRequest,
-    wire: WireRequest,
-    effect: (held: Held) => Promise<ModelAnswered<Value>>,
+    { request: _, ...priced }: Calling,
+    effect: (held: Held, request: MeteredRequest) => Promise<ModelAnswered<Value>>,
   ): Promise<Metered<Value>> {
-    const call = { ...pricedAs(wire), ...(signal !== undefined && { signal }) };
+    const call = { ...priced, ...(signal !== undefined && { signal }) };
     return callRead(this.governing.meter, purse, call, effect);
   }
 }

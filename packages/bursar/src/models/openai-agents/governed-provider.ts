@@ -15,7 +15,18 @@ export interface GovernedProviderOptions extends GovernedFetchOptions, ProviderO
 }
 
 const CLIENT_KEYS = ["apiKey", "baseURL", "organization", "project", "maxRetries"] as const;
-const WIRE_KEYS = ["budget", "fetch", "wait_ms", "output_tokens", "tokenizer", "prices", "assume", "clock"];
+const WIRE_KEYS = [
+  "budget",
+  "fetch",
+  "wait_ms",
+  "output_tokens",
+  "tokenizer",
+  "reservations",
+  "tiers",
+  "prices",
+  "assume",
+  "clock",
+];
 
 /**
  * OpenAI's models for the Agents SDK, metered on the wire: every request counts, also those that the client sends again by itself.

@@ -4,8 +4,11 @@ import { GovernedModel, type Governing } from "./governed-model.js";
 /** The same provider, with governed models. Everything else it can do stays as it is, also what it keeps to itself. */
 export function governing<Provider extends AgentsProvider>(provider: Provider, how: Governing): Provider {
   const getModel = async (name?: string): Promise<AgentsModel> => {
-    const model = await provider.getModel(name);
-    return over(model, new GovernedModel(model, name || ownName(model), how));
+    // Who meters on the wire leaves it open there too.
+    const list = how.wired || name === undefined ? null : (how.meter.listFor(name)?.tiers ?? null);
+    const model = await provider.getModel(list?.[0]?.model ?? name);
+    const open = list === null ? null : (tier: string) => Promise.resolve(provider.getModel(tier));
+    return over(model, new GovernedModel(model, name || ownName(model), how, open));
   };
   return over(provider, { getModel });
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Amounts } from "../../core/amount.js";
 import type { BudgetId } from "../../core/budget.js";
 import { checkOperation } from "../../core/check.js";
+import { cutTo } from "../../core/cut.js";
 import { InputError, show } from "../../core/errors.js";
 import { checkKeys, checkWait } from "../../core/fields.js";
 import type {
@@ -214,7 +215,7 @@ export class LeasingStore extends StoreOver {
     const asked = this.tied(operation.asked);
     const known = this.find(operation.call)?.call ?? this.settledCalls.get(operation.call);
     if (known !== undefined)
-      return repeatedReserve(asCall(known, operation.budget), operation.budget, asked, operation.least);
+      return repeatedReserve(asCall(known, operation.budget), operation.budget, asked, operation);
     const line = this.lines.get(operation.budget) as Line;
     return (await this.serve(operation, asked)) ?? line.wait(operation, asked);
   }
@@ -222,13 +223,16 @@ export class LeasingStore extends StoreOver {
   /** Admits a call from a slice, once the log has it. */
   private async serve(operation: ReserveOperation, asked: Amounts): Promise<OutcomeOf<ReserveOperation> | null> {
     const holder = this.holders.get(operation.budget) as Holder;
-    const slice = holder.sliceFor(asked);
+    const { call: id, kind, learned } = operation;
+    const modest = learned === undefined ? asked : cutTo(asked, learned);
+    const whole = holder.sliceFor(asked);
+    // What a slice has no room for may fit into it all the same, by what calls like it have used so far.
+    const slice = whole ?? (modest === asked ? null : holder.sliceFor(modest));
     if (slice === null) return null;
-    const { call: id, kind } = operation;
     const call: SlicedCall = {
       id,
       kind,
-      asked: { ...asked },
+      asked: { ...(whole === null ? modest : asked) },
       charged: null,
       reported: {},
       estimate: {},

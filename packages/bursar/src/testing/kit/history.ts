@@ -3,11 +3,13 @@ import type { Amount, Amounts } from "../../core/amount.js";
 import { Operations } from "../../core/apply.js";
 import type { Grant, Opening } from "../../core/children.js";
 import { MemoryBooks } from "../../core/memory-books.js";
-import type { Operation } from "../../core/operation.js";
+import type { Operation, ReserveOperation } from "../../core/operation.js";
 import { sha256Hex } from "../../runtime/crypto.js";
 import type { Case, Scene } from "./scene.js";
 
-const SEEDS = 20;
+const SEEDS = 30;
+/** From this one on, calls may be held to less than they ask for. */
+const CUT_FROM = 20;
 const STEPS = 60;
 const SUMS = ["steps", "cost_usd", "emails_sent"];
 
@@ -38,7 +40,9 @@ async function live(scene: Scene, seed: number): Promise<void> {
     { op: "open", parent: null, opening: { id: `root-${seed}`, scope: "shared", grant: limits(random, 60) } },
   ]);
   for (let step = 0; step < STEPS; step++) {
-    const list = Array.from({ length: 1 + random(2) }, () => next(random, budgets, calls, scene));
+    const list = Array.from({ length: 1 + random(2) }, () => next(random, budgets, calls, scene)).map((each) =>
+      each.op === "reserve" && seed > CUT_FROM ? { ...each, ...cuts(random, each.asked) } : each,
+    );
     await both(list);
     if (random(4) === 0) scene.clock.advance(random(40));
   }
@@ -81,6 +85,13 @@ function next(random: Random, budgets: string[], calls: string[], scene: Scene):
       return { op: "reserve", budget, call: id, kind, asked: amounts(random, 12), expires };
     }
   }
+}
+
+/** What a call may be cut to: what is left, what was learned, or both. */
+function cuts(random: Random, asked: Amounts): Partial<Pick<ReserveOperation, "least" | "learned">> {
+  const part = (): Amounts =>
+    Object.fromEntries(Object.entries(asked).map(([id, amount]) => [id, random(amount + 1) as Amount]));
+  return { ...(random(2) === 0 && { least: part() }), ...(random(2) === 0 && { learned: part() }) };
 }
 
 /** Every way in which a budget can be opened. */

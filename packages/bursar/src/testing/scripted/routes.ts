@@ -28,3 +28,9 @@ export function routeTo(method: string, path: string): Route | null {
   const id = rest.slice("/models/".length);
   return { kind: "models", id: id === "" ? null : id };
 }
+
+/** The way to an answer that a path stands for; null when it stands for anything else. */
+export function answerRoute(path: string): Extract<Route, { kind: "answer" }> | null {
+  const route = routeTo("POST", path);
+  return route?.kind === "answer" ? route : null;
+}

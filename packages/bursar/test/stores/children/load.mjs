@@ -66,13 +66,24 @@ class Caller {
   asking() {
     const expires = Date.now() + (this.random() < 0.3 ? 5 + Math.floor(this.random() * 40) : FAR_MS);
     const kind = this.random() < 0.5 ? "model" : "tool";
-    return { op: "reserve", budget: this.budget(), call: this.id("call"), kind, asked: this.amounts(), expires };
+    const asking = {
+      op: "reserve",
+      budget: this.budget(),
+      call: this.id("call"),
+      kind,
+      asked: this.amounts(),
+      expires,
+    };
+    if (kind !== "model" || asking.budget !== "tight") return asking;
+    // A model's answer could be long, and can be cut: to what is left, or to what was learned about others like it.
+    const { steps, cost_usd } = asking.asked;
+    return { ...asking, asked: { steps, cost_usd: 2 * DOLLAR }, least: { cost_usd: 1 }, learned: { cost_usd } };
   }
 
   reserve() {
     const asking = this.asking();
-    const then = ([{ decision }]) => {
-      if (decision.kind === "admitted") this.holds.push(asking);
+    const then = ([{ decision, granted }]) => {
+      if (decision.kind === "admitted") this.holds.push({ ...asking, asked: granted });
     };
     return { operations: [asking], then };
   }
@@ -139,9 +150,20 @@ class Caller {
 }
 
 /** What the parent needs of an outcome in order to hold the store to it. */
-function brief({ op, decision, budget, charged, repeated, links, document, entry, result, calls }) {
+function brief({ op, decision, granted, budget, charged, repeated, links, document, entry, result, calls }) {
   const kind = decision?.kind ?? result?.kind;
-  return { op, kind, charged, repeated, links, document, entry, calls, opened: budget === null ? null : budget?.id };
+  return {
+    op,
+    kind,
+    granted,
+    charged,
+    repeated,
+    links,
+    document,
+    entry,
+    calls,
+    opened: budget === null ? null : budget?.id,
+  };
 }
 
 async function drive({ store, address, place }) {

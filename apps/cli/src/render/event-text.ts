@@ -1,0 +1,68 @@
+import type { Json, JsonObject, Link } from "bursar";
+import { roundFigure } from "./estimate.js";
+import { objectOf } from "./object.js";
+import { runFigure, runFigures } from "./run-figures.js";
+import { clip, harmless } from "./style.js";
+
+const LONGEST = 60;
+
+/** What was decided to spend less, in a sentence each; null for all other links. */
+export function foresightText({ action_type, data }: Pick<Link, "action_type" | "data">): string | null {
+  return TEXTS[action_type]?.(data) ?? null;
+}
+
+const TEXTS: Readonly<Record<string, (data: JsonObject) => string>> = {
+  RunEstimated: estimated,
+  TierSwitched: ({ from, to, reason }) => {
+    const before = from === null || from === undefined ? "" : `${tier(from)} → `;
+    return `model ${before}${tier(to)}${because(reason)}`;
+  },
+  Batched: ({ model, quote_usd, full_quote_usd }) => {
+    const prices = `up to ${bare("cost_usd", quote_usd)} instead of ${bare("cost_usd", full_quote_usd)}`;
+    return `a call to ${short(model)} waits in a batch of the provider, ${prices}`;
+  },
+  Saved: ({ kind, saved_usd }) => {
+    const how = HOW[String(kind)] ?? "";
+    return saved_usd === 0 ? `a request is saved${how}` : `saved ${bare("cost_usd", saved_usd)}${how}`;
+  },
+};
+
+/** What has made a call cheaper, or unnecessary. */
+const HOW: Readonly<Record<string, string>> = {
+  in_flight: ": the same call was under way, and both got its answer",
+  cache: ": the answer was kept from before",
+  batch: ": it could wait, at the price of a batch",
+  embeddings: ": sent together with others",
+};
+
+function estimated({ dimensions, fits, preflight }: JsonObject): string {
+  const parts = Object.entries(objectOf(dimensions)).map(([id, value]) => {
+    const { median, upper } = objectOf(value);
+    return `${harmless(id)} about ${rough(id, median)}, up to ${rough(id, upper)}`;
+  });
+  if (parts.length === 0) return "nobody knows what it will take";
+  const unfit = fits === false ? `, which does not fit (${short(preflight)})` : "";
+  return `expected${unfit}: ${parts.join("; ")}`;
+}
+
+function bare(id: string, value: Json | undefined): string {
+  return typeof value === "number" ? runFigure(id, value) : "?";
+}
+
+function rough(id: string, value: Json | undefined): string {
+  return typeof value === "number" ? roundFigure(id, value) : "?";
+}
+
+function tier(value: Json | undefined): string {
+  const { model, quote } = objectOf(value);
+  const figures = runFigures(objectOf(quote), ["steps", "llm_input_tokens", "llm_output_tokens"]);
+  return `${short(model)}${figures === "" ? "" : ` (${figures})`}`;
+}
+
+function because(reason: Json | undefined): string {
+  return typeof reason === "string" && reason !== "" ? `: ${clip(harmless(reason), 2 * LONGEST)}` : "";
+}
+
+function short(value: Json | undefined): string {
+  return typeof value === "string" ? clip(harmless(value), LONGEST) : "?";
+}

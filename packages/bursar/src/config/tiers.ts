@@ -1,0 +1,152 @@
+import type { HysteresisOptions, TierListOptions, TierOptions, TiersOptions } from "../ports/tiers.js";
+import { describeField, type Field, pathOf } from "./field.js";
+import { aboutKey, asMap, asText, keyed, offer, type Reading } from "./reading.js";
+
+const NAME = /^[\w.-]{1,100}$/;
+const NAME_RULE = '1 to 100 letters, digits, ".", "_" and "-"';
+const MOST_TIERS = 32;
+const MOST_LISTS = 100;
+
+/**
+ * Reads lists of models, the best first, that requests for `bursar/<name>` are chosen from:
+ * `tiers: { lists: { auto: { floor: small, tiers: [{ name: large, model: gpt-5 }, { name: small, model: gpt-5-mini }] } } }`. What
+ * the models cost is not looked up here: `checkTiers` of `bursar/models` does, with the prices that are used.
+ */
+export function readTiers(reading: Reading, field: Field): TiersOptions {
+  const fields = keyed(reading, field, ["enabled", "lists"]);
+  const enabled = fields.get("enabled");
+  const lists = fields.get("lists");
+  if (lists === undefined && field.kind === "map") reading.report(field, "has no lists; add one, such as auto");
+  const flag = enabled === undefined ? null : readFlag(reading, enabled);
+  return {
+    lists: lists === undefined ? {} : readLists(reading, lists),
+    ...(flag !== null && { enabled: flag }),
+  };
+}
+
+function readLists(reading: Reading, field: Field): Readonly<Record<string, TierListOptions>> {
+  const map = asMap(reading, field, "of names and lists of tiers");
+  const members = map?.members ?? [];
+  if (map !== null && (members.length === 0 || members.length > MOST_LISTS)) {
+    reading.report(field, `has ${members.length} lists; allowed: 1 to ${MOST_LISTS}`);
+  }
+  const lists: Record<string, TierListOptions> = {};
+  for (const member of members.slice(0, MOST_LISTS)) {
+    if (NAME.test(member.key)) lists[member.key] = readList(reading, member.value);
+    else reading.report(aboutKey(member), `is no name of a list; allowed: ${NAME_RULE}`);
+  }
+  return lists;
+}
+
+function readList(reading: Reading, field: Field): TierListOptions {
+  const fields = keyed(reading, field, ["tiers", "floor", "when_none_fits", "hysteresis"]);
+  const listed = fields.get("tiers");
+  if (listed === undefined && field.kind === "map") reading.report(field, "has no tiers; add them, the best first");
+  const tiers = listed === undefined ? [] : readListed(reading, listed);
+  const names = tiers.map(({ name }) => name);
+  const floor = fields.get("floor");
+  const lowest = floor === undefined ? null : asText(reading, floor, "the name of a tier");
+  if (floor !== undefined && lowest !== null && !names.includes(lowest)) {
+    reading.report(floor, () => `is ${describeField(floor)}, which is no tier of this list; ${offer(lowest, names)}`);
+  }
+  const unfit = fields.get("when_none_fits");
+  const said = unfit === undefined ? null : asText(reading, unfit, "pause or stop");
+  if (unfit !== undefined && said !== null && said !== "pause" && said !== "stop") {
+    reading.report(unfit, `is ${describeField(unfit)}; allowed: pause or stop`);
+  }
+  const hysteresis = fields.get("hysteresis");
+  return {
+    tiers,
+    ...(lowest !== null && { floor: lowest }),
+    ...((said === "pause" || said === "stop") && { when_none_fits: said }),
+    ...(hysteresis !== undefined && { hysteresis: readHysteresis(reading, hysteresis) }),
+  };
+}
+
+function readListed(reading: Reading, field: Field): readonly TierOptions[] {
+  if (field.kind !== "list" || field.items.length === 0 || field.items.length > MOST_TIERS) {
+    reading.report(field, `is ${describeField(field)}; allowed: a list of 1 to ${MOST_TIERS} tiers, the best first`);
+    return [];
+  }
+  const seen = new Set<string>();
+  return field.items.flatMap((item) => {
+    const tier = readTier(reading, item);
+    if (tier === null) return [];
+    if (seen.has(tier.name)) reading.report(item, `names ${tier.name} again; allowed: each name once`);
+    seen.add(tier.name);
+    return [tier];
+  });
+}
+
+function readTier(reading: Reading, field: Field): TierOptions | null {
+  const fields = keyed(reading, field, ["name", "model", "quality", "capabilities", "context_window"]);
+  const name = needed(reading, field, fields, "name");
+  const model = needed(reading, field, fields, "model");
+  if (name !== null && !NAME.test(name.text)) {
+    reading.report(name.field, `is ${describeField(name.field)}; allowed: ${NAME_RULE}`);
+  }
+  if (model?.text.startsWith("bursar/"))
+    reading.report(model.field, "is a list; allowed: a model as its provider names it");
+  const quality = readNumber(reading, fields.get("quality"), { whole: false, least: Number.NEGATIVE_INFINITY });
+  const window = readNumber(reading, fields.get("context_window"), { whole: true, least: 1 });
+  const capabilities = fields.get("capabilities");
+  if (name === null || model === null) return null;
+  return {
+    ...{ name: name.text, model: model.text },
+    ...(quality !== null && { quality }),
+    ...(capabilities !== undefined && { capabilities: readNames(reading, capabilities) }),
+    ...(window !== null && { context_window: window }),
+  };
+}
+
+function needed(reading: Reading, field: Field, fields: ReadonlyMap<string, Field>, key: string) {
+  const found = fields.get(key);
+  if (found === undefined) {
+    if (field.kind === "map") reading.report(field, `has no ${key}; add it`);
+    return null;
+  }
+  const text = asText(reading, found, key === "name" ? "a name for the tier" : "a model as its provider names it");
+  return text === null ? null : { field: found, text };
+}
+
+function readNames(reading: Reading, field: Field): readonly string[] {
+  if (field.kind !== "list") {
+    reading.report(field, `is ${describeField(field)}; allowed: a list of capabilities, such as [tools, images]`);
+    return [];
+  }
+  return field.items.flatMap((item, index) => {
+    const about = { ...item, path: item.path === "" ? pathOf(field.path, String(index)) : item.path };
+    const text = asText(reading, about, "the name of a capability");
+    if (text !== null && !NAME.test(text)) reading.report(about, `is ${describeField(item)}; allowed: ${NAME_RULE}`);
+    return text === null ? [] : [text];
+  });
+}
+
+function readHysteresis(reading: Reading, field: Field): HysteresisOptions {
+  const fields = keyed(reading, field, ["calls", "margin"]);
+  const calls = readNumber(reading, fields.get("calls"), { whole: true, least: 1, most: 1_000_000 });
+  const margin = readNumber(reading, fields.get("margin"), { whole: false, least: 0, most: 100 });
+  return { ...(calls !== null && { calls }), ...(margin !== null && { margin }) };
+}
+
+function readNumber(
+  reading: Reading,
+  field: Field | undefined,
+  { whole, least, most = Number.MAX_SAFE_INTEGER }: { whole: boolean; least: number; most?: number },
+): number | null {
+  if (field === undefined) return null;
+  const value = field.kind === "scalar" ? field.value : null;
+  const fits = typeof value === "number" && Number.isFinite(value) && value >= least && value <= most;
+  if (fits && (!whole || Number.isSafeInteger(value))) return value;
+  const kind = whole ? "a whole number" : "a number";
+  const from = least === Number.NEGATIVE_INFINITY ? "" : ` from ${least}`;
+  const to = most === Number.MAX_SAFE_INTEGER ? "" : ` to ${most}`;
+  reading.report(field, `is ${describeField(field)}; allowed: ${kind}${from}${to}`);
+  return null;
+}
+
+function readFlag(reading: Reading, field: Field): boolean | null {
+  if (field.kind === "scalar" && typeof field.value === "boolean") return field.value;
+  reading.report(field, `is ${describeField(field)}; allowed: true or false`);
+  return null;
+}

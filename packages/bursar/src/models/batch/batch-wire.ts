@@ -1,0 +1,116 @@
+import type { JsonObject } from "../../core/chain/canonical.js";
+import { isFree, isUnsent } from "../meter/answer-status.js";
+import { bodyOf, shortened } from "../response.js";
+import { parsedObject } from "../wire/json-object.js";
+import { WireFailure } from "./wire-failure.js";
+
+export interface BatchWireOptions {
+  /** The base of all paths, without a slash at its end. */
+  readonly base: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly apiKey: string | null;
+  /** How long one request may take. */
+  readonly timeout_ms: number;
+  readonly fetch: typeof fetch;
+}
+
+/** No answer of a model is longer. */
+const LONGEST_LINE = 64 * 1024 * 1024;
+const MOST_BYTES = 1024 * 1024 * 1024;
+/** Of these it is certain that nothing was done, and they pass. */
+const BUSY: ReadonlySet<number> = new Set([429, 503, 529]);
+
+/** The way to a provider's interface for batches. */
+export class BatchWire {
+  private readonly options: BatchWireOptions;
+
+  constructor(options: BatchWireOptions) {
+    this.options = options;
+  }
+
+  get(path: string, signal: AbortSignal): Promise<JsonObject> {
+    return this.json(path, { method: "GET" }, signal);
+  }
+
+  post(path: string, body: JsonObject, signal: AbortSignal, key?: string): Promise<JsonObject> {
+    const named = key === undefined ? {} : { "idempotency-key": key };
+    const headers = { "content-type": "application/json", ...named };
+    return this.json(path, { method: "POST", headers, body: JSON.stringify(body) }, signal);
+  }
+
+  upload(path: string, form: FormData, signal: AbortSignal): Promise<JsonObject> {
+    return this.json(path, { method: "POST", body: form }, signal);
+  }
+
+  /** The objects of a file with one on each line. A line that holds none is passed over. */
+  async *lines(path: string, signal: AbortSignal): AsyncGenerator<JsonObject> {
+    const { timeout_ms } = this.options;
+    const stop = AbortSignal.any([signal, AbortSignal.timeout(timeout_ms)]);
+    const response = await this.send(path, { method: "GET" }, stop);
+    try {
+      yield* objectsIn(response);
+    } catch (error) {
+      throw error instanceof WireFailure ? error : this.explained(error);
+    }
+  }
+
+  private async json(path: string, init: RequestInit, signal: AbortSignal): Promise<JsonObject> {
+    const stop = AbortSignal.any([signal, AbortSignal.timeout(this.options.timeout_ms)]);
+    const response = await this.send(path, init, stop);
+    const text = await bodyOf(response).catch((error: unknown) => {
+      throw this.explained(error);
+    });
+    const body = parsedObject(text);
+    if (body !== null) return body;
+    throw new WireFailure("unknown", `the provider answered ${response.status} with no object`, response.status);
+  }
+
+  private async send(path: string, init: RequestInit, signal: AbortSignal): Promise<Response> {
+    const { base, headers, fetch: send, apiKey } = this.options;
+    const all = { accept: "application/json", ...headers, ...(init.headers as Record<string, string> | undefined) };
+    let response: Response;
+    try {
+      // Whoever is redirected would carry the key somewhere else.
+      response = await send(`${base}${path}`, { ...init, headers: all, redirect: "error", signal });
+    } catch (error) {
+      throw this.explained(error);
+    }
+    if (response.ok) return response;
+    const said = shortened(await bodyOf(response).catch(() => ""), apiKey);
+    const { status } = response;
+    const message = `the provider answered ${status}${said === "" ? "" : `: ${said}`}`;
+    const kind = BUSY.has(status) ? "busy" : isFree(status) ? "refused" : "unknown";
+    throw new WireFailure(kind, message, status);
+  }
+
+  private explained(error: unknown): WireFailure {
+    const { base, apiKey } = this.options;
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const why = shortened(cause instanceof Error ? cause.message : String(cause), apiKey);
+    const { origin } = new URL(base);
+    return new WireFailure(isUnsent(error) ? "busy" : "unknown", `the connection to ${origin} failed: ${why}`);
+  }
+}
+
+async function* objectsIn({ body }: Response): AsyncGenerator<JsonObject> {
+  if (body === null) return;
+  const decoder = new TextDecoder();
+  let rest = "";
+  let size = 0;
+  for await (const piece of body as unknown as AsyncIterable<Uint8Array>) {
+    size += piece.length;
+    rest += decoder.decode(piece, { stream: true });
+    if (size > MOST_BYTES || rest.length > LONGEST_LINE) {
+      throw new WireFailure("unknown", `the provider sends results without end`);
+    }
+    const lines = rest.split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) yield* objectIn(line);
+  }
+  yield* objectIn(rest + decoder.decode());
+}
+
+function* objectIn(line: string): Generator<JsonObject> {
+  const object = line.trim() === "" ? null : parsedObject(line);
+  if (object !== null) yield object;
+}

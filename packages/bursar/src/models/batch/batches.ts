@@ -1,0 +1,291 @@
+import type { Json } from "../../core/chain/canonical.js";
+import { StaleError } from "../../core/document.js";
+import { InputError, show } from "../../core/errors.js";
+import { explainDecision } from "../../core/explain.js";
+import type { Batches as BatchesPort, BatchTerms } from "../../ports/batches.js";
+import type { Store } from "../../ports/store.js";
+import type { Timer } from "../../ports/timer.js";
+import {
+  BATCH_HOLD_MS,
+  type BatchItem,
+  findItem,
+  giveUpItem,
+  itemNamed,
+  itemOver,
+  newItem,
+  putItem,
+  recordBatched,
+} from "../../runs/batch-item.js";
+import { RunError, readError } from "../../runs/error.js";
+import { newName } from "../../runtime/names.js";
+import type { Purse } from "../../runtime/purse.js";
+import { systemTimer } from "../../runtime/system-clock.js";
+import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
+import { mostOf } from "../meter/quote.js";
+import { reportDecision } from "../meter/refusal.js";
+import { openPrices, statedPrices } from "../prices/open-prices.js";
+import type { PriceBook } from "../prices/price.js";
+import { howToPrice } from "../prices/stated-price.js";
+import {
+  type BatchesOptions,
+  type Pace,
+  type RequestDefaults,
+  readDefaults,
+  readPace,
+  readProvider,
+} from "./batch-options.js";
+import { batchFactor, batchPrice } from "./batch-price.js";
+import type { BatchProvider } from "./batch-provider.js";
+import { dueOf } from "./due.js";
+import { Rounds } from "./rounds.js";
+import { Settling } from "./settling.js";
+import { Turn } from "./turn.js";
+
+export interface BatchCallOptions {
+  /** A name of its own. Called again under the same, after a crash as well, it is the same call; its answer is kept until `forget`. */
+  readonly id?: string;
+  /** Gives the call up. */
+  readonly signal?: AbortSignal;
+}
+
+/** How often whoever waits looks for an answer. */
+const LOOK_MS = 1000;
+/** How often it is looked at most whether something is due. */
+const IDLE_MS = 5000;
+/** While one request is under way, and another is made ready, the turn must not run out. */
+const TURN_REQUESTS = 4;
+const LONGEST_NAME = 200;
+
+/** Model calls that can wait: collected, sent as batches, and answered when the provider has had the time. */
+export class Batches implements BatchesPort, AsyncDisposable {
+  private readonly store: Store;
+  private readonly timer: Timer;
+  private readonly outlet: string;
+  private readonly provider: BatchProvider;
+  private readonly pace: Pace;
+  private readonly defaults: RequestDefaults;
+  private readonly factor: number;
+  private readonly worker: string;
+  private readonly rounds: Rounds;
+  private readonly options: BatchesOptions;
+  private readonly closing = new AbortController();
+  private opened: Promise<PriceBook> | null = null;
+  private rounding: Promise<void> | null = null;
+  /** Before this, nothing is looked for. */
+  private next = 0;
+
+  constructor(options: BatchesOptions) {
+    this.pace = readPace(options);
+    this.defaults = readDefaults(options);
+    this.provider = readProvider(options, this.pace.timeout_ms);
+    const { store, timer = systemTimer, price_factor, name } = options;
+    this.options = options;
+    this.store = store;
+    this.timer = timer;
+    this.factor = batchFactor(price_factor, this.provider.name, this.provider.isHome);
+    this.outlet = `${this.provider.name} ${new URL(this.provider.url).host}${name === undefined ? "" : ` ${name}`}`;
+    this.worker = options.worker ?? newName(store.clock.now().instant);
+    const book = () => this.book();
+    const { outlet, provider, pace, factor } = this;
+    const settling = new Settling({ store, provider, factor, book });
+    this.rounds = new Rounds({ store, outlet, provider, pace, settling });
+  }
+
+  async terms(request: Json): Promise<BatchTerms> {
+    const { model, body, input_tokens, output_tokens, caches } = this.provider.request(request, this.defaults);
+    const price = (await this.book()).find(model, this.provider);
+    if (price === null) {
+      const message = `there is no price for the model ${show(model)}, so it is not called; ${howToPrice(model)}`;
+      throw new RunError("unknown_price", message, { model });
+    }
+    const bound = { input: input_tokens, output: output_tokens, caches, audio: false };
+    const { name: provider } = this.provider;
+    const asked = mostOf(bound, batchPrice(price, this.factor));
+    return { outlet: this.outlet, provider, model, body, asked, full_usd: mostOf(bound, price).cost_usd ?? 0 };
+  }
+
+  async round({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    // One after the other: two at once would only be in each other's way.
+    this.rounding ??= this.work(signal).finally(() => {
+      this.rounding = null;
+    });
+    return this.rounding;
+  }
+
+  /**
+   * Makes a call that can wait, and waits for it. It throws `BudgetExceededError` when it does not fit, and a `RunError` when
+   * nothing came of it.
+   *
+   * @example
+   * ```ts
+   * const batches = openBatches({ store, provider: "openai", model: "gpt-5", apiKey });
+   * const answer = await batches.call(purse, { prompt: "Sum this up: …" }, { id: "report-7" });
+   * ```
+   */
+  async call(purse: Purse, request: Json, options: BatchCallOptions = {}): Promise<Json> {
+    const id = await this.hand(purse, request, options);
+    try {
+      return await this.answer(id, options);
+    } finally {
+      if (options.id === undefined) await this.forget(id);
+    }
+  }
+
+  /** Hands a call over, and tells what it is called; who wants the answer asks for it under that name, from any process. */
+  async hand(purse: Purse, request: Json, { id, signal }: BatchCallOptions = {}): Promise<string> {
+    signal?.throwIfAborted();
+    const at = this.store.clock.now().instant;
+    const name = checkName(id ?? newName(at));
+    const known = await findItem(this.store, itemNamed(name));
+    if (known !== null && known.status !== "asking") return name;
+    const terms = await this.terms(request);
+    const call = `${name}@${newName(at)}`;
+    const about = { id: itemNamed(name), status: "asking", call, budget: purse.budget, run: null, at } as const;
+    // Written down before anything is held, so that whoever finds it knows what to give back.
+    const version = known?.version ?? 0;
+    if (known !== null) await purse.store.apply([{ op: "release", call: known.call }]).catch(() => {});
+    const item: BatchItem = { ...newItem(terms, about), version };
+    await this.store.apply([putItem(item)]);
+    await this.admit(purse, { ...item, version: version + 1 }, terms, signal);
+    return name;
+  }
+
+  /** The answer to a call that was handed over, when it is there. */
+  async answer(name: string, { signal }: Pick<BatchCallOptions, "signal"> = {}): Promise<Json> {
+    const id = itemNamed(name);
+    for (;;) {
+      const item = await findItem(this.store, id);
+      if (item === null) throw new InputError("id", `${show(name)} is no call that was handed over`);
+      if (item.answered !== null) {
+        if ("error" in item.answered) throw readError(item.answered.error);
+        return item.answered.value;
+      }
+      if (item.status === "over" || item.status === "given_up") {
+        throw new RunError("batch_lost", `call ${name} was given up, or its answer forgotten`);
+      }
+      if (signal?.aborted) {
+        await giveUpItem(this.store, id);
+        throw signal.reason;
+      }
+      // Whoever waits may as well do what is due; another process may do so meanwhile.
+      await this.round().catch(() => {});
+      await this.rest(signal);
+    }
+  }
+
+  /** The answer is not needed any longer. */
+  async forget(name: string): Promise<void> {
+    const item = await findItem(this.store, itemNamed(name));
+    if (item?.status === "over" && item.answered !== null) {
+      await this.store.apply([itemOver(item)]).catch((error: unknown) => {
+        if (!(error instanceof StaleError)) throw error;
+      });
+    } else if (item !== null) await giveUpItem(this.store, item.id);
+  }
+
+  /** Ends what is under way here. What was handed over is the store's, and goes on elsewhere or later. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.closing.abort(new RunError("closed", "these batches were closed"));
+    await this.rounding?.catch(() => {});
+  }
+
+  private async admit(
+    purse: Purse,
+    item: BatchItem,
+    terms: BatchTerms,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { gate, store, wait_ms } = purse;
+    const call = {
+      ...({ budget: item.budget, call_id: item.call, capability_id: `llm:${item.model}`, kind: "model" } as const),
+      ...{ asked: terms.asked, expires_ms: BATCH_HOLD_MS },
+      ...(signal !== undefined && { signal }),
+      ...(wait_ms !== undefined && { wait_ms }),
+    };
+    const decision = await gate.admit(call).catch(async (error: unknown) => {
+      await this.drop(item);
+      throw error;
+    });
+    if (decision.kind === "admitted") return this.queue(item);
+    await this.drop(item);
+    const message = explainDecision(decision, store.dimensions);
+    purse.refused?.(decision, message);
+    throw new BudgetExceededError(reportDecision(decision, message, store.dimensions));
+  }
+
+  private async queue(item: BatchItem): Promise<void> {
+    const waiting: BatchItem = { ...item, status: "waiting" };
+    await this.store.apply([putItem(waiting), recordBatched(waiting)]).catch(async (error: unknown) => {
+      if (!(error instanceof StaleError)) throw error;
+      // Somebody else has handed it over under the same name, so that this reservation is one too many.
+      await this.store.apply([{ op: "release", call: item.call }]);
+    });
+  }
+
+  /** Nothing was handed over, and nothing is held. */
+  private async drop(item: BatchItem): Promise<void> {
+    await this.store.apply([itemOver(item)]).catch((error: unknown) => {
+      if (!(error instanceof StaleError)) throw error;
+    });
+  }
+
+  private async work(signal: AbortSignal | undefined): Promise<void> {
+    const now = this.store.clock.now().instant;
+    if (now < this.next || this.closing.signal.aborted) return;
+    this.next = now + Math.min(IDLE_MS, this.pace.poll_ms, this.pace.window_ms);
+    const due = await dueOf(this.store, this.outlet, this.pace);
+    for (const [run, items] of due.answered) await this.rounds.hand(run, items);
+    if (!due.any) return;
+    const turn = await Turn.take(this.store, this.outlet, this.worker, TURN_REQUESTS * this.pace.timeout_ms);
+    if (turn === null) return;
+    const stop = signal === undefined ? this.closing.signal : AbortSignal.any([signal, this.closing.signal]);
+    try {
+      await this.rounds.serve(turn, due, stop);
+      await turn.leave();
+    } catch (error) {
+      if (!turn.isLost(error)) throw error;
+    }
+  }
+
+  private book(): Promise<PriceBook> {
+    this.opened ??= this.openBook();
+    return this.opened;
+  }
+
+  private async openBook(): Promise<PriceBook> {
+    const { prices, assume } = this.options;
+    const own = assume === undefined ? {} : { assume };
+    if (prices === undefined) return openPrices(own);
+    return isBook(prices) ? prices : statedPrices({ prices, ...own });
+  }
+
+  private async rest(signal: AbortSignal | undefined): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const alarm = this.timer.after(LOOK_MS, done);
+      signal?.addEventListener("abort", done, { once: true });
+      function done(): void {
+        alarm[Symbol.dispose]();
+        signal?.removeEventListener("abort", done);
+        resolve();
+      }
+    });
+  }
+}
+
+/**
+ * Opens an outlet for model calls that can wait. They are collected for a while, sent as one batch to the provider, at its lower
+ * price, and settled one by one when it has answered, which may take a day. All of it is in the store, so that any process goes on
+ * with it. Given to `openBursar` as `batches`, programs use it with `wait`.
+ */
+export function openBatches(options: BatchesOptions): Batches {
+  return new Batches(options);
+}
+
+function checkName(name: unknown): string {
+  if (typeof name === "string" && name !== "" && name.length <= LONGEST_NAME && !/\p{Cc}/u.test(name)) return name;
+  throw new InputError("id", `is ${show(name)}; allowed: 1 to ${LONGEST_NAME} characters`);
+}
+
+function isBook(prices: NonNullable<BatchesOptions["prices"]>): prices is PriceBook {
+  return typeof (prices as { find?: unknown }).find === "function";
+}

@@ -1,0 +1,183 @@
+import type { Json, JsonObject } from "../../core/chain/canonical.js";
+import { readAnswer } from "../chat-answer.js";
+import { chatRequest } from "../chat-request.js";
+import { bearer } from "../endpoint.js";
+import { isObject, listOf, objectOf } from "../wire/json-object.js";
+import { OPENAI_CHAT } from "../wire/openai-chat.js";
+import type { TokenCounts } from "../wire/token-counts.js";
+import type {
+  BatchProvider,
+  BatchRequest,
+  Found,
+  ItemResult,
+  Looked,
+  Outgoing,
+  Over,
+  Submitted,
+} from "./batch-provider.js";
+import { BatchWire, type BatchWireOptions } from "./batch-wire.js";
+import { WireFailure } from "./wire-failure.js";
+
+/** Under this name a batch carries its marker. */
+const MARK = "bursar_batch";
+const ENDPOINT = "/v1/chat/completions";
+const PAGE = 100;
+const MOST_PAGES = 100;
+/** Two clocks may differ by so much. */
+const SKEW_MS = 10 * 60_000;
+const OVER: readonly Json[] = ["completed", "expired", "cancelled", "failed"];
+/** What OpenAI writes of items that were never begun. */
+const UNPROCESSED: Readonly<Record<string, "expired" | "cancelled">> = {
+  batch_expired: "expired",
+  batch_cancelled: "cancelled",
+  batch_canceled: "cancelled",
+};
+
+/** OpenAI's batches of chat completions, which other servers speak too. */
+export class OpenaiBatchProvider implements BatchProvider {
+  readonly name = "openai";
+  readonly protocol = "openai-chat";
+  readonly url: string;
+  readonly isHome: boolean;
+  private readonly wire: BatchWire;
+  private readonly apiKey: string | null;
+
+  constructor(options: Omit<BatchWireOptions, "headers">) {
+    const { base, apiKey } = options;
+    this.url = `${base}/chat/completions`;
+    this.isHome = new URL(base).hostname === "api.openai.com";
+    this.apiKey = apiKey;
+    this.wire = new BatchWire({ ...options, headers: bearer(apiKey) });
+  }
+
+  request(asked: Json, defaults: { readonly model: string; readonly max_tokens: number }): BatchRequest {
+    const { body: text, ...bounds } = chatRequest(asked, defaults);
+    const { stream: _, ...body } = JSON.parse(text) as JsonObject;
+    return { ...bounds, body };
+  }
+
+  answer(body: JsonObject): Json {
+    return readAnswer(JSON.stringify(body), this.apiKey).value;
+  }
+
+  usage(body: JsonObject): TokenCounts | null {
+    return OPENAI_CHAT.usage(body);
+  }
+
+  /** To read from a cache is not cheaper in the batches of every model, so nobody is charged as if it were. */
+  billed({ cache_read: _, cache_read_audio: __, ...rest }: TokenCounts): TokenCounts {
+    return rest;
+  }
+
+  async submit({ marker, lines }: Outgoing, signal: AbortSignal): Promise<Submitted> {
+    let file: string;
+    try {
+      file = await this.upload(marker, lines, signal);
+    } catch (error) {
+      if (!(error instanceof WireFailure)) throw error;
+      const { message, status } = error;
+      // A file alone costs nothing, so that it does not matter whether it has arrived.
+      return error.kind === "refused" ? { kind: "refused", message, status } : { kind: "later", message };
+    }
+    try {
+      const asked = { input_file_id: file, endpoint: ENDPOINT, completion_window: "24h", metadata: { [MARK]: marker } };
+      const { id } = await this.wire.post("/batches", asked, signal, marker);
+      return typeof id === "string" ? { kind: "taken", id } : { kind: "unknown", message: "the batch has no id" };
+    } catch (error) {
+      return submissionOf(error);
+    }
+  }
+
+  async find({ marker, created }: Outgoing, _: ReadonlySet<string>, signal: AbortSignal): Promise<Found> {
+    try {
+      let after = "";
+      for (let page = 0; page < MOST_PAGES; page++) {
+        const { data, has_more } = await this.wire.get(`/batches?limit=${PAGE}${after}`, signal);
+        const batches = listOf(data).filter(isObject);
+        const found = batches.find(({ metadata }) => objectOf(metadata)[MARK] === marker);
+        if (typeof found?.id === "string") return { kind: "found", id: found.id };
+        const last = batches.at(-1);
+        const isOlder = typeof last?.created_at === "number" && last.created_at * 1000 < created - SKEW_MS;
+        if (last === undefined || has_more !== true || isOlder) return { kind: "none" };
+        after = `&after=${encodeURIComponent(String(last.id))}`;
+      }
+      return { kind: "untold", message: `it is none of the last ${PAGE * MOST_PAGES} batches` };
+    } catch (error) {
+      return foundAfter(error);
+    }
+  }
+
+  async look(id: string, signal: AbortSignal): Promise<Looked> {
+    try {
+      return lookedAt(await this.wire.get(`/batches/${encodeURIComponent(id)}`, signal));
+    } catch (error) {
+      if (error instanceof WireFailure) return { kind: "later", message: error.message };
+      throw error;
+    }
+  }
+
+  async *results(_: string, { files }: Over, signal: AbortSignal): AsyncGenerator<ItemResult> {
+    for (const file of files) {
+      for await (const line of this.wire.lines(`/files/${encodeURIComponent(file)}/content`, signal)) {
+        const result = resultIn(line);
+        if (result !== null) yield result;
+      }
+    }
+  }
+
+  async cancel(id: string, signal: AbortSignal): Promise<void> {
+    await this.wire.post(`/batches/${encodeURIComponent(id)}/cancel`, {}, signal);
+  }
+
+  private async upload(marker: string, lines: Outgoing["lines"], signal: AbortSignal): Promise<string> {
+    const text = lines
+      .map(({ custom_id, body }) => `${JSON.stringify({ custom_id, method: "POST", url: ENDPOINT, body })}\n`)
+      .join("");
+    const form = new FormData();
+    form.set("purpose", "batch");
+    form.set("file", new Blob([text], { type: "application/jsonl" }), `${marker}.jsonl`);
+    const { id } = await this.wire.upload("/files", form, signal);
+    if (typeof id === "string") return id;
+    throw new WireFailure("busy", "the file has no id");
+  }
+}
+
+/** What it means that a batch could not be handed in. */
+export function submissionOf(error: unknown): Submitted {
+  if (!(error instanceof WireFailure)) throw error;
+  const { kind, message, status } = error;
+  if (kind === "refused") return { kind, message, status };
+  return { kind: kind === "busy" ? "later" : "unknown", message };
+}
+
+/** What it means that a batch could not be looked for. A server without a list will never have one. */
+export function foundAfter(error: unknown): Found {
+  if (!(error instanceof WireFailure)) throw error;
+  const { status, message } = error;
+  return { kind: status === 404 || status === 405 ? "untold" : "later", message };
+}
+
+function lookedAt({ status = null, output_file_id, error_file_id, request_counts, errors }: JsonObject): Looked {
+  if (!OVER.includes(status)) return { kind: "under_way" };
+  const { completed, failed } = objectOf(request_counts);
+  const [problem] = listOf(objectOf(errors).data);
+  const { message = null } = objectOf(problem);
+  return {
+    ...{ kind: "over", state: status as Over["state"] },
+    files: [output_file_id, error_file_id].filter((file) => typeof file === "string"),
+    processed: typeof completed === "number" && typeof failed === "number" ? completed + failed : null,
+    message: typeof message === "string" ? message : null,
+  };
+}
+
+function resultIn({ custom_id, response, error }: JsonObject): ItemResult | null {
+  if (typeof custom_id !== "string") return null;
+  const { code, message } = objectOf(error);
+  const unprocessed = typeof code === "string" ? UNPROCESSED[code] : undefined;
+  if (unprocessed !== undefined) return { custom_id, result: { kind: "unprocessed", why: unprocessed } };
+  const { status_code, body } = objectOf(response);
+  if (status_code === 200 && isObject(body)) return { custom_id, result: { kind: "answer", body } };
+  const said = objectOf(objectOf(body).error).message ?? message ?? "it does not say why";
+  const status = typeof status_code === "number" ? status_code : null;
+  return { custom_id, result: { kind: "error", status, message: String(said) } };
+}

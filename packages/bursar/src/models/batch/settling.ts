@@ -1,0 +1,132 @@
+import type { Amount, Amounts } from "../../core/amount.js";
+import type { JsonObject } from "../../core/chain/canonical.js";
+import { StaleError } from "../../core/document.js";
+import { LedgerError } from "../../core/errors.js";
+import type { CommitOperation, Operation, ReleaseOperation } from "../../core/operation.js";
+import type { Store } from "../../ports/store.js";
+import { BATCH_HOLD_MS, type BatchItem, findItem, putItem } from "../../runs/batch-item.js";
+import { RunError, writeError } from "../../runs/error.js";
+import type { Answered } from "../../runs/journal.js";
+import { usedOf } from "../meter/quote.js";
+import type { PriceBook } from "../prices/price.js";
+import { ProviderError } from "../provider-error.js";
+import { batchPrice } from "./batch-price.js";
+import type { BatchProvider, ItemResult } from "./batch-provider.js";
+import type { Turn } from "./turn.js";
+
+/** What becomes of an item: what the provider says, or that nobody knows. */
+export type Fate = ItemResult["result"] | { readonly kind: "lost"; readonly message: string };
+
+const ZERO = 0 as Amount;
+const NOTHING: Amounts = { llm_input_tokens: ZERO, llm_output_tokens: ZERO, llm_tokens: ZERO, cost_usd: ZERO };
+const NANO = 1e9;
+const MOST_TURNS = 20;
+
+/** Settles items with what became of them, each once, and tells whoever waits. */
+export class Settling {
+  private readonly store: Store;
+  private readonly provider: BatchProvider;
+  private readonly factor: number;
+  private readonly book: () => Promise<PriceBook>;
+
+  constructor(options: {
+    readonly store: Store;
+    readonly provider: BatchProvider;
+    readonly factor: number;
+    readonly book: () => Promise<PriceBook>;
+  }) {
+    this.store = options.store;
+    this.provider = options.provider;
+    this.factor = options.factor;
+    this.book = options.book;
+  }
+
+  /** Tells the run that waits for it, or null when there is none, or it had been settled before. */
+  async settle(turn: Turn, id: string, batch: string, fate: Fate): Promise<string | null> {
+    for (let round = 1; ; round++) {
+      const item = await findItem(this.store, id);
+      if (item === null || item.batch !== batch || (item.status !== "sent" && item.status !== "given_up")) return null;
+      try {
+        await this.write(turn, item, fate);
+        return item.status === "given_up" ? null : item.run;
+      } catch (error) {
+        // It was given up just now.
+        if (!(error instanceof StaleError) || error.kind !== "batch" || round >= MOST_TURNS) throw error;
+      }
+    }
+  }
+
+  private async write(turn: Turn, item: BatchItem, fate: Fate): Promise<void> {
+    const { settlement, answered, saved } = await this.outcome(item, fate);
+    // Whoever gave it up does not want the answer; whoever is no run comes for it when he likes.
+    const status = item.status === "given_up" || item.run === null ? "over" : "answered";
+    const kept = item.status === "given_up" ? null : answered;
+    const after = putItem({ ...item, status, request: null, answered: kept });
+    try {
+      await turn.apply([settlement, ...saved, after]);
+    } catch (error) {
+      if (!(error instanceof LedgerError)) throw error;
+      // There is no such call any more, so nothing can be charged, and nobody should wait for it.
+      await turn.apply([after]);
+    }
+  }
+
+  private async outcome(
+    item: BatchItem,
+    fate: Fate,
+  ): Promise<{
+    readonly settlement: CommitOperation | ReleaseOperation;
+    readonly answered: Answered;
+    readonly saved: readonly Operation[];
+  }> {
+    const { call } = item;
+    switch (fate.kind) {
+      case "answer": {
+        const price = (await this.book()).find(item.model, this.provider);
+        const answered = this.answerIn(fate.body);
+        const counts = this.provider.usage(fate.body);
+        if (counts === null || price === null) {
+          return { settlement: { op: "commit", call, used: {} }, answered, saved: [] };
+        }
+        const used = usedOf(this.provider.billed(counts), batchPrice(price, this.factor));
+        const saved = recordSaved(item, price.cost(counts) - BigInt(used.cost_usd ?? 0));
+        return { settlement: { op: "commit", call, used }, answered, saved: [saved] };
+      }
+      case "error": {
+        const { message, status } = fate;
+        const error = new ProviderError("provider_refused", `the provider answered ${status ?? "no"}: ${message}`, {
+          ...(status !== null && { status }),
+        });
+        return { settlement: { op: "commit", call, used: NOTHING }, answered: { error: writeError(error) }, saved: [] };
+      }
+      case "unprocessed": {
+        const error = new RunError(`batch_${fate.why}`, `the batch has ${fate.why} before this call was made`);
+        return { settlement: this.givenBack(item), answered: { error: writeError(error) }, saved: [] };
+      }
+      case "lost": {
+        const error = new RunError("batch_lost", fate.message);
+        return { settlement: { op: "commit", call, used: {} }, answered: { error: writeError(error) }, saved: [] };
+      }
+    }
+  }
+
+  /** What was charged already, because it was given up or its hold has expired, is corrected; a hold is released. */
+  private givenBack({ call, status, at }: BatchItem): CommitOperation | ReleaseOperation {
+    const isHeld = status === "sent" && this.store.clock.now().instant < at + BATCH_HOLD_MS;
+    return isHeld ? { op: "release", call } : { op: "commit", call, used: NOTHING };
+  }
+
+  private answerIn(body: JsonObject): Answered {
+    try {
+      return { value: this.provider.answer(body) };
+    } catch (error) {
+      return { error: writeError(error) };
+    }
+  }
+}
+
+function recordSaved({ id, budget, run, provider, model }: BatchItem, nano: bigint): Operation {
+  const about = { kind: "batch", saved_usd: Number(nano) / NANO, item: id, provider, model };
+  const data = { ...(run !== null && { run_id: run }), ...about };
+  return { op: "record", budget, action: { action_type: "Saved", data } };
+}

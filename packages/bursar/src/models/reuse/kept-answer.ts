@@ -1,0 +1,53 @@
+import { sha256Hex } from "../../runtime/crypto.js";
+import type { AnswerHeaders, WholeAnswer } from "./whole-answer.js";
+
+/** An answer that is given again. */
+export interface KeptAnswer {
+  readonly answer: WholeAnswer;
+  /** What it was charged when it was new, in USD. */
+  readonly cost_usd: number;
+  /** When that was. */
+  readonly instant: number;
+}
+
+/** What stands before the body in a file. */
+interface Head {
+  readonly cost_usd: number;
+  readonly instant: number;
+  readonly headers: AnswerHeaders;
+  readonly hash: string;
+}
+
+const LINE_END = 0x0a;
+
+/** One line that tells about the answer, and its body as it came. */
+export function writeKept({ answer, cost_usd, instant }: KeptAnswer): Buffer {
+  const { headers, body } = answer;
+  const head: Head = { cost_usd, instant, headers, hash: sha256Hex(body) };
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
+}
+
+/** Null for a file that is not whole, or not one of ours. */
+export function readKept(bytes: Buffer): KeptAnswer | null {
+  const end = bytes.indexOf(LINE_END);
+  const head = end === -1 ? null : headOf(bytes.toString("utf8", 0, end));
+  const body = bytes.subarray(end + 1);
+  if (head === null || head.hash !== sha256Hex(body)) return null;
+  const { cost_usd, instant, headers } = head;
+  return { answer: { status: 200, headers, body }, cost_usd, instant };
+}
+
+function headOf(line: string): Head | null {
+  try {
+    const { cost_usd, instant, headers, hash } = JSON.parse(line) as Partial<Head>;
+    const isWhole = typeof cost_usd === "number" && typeof instant === "number" && typeof hash === "string";
+    return isWhole && isHeaders(headers) ? { cost_usd, instant, headers, hash } : null;
+  } catch {
+    return null;
+  }
+}
+
+function isHeaders(value: unknown): value is AnswerHeaders {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).every((each) => [each].flat().every((text) => typeof text === "string"));
+}

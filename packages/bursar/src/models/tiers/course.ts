@@ -1,0 +1,46 @@
+import type { Prediction } from "../../ports/foresight.js";
+import type { Standing } from "./select.js";
+
+/** A quote of one call at one tier. */
+interface Quoted {
+  readonly quote: Readonly<Record<string, number>>;
+}
+
+/** How the calls of one budget have gone so far: where they stand, and what they cost. */
+export class Course {
+  standing: Standing | null = null;
+  /** The tier of the last call, which may have been an exception. */
+  last: number | null = null;
+  calls = 0;
+  /** How many steps are expected in all; null until somebody has looked. */
+  expected: { readonly steps: Prediction | null } | null = null;
+  private readonly sums: number[];
+  private readonly counts: number[];
+
+  constructor(tiers: number) {
+    this.sums = new Array<number>(tiers).fill(0);
+    this.counts = new Array<number>(tiers).fill(0);
+  }
+
+  /** What a call costs at a tier on average, in billionths of a dollar. */
+  mean(tier: number): number | null {
+    const count = this.counts[tier] ?? 0;
+    return count === 0 ? null : (this.sums[tier] ?? 0) / count;
+  }
+
+  /**
+   * Counts what a call has cost. At the other tiers it would have cost as much more or less as it was quoted there, which is how all
+   * of them are known after one call.
+   */
+  settle(offers: readonly (Quoted | null)[], tier: number, nano: number): void {
+    const own = offers[tier]?.quote.cost_usd ?? 0;
+    offers.forEach((offer, index) => {
+      if (offer === null) return;
+      const quoted = offer.quote.cost_usd ?? 0;
+      // A model that costs nothing says nothing about the others, which are taken at their quotes.
+      const cost = index === tier ? nano : own === 0 ? quoted : (nano * quoted) / own;
+      this.sums[index] = (this.sums[index] ?? 0) + cost;
+      this.counts[index] = (this.counts[index] ?? 0) + 1;
+    });
+  }
+}

@@ -1,0 +1,27 @@
+import type { Json, JsonObject } from "../core/chain/canonical.js";
+import type { BudgetAmounts } from "../core/input.js";
+
+/** What takes model calls that can wait, and brings their answers when a provider has had the time. */
+export interface Batches {
+  /** What a request would be sent as, and the most it may use. It throws when the request makes no sense, or has no price. */
+  terms(request: Json): Promise<BatchTerms>;
+  /**
+   * Does what is due: sends what has waited long enough, looks for answers, settles them, and wakes the runs that stand still
+   * for them. Any number of processes may do so on one store: one of them does at a time.
+   */
+  round(options?: { readonly signal?: AbortSignal }): Promise<void>;
+}
+
+/** A request that can wait, before it is handed over. */
+export interface BatchTerms {
+  /** Who sends it: a provider, at an address. */
+  readonly outlet: string;
+  readonly provider: string;
+  readonly model: string;
+  /** The request as it is sent. */
+  readonly body: JsonObject;
+  /** The most it may use at the price of batches, in edge units. */
+  readonly asked: BudgetAmounts;
+  /** What the same would cost at most if it did not wait. */
+  readonly full_usd: number;
+}

@@ -1,0 +1,96 @@
+import type { Path } from "../core/budget.js";
+import type { Json } from "../core/chain/canonical.js";
+import { InputError } from "../core/errors.js";
+import { Events } from "../core/events.js";
+import { Pasts } from "../foresight/pasts.js";
+import { PREFLIGHT_POLICIES, type Preflight, type PreflightPolicy } from "../foresight/preflight.js";
+import type { Program } from "../ports/program.js";
+import type { Timer } from "../ports/timer.js";
+import type { BursarOptions, ForesightOptions } from "./bursar-options.js";
+import type { Defaults } from "./default-terms.js";
+import { estimateOf, type Sources } from "./estimating.js";
+import { extensionsOf, notOpen, openingOf, type StartOptions, sessionBudget } from "./opening.js";
+import { type Checked, type Place, placeOf, preflightOf, suggestedFor } from "./preflight.js";
+import { ForbiddenError, isOperator, type Principal } from "./principal.js";
+import type { Programs } from "./programs.js";
+
+/** What is to be started, as far as an estimate goes by it. */
+export interface Intended {
+  readonly id: string;
+  readonly program: Program;
+  readonly input: Json;
+}
+
+/** Looks ahead: what a run will take, and whether that fits, before it begins. */
+export class Foresight {
+  private readonly sources: Sources;
+  private readonly policy: PreflightPolicy;
+
+  constructor({ preflight = "warn" }: ForesightOptions, sources: Sources) {
+    this.policy = preflight;
+    this.sources = sources;
+  }
+
+  /** What becomes of a run that does not fit. Whoever is no operator may only make it stricter. */
+  policyFor({ preflight }: StartOptions, by: Principal): PreflightPolicy {
+    if (preflight === undefined || isOperator(by)) return preflight ?? this.policy;
+    if (PREFLIGHT_POLICIES.indexOf(preflight) >= PREFLIGHT_POLICIES.indexOf(this.policy)) return preflight;
+    const less = `preflight ${preflight} is less strict than ${this.policy}`;
+    throw new ForbiddenError(`${by.name} may only tighten: ${less}; leave it out, or let an operator start the run`);
+  }
+
+  async estimate(intended: Intended, terms: StartOptions, defaults: Defaults): Promise<Preflight> {
+    const { dimensions } = this.sources.store;
+    const place = await this.placeFor(intended, terms, defaults);
+    const estimated = await estimateOf(this.sources, intended.program, intended.input);
+    const preflight = preflightOf(intended.program.name, estimated, place, dimensions);
+    if (place !== null) return preflight;
+    const why = `no run can be started in session ${terms.session}, because it is exhausted`;
+    return { ...preflight, fits: false, notes: [...preflight.notes, why] };
+  }
+
+  /** Looks at a run before it is written. Null when nobody has anything to say about it, or it cannot be written anyway. */
+  async check(
+    intended: Intended,
+    terms: StartOptions,
+    defaults: Defaults,
+    policy: PreflightPolicy,
+  ): Promise<Checked | null> {
+    const { dimensions } = this.sources.store;
+    const place = await this.placeFor(intended, terms, defaults);
+    if (place === null) return null;
+    const estimated = await estimateOf(this.sources, intended.program, intended.input);
+    // Nothing may begin unseen then, and nothing has been written: it can be tried again.
+    if (estimated.unread !== null && policy !== "warn") throw estimated.unread;
+    if (estimated.estimate === null && estimated.notes.length === 0) return null;
+    const preflight = preflightOf(intended.program.name, estimated, place, dimensions);
+    const suggested = suggestedFor(preflight, place, dimensions);
+    return { preflight, policy, suggested, limits: new Events(dimensions).limits(place.budget) };
+  }
+
+  /** What the run could use; null when its session is exhausted. */
+  private async placeFor({ id }: Intended, terms: StartOptions, defaults: Defaults): Promise<Place | null> {
+    const { store } = this.sources;
+    const { dimensions, clock } = store;
+    const { session } = terms;
+    const above: Path = session === undefined ? [] : await store.path(sessionBudget(session));
+    if (session !== undefined && above.length === 0) throw notOpen(session);
+    const opening = openingOf(id, terms, defaults, dimensions);
+    return placeOf(above, opening, extensionsOf(terms, dimensions), clock.now(), dimensions);
+  }
+}
+
+/** Null when it is switched off. */
+export function foresightOf(options: BursarOptions, timer: Timer, programs: Programs): Foresight | null {
+  const { store, foresight = {}, tools = [], model = null } = options;
+  if (foresight === false) return null;
+  return new Foresight(foresight, {
+    ...{ store, timer, model, pasts: new Pasts(store), tools: new Map(tools.map((tool) => [tool.name, tool])) },
+    program: (name) => programs.find(name),
+    predictor: foresight.predictor ?? null,
+  });
+}
+
+export function switchedOff(field: string): InputError {
+  return new InputError(field, "is of no use, because foresight is switched off here; switch it on, or leave this out");
+}

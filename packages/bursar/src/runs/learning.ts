@@ -1,0 +1,47 @@
+import type { Amount } from "../core/amount.js";
+import { usedOf } from "../core/budget.js";
+import type { Operation } from "../core/operation.js";
+import { putHistory } from "../foresight/history.js";
+import type { Prediction } from "../ports/foresight.js";
+import type { Store } from "../ports/store.js";
+import { sizeOf } from "./estimating.js";
+import type { RunRecord } from "./record.js";
+
+/**
+ * What is kept of a run that has ended for those to come: what it took with all below it. One that shares its parent's budget has
+ * taken nothing of its own, and one that was cancelled before it did anything shows nothing.
+ */
+export async function learned(store: Store, run: RunRecord): Promise<readonly Operation[]> {
+  const budget = run.shares ? null : await store.budget(run.budget);
+  if (budget === null) return [];
+  const time = store.clock.now();
+  const used: Record<string, Amount> = {};
+  let hasActed = false;
+  for (const dimension of store.dimensions.all) {
+    const amount = usedOf(budget, dimension, time);
+    if (amount <= 0) continue;
+    used[dimension.id] = amount as Amount;
+    hasActed ||= dimension.kind !== "clock";
+  }
+  if (run.status === "cancelled" && !hasActed) return [];
+  const known = await store.document("history", run.id);
+  const { id, program, input, estimate } = run;
+  const sample = { input_bytes: sizeOf(input), used, cut: wasCut(run), digest: program.digest };
+  const about = { run: id, program: program.name, ended: run.ended ?? time.instant };
+  return [putHistory({ ...about, ...sample, estimate: predictedOf(estimate) }, known?.version ?? 0)];
+}
+
+/**
+ * Whether a run would have taken more: a limit has stopped it, its own or one that a child or a call of it has met, or somebody has
+ * cancelled it. One that failed for another reason has taken what such runs take.
+ */
+function wasCut({ status, failure }: RunRecord): boolean {
+  if (status === "cancelled") return true;
+  return failure !== null && (failure.dimension !== null || typeof failure.data.dimension === "string");
+}
+
+function predictedOf(estimate: RunRecord["estimate"]): Readonly<Record<string, Prediction>> | null {
+  if (estimate === null) return null;
+  const figures = Object.entries(estimate.dimensions).map(([id, { median, upper }]) => [id, { median, upper }]);
+  return Object.fromEntries(figures);
+}
