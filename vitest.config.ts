@@ -6,6 +6,10 @@ const LONG = [
   "test/runs/{again,elsewhere,kill,points,workers}.test.ts",
   "test/{examples-run,docs-cookbook}.test.ts",
   "packages/bursar/test/stores/{crash,crash-postgres,concurrency}.test.ts",
+  "packages/bursar/test/models/batch/{crash,kill,runs-crash}.test.ts",
+  "packages/bursar/test/models/{reservations,reuse}/callers.test.ts",
+  "packages/bursar/test/models/tiers/crowd.test.ts",
+  "packages/bursar/test/foresight/engines.test.ts",
   "apps/cli/test/{demo-run,exec,packages,runs-programs,tui-terminal}.test.ts",
 ];
 const isLong = process.env.npm_lifecycle_event === "test:long";

@@ -18,6 +18,10 @@ const SAYS: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   "anthropic-stream.mjs": ["Once there was a lighthouse", "It ended with max_tokens, after 120 tokens.", /120 of 120/],
   "approval.mjs": [/llm_tokens at 1000; suggested: {"llm_tokens":500}/, "The run has completed:", "Home is done."],
   "fan-out.mjs": ["lead has completed", /Riga: [1-9]\d* answers/, "Narva: 0 answers"],
+  "foresight.mjs": [
+    ...["steps: about 4, up to 4, allowed 50 (program)", "history: the last 12 runs", "It does not fit."],
+    ...[/the run has paused before its first call/, 'suggested: {"steps":2}', /steps +4 of 4/],
+  ],
   "gateway.mjs": [/alice 3: 200, \$0.\d+ left/, "alice 4: 402 budget_exceeded", "bob 5: 402 budget_exceeded"],
   "langchain.mjs": ["Guten Morgen", /steps +3 of 6/, /depth +1 of 1/],
   "openai-agents.mjs": ["The island is made of basalt.", /steps +3 of 6/, /depth +1 of 1/],

@@ -110,6 +110,19 @@ describe("a run that waits for an approval goes on, wherever it is given", () =>
   });
 });
 
+test("MCP tells a command that works where the server drives the run", async () => {
+  const { id, requests } = await pausedRun("told");
+  const client = new Client({ name: "test", version: "1" });
+  const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`));
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  const { structuredContent } = await client.callTool({ name: "run_status", arguments: { run_id: id } });
+  await client.close();
+  const command = `bursar approve ${requests[0]?.id} --detach`;
+  expect(structuredContent).toMatchObject({ requests: [{ command }] });
+  expect(stage.run(...command.split(" ").slice(1)).status).toBe(0);
+  await ended(id);
+});
+
 describe("two at once decide once", () => {
   const names = Object.keys(FACES);
   const pairs = names.flatMap((one, at) => names.slice(at + 1).map((other) => [one, other] as const));

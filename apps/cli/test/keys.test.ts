@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { openStore, parseLine } from "bursar";
+import { openStore, parseLine, readAmounts } from "bursar";
 import { Keys } from "bursar/gateway";
 import { afterAll, describe, expect, test } from "vitest";
 import { bursar, inOne, severally } from "./run.js";
@@ -80,6 +80,30 @@ describe("bursar keys", () => {
     expect(listed).toContain("alice");
     expect(listed + bursar(["keys", "list", "--json"], env).stdout).not.toContain(secret.slice(-43));
     expect(readFileSync(file).includes(secret.slice(-43))).toBe(false);
+  });
+
+  test("lists what each budget has used, what is held, and its limits", async () => {
+    const { key } = json<Made>("create", "--limits", "cost_usd=10,llm_tokens=5000");
+    {
+      await using store = await openStore(env.BURSAR_STORE);
+      const call = { budget: key.budget, kind: "model" } as const;
+      await store.apply([
+        { op: "reserve", ...call, call: "a", asked: readAmounts({ cost_usd: 2.5 }) },
+        { op: "commit", call: "a", used: readAmounts({ cost_usd: 2.5 }) },
+        { op: "reserve", ...call, call: "b", asked: readAmounts({ llm_tokens: 1200 }) },
+      ]);
+    }
+    const { stdout } = bursar(["keys", "list"], env);
+    expect(stdout).toMatch(new RegExp(`active +${key.id}.*\\n +llm_tokens +[▒░│]+ +0 \\+ 1,200 of 5,000 tokens\\n`));
+    expect(stdout).toMatch(/\n +cost_usd +█+[░│]+ +\$2\.50 of \$10\.00\n/);
+    const { keys } = json<{ keys: readonly { id: string }[] }>("list");
+    expect(keys.find(({ id }) => id === key.id)).toMatchObject({
+      ...{ usage: { cost_usd: 2.5 }, held: { llm_tokens: 1200 } },
+      dimensions: [
+        { dimension: "llm_tokens", held: 1200, limit: 5000 },
+        { dimension: "cost_usd", used: 2.5, limit: 10 },
+      ],
+    });
   });
 
   test("makes one for a budget or a session that is there, or for a part of it", async () => {

@@ -79,10 +79,10 @@ test("a program that fails says so, and what it printed is kept", () => {
 test("a program that fails is told what the sandbox makes of it, in every command", () => {
   writeFileSync(stage.at("outside.py"), 'open("/etc/passwd")\n');
   const { stderr } = stage.run("run", stage.at("outside.py"), "--id", "outside");
-  expect(stderr).toMatch(/── \d+k fuel, no limit\n {2}PathRestriction: FileNotFoundError: \/etc\/passwd\n/);
+  expect(stderr).toMatch(/── [\d.]+[kM] fuel, no limit\n {2}PathRestriction: FileNotFoundError: \/etc\/passwd\n/);
   expect(stderr).toContain("  • Use absolute paths like '/app/data.txt'");
   const shown = stage.run("show", "outside").stdout;
-  expect(shown).toMatch(/sandbox\n {2}── \d+k fuel, no limit\n {2}PathRestriction/);
+  expect(shown).toMatch(/sandbox\n {2}── [\d.]+[kM] fuel, no limit\n {2}PathRestriction/);
   expect(stage.json("show", "outside").said).toMatchObject({
     execution: { fuel_analysis: { budget: null }, error_guidance: { error_type: "PathRestriction" } },
   });

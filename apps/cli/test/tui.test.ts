@@ -7,6 +7,8 @@ import { Acts } from "../src/tui/acts.js";
 import { App } from "../src/tui/app.js";
 import type { Controls } from "../src/tui/controls.js";
 import { frame } from "../src/tui/frame.js";
+import { press } from "../src/tui/press.js";
+import { runsPanel } from "../src/tui/runs-panel.js";
 import { NOTHING, type Sight } from "../src/tui/sight.js";
 import { BEGIN } from "../src/tui/state.js";
 import { Verifying } from "../src/tui/verifying.js";
@@ -244,6 +246,16 @@ describe("the runs", () => {
     await until(() => /✓ completed +nightly/.test(screen()));
   });
 
+  test("keep a space between what they cost, however exactly, and their bar", async () => {
+    await using stage = await openTuiStage();
+    await stage.paused("nightly");
+    await stage.lookout.look();
+    const { sight } = stage.lookout;
+    const runs = sight.runs.map((run) => ({ ...run, usage: { ...run.usage, cost_usd: 12.013335 } }));
+    const lines = runsPanel(BEGIN, { ...sight, runs }, { columns: 80, rows: 20 }, style);
+    expect(lines[0]).toMatch(/\$12\.013335 █/);
+  });
+
   test("are cancelled after a question, and not without it", async () => {
     await using stage = await openTuiStage();
     await stage.paused("nightly");
@@ -333,6 +345,10 @@ describe("the screen", () => {
     const lines = frame(state, sight, { title: "", driving: 0 }, { columns: 80, rows: 24 }, style);
     expect(lines.join("\n")).toMatch(/── 5M of 5M fuel, 100 %, exhausted\n {2}OutOfFuel: trapped\n {4}• do .\[1mless/);
     expect(lines.join("\n")).not.toContain("\x1b");
+    // What does not fit can be gone back to, though no step is above it.
+    const seen = { ...sight, page: { ...page, run, steps: [] } };
+    const back = press(state, { name: "up" }, seen).state.page?.back;
+    expect(back).toBe(1);
   });
 
   test("says when the store cannot be read, and shows what it has", () => {

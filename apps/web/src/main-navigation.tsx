@@ -21,7 +21,7 @@ const PLACES: readonly Place[] = [
   { route: { kind: "approvals", status: "pending", before: "" }, label: "Approvals", kinds: ["approvals", "approval"] },
   { route: { kind: "sessions" }, label: "Sessions", kinds: ["sessions"] },
   { route: { kind: "keys" }, label: "Keys", kinds: ["keys"], needs: "operator" },
-  { route: { kind: "tokens" }, label: "Tokens", kinds: ["tokens"], needs: "admin" },
+  { route: { kind: "tokens" }, label: "Access tokens", kinds: ["tokens"], needs: "admin" },
   { route: { kind: "config" }, label: "Configuration", kinds: ["config"] },
   { route: { kind: "verify" }, label: "Verify", kinds: ["verify"] },
 ];

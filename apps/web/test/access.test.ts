@@ -99,18 +99,18 @@ describe("an admin", () => {
   test("makes a token, sees its secret once, and revokes it", async () => {
     await using visit = await loggedIn("/tokens", secrets.admin);
     const { page } = visit;
-    await page.getByText("New token").click();
+    await page.getByText("New access token").click();
     await page.getByLabel("Whose").fill("zoe");
     await page.getByLabel("Role").selectOption("operator");
-    await page.getByRole("button", { name: "Make token" }).click();
+    await page.getByRole("button", { name: "Make access token" }).click();
 
-    const dialog = page.getByRole("dialog", { name: "Token of zoe" });
+    const dialog = page.getByRole("dialog", { name: "Access token of zoe" });
     const secret = await dialog.locator("code").innerText();
     expect(await new Tokens(scene.store).find(secret)).toMatchObject({ name: "zoe", role: "operator" });
     await dialog.getByRole("button", { name: "I have it" }).click();
     expect(await page.content()).not.toContain(secret);
 
-    await page.getByRole("button", { name: "Revoke token of zoe" }).click();
+    await page.getByRole("button", { name: "Revoke access token of zoe" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
     await page.getByRole("row", { name: /zoe/ }).getByText("revoked").waitFor();
     expect(await new Tokens(scene.store).find(secret)).toBeNull();
@@ -126,6 +126,8 @@ describe("an admin", () => {
     const dialog = page.getByRole("dialog", { name: "Secret of build server" });
     const first = await dialog.locator("code").innerText();
     await dialog.getByRole("button", { name: "I have it" }).click();
+    await page.getByRole("img", { name: "Cost: $0.00 of $2.50 used (0 %)" }).waitFor();
+    await page.getByText("No gateway is mounted here").waitFor();
 
     await page.getByRole("button", { name: "Rotate build server" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();

@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { readAmounts } from "bursar";
+import { Keys } from "bursar/gateway";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openScene, type Scene } from "./scene.js";
@@ -10,16 +12,27 @@ const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile:
 let scene: Scene;
 let paused: string;
 beforeAll(async () => {
-  scene = await openScene({ server: { config: () => ({ file: "bursar.yaml", limits: [LIMIT] }) } });
+  scene = await openScene({ server: { config: () => ({ file: "bursar.yaml", limits: LIMITS }) } });
   await scene.bursar.openSession("team", { cost_usd: 2 });
   await scene.run("researcher", { questions: ["one"] }, { session: "team", limits: { cost_usd: 1 } });
   await scene.run("researcher", undefined, { limits: { cost_usd: 0.1 }, policies: { cost_usd: "hard_stop" } });
   await scene.run("sender");
   paused = await scene.run("researcher");
+  const keys = new Keys(scene.store);
+  await scene.bursar.openSession("paying", { cost_usd: 10, llm_tokens: 100_000, network_egress_bytes: 10_485_760 });
+  const call = { budget: "session:paying", call: "held", kind: "model" } as const;
+  await scene.store.apply([{ op: "reserve", ...call, asked: readAmounts({ cost_usd: 2.5, llm_tokens: 41_000 }) }]);
+  await keys.create({ budget: "session:paying", label: "build server of the whole team" });
+  await scene.bursar.openSession("free", {});
+  await keys.create({ budget: "session:free" });
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 
-const LIMIT = { dimension: "cost_usd", value: 0.5, policy: "approval_required", origin: "bursar.yaml:12:7" };
+const APPROVAL = { policy: "approval_required", origin: "/srv/agents/bursar.yaml:12:7" };
+const LIMITS = [
+  { dimension: "cost_usd", value: 0.5, ...APPROVAL },
+  { dimension: "network_egress_bytes", value: 10_485_760, ...APPROVAL },
+];
 
 async function faultsOn(page: Page): Promise<unknown> {
   return page.evaluate(`${CHECKS}\nglobalThis.findFaults()`);
@@ -35,7 +48,7 @@ const PAGES: readonly (readonly [path: () => string, ready: string])[] = [
   [() => "/approvals", "article"],
   [() => "/approvals?status=denied", ".empty"],
   [() => "/sessions", "table"],
-  [() => "/keys", ".empty"],
+  [() => "/keys", ".paid"],
   [() => "/tokens", ".empty"],
   [() => "/config", "table"],
   [() => "/verify", ".drop"],
@@ -110,6 +123,19 @@ test("whoever uses the keyboard sees where he is, from the skip link to the last
   const places = ["Overview", "Extend …", "Approve", "Deny", "Figures of cost"].map((name) => order.indexOf(name));
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((a, b) => a - b));
+});
+
+test("whoever goes back with the keyboard finds nothing behind the heading of the page", async () => {
+  await using visit = await scene.visit(`/runs/${paused}`, { viewport: { width: 1280, height: 500 } });
+  const { page } = visit;
+  await page.locator("canvas").first().waitFor();
+  await page.locator("summary").last().focus();
+  for (let press = 0; press < 15; press++) {
+    await page.keyboard.press("Shift+Tab");
+    const hidden = await page.evaluate(`document.querySelector(".top").getBoundingClientRect().bottom
+      - document.activeElement.getBoundingClientRect().top`);
+    expect(hidden, await page.evaluate("document.activeElement.textContent")).toBeLessThanOrEqual(1);
+  }
 });
 
 test("the skip link leads past the navigation", async () => {

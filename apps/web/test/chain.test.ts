@@ -45,6 +45,32 @@ test("a chain is shown link by link, and verified by the browser itself", async 
   expect(visit.faults).toEqual([]);
 });
 
+test("a phone shows the whole names of the links", async () => {
+  const run = await scene.run("researcher");
+  await lengthen(run, 100);
+  await using visit = await scene.visit(`/runs/${run}/chain`, { viewport: { width: 390, height: 844 } });
+  await visit.page.getByRole("button", { name: "ApprovalRequested" }).waitFor();
+
+  const cut = `[...document.querySelectorAll(".row-button")].filter((it) => it.scrollWidth > it.clientWidth).length`;
+  expect(await visit.page.evaluate(cut)).toBe(0);
+});
+
+test("keys lead up a chain without hiding a link behind its heading", async () => {
+  const run = await scene.run("researcher");
+  await lengthen(run, 100);
+  await using visit = await scene.visit(`/runs/${run}/chain`);
+  const { page } = visit;
+  await page.getByRole("button", { name: "Last" }).click();
+  await page.locator('button[data-item]:text("Noted")').last().focus();
+
+  for (let press = 0; press < 40; press++) {
+    await page.keyboard.press("k");
+    const hidden = await page.evaluate(`document.querySelector(".links thead th").getBoundingClientRect().bottom
+      - document.activeElement.getBoundingClientRect().top`);
+    expect(hidden).toBeLessThanOrEqual(1);
+  }
+});
+
 describe("ten thousand links", () => {
   test("are verified, and scrolled through with less than 200 rows in the document", async () => {
     const run = await scene.run("researcher");

@@ -167,6 +167,8 @@ describe("the page of a run", () => {
     await outcome.getByText("Fuel: exhausted").waitFor();
     await outcome.getByRole("img", { name: "Fuel: 20M of 20M used (100 %)" }).waitFor();
     await outcome.getByText("For a run: raise its limit").waitFor();
+    await visit.page.getByText("No step was made.").waitFor();
+    expect(await visit.page.locator("main").innerText()).not.toContain("yet");
     expect(visit.faults).toEqual([]);
 
     const other = await scene.run("reader", null, {});
@@ -210,6 +212,14 @@ describe("an operator", () => {
       .waitFor();
     await scene.bursar.cancel(id);
   });
+});
+
+test("a run that is not there leads to those that are", async () => {
+  await using visit = await scene.visit("/runs/none");
+  const problem = visit.page.getByRole("alert");
+  await problem.first().waitFor();
+  expect(await problem.first().innerText()).toContain("The page Runs shows those there are.");
+  expect(await visit.page.locator("body").innerText()).not.toContain("/api/");
 });
 
 test("runs are found by their status and by words, and the address says which", async () => {

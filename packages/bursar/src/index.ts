@@ -150,6 +150,7 @@ export {
 } from "./runs/record.js";
 export type { RunResult } from "./runs/result.js";
 export type { Schema } from "./runs/schema.js";
+export { checkSessionName, SESSION_NAME } from "./runs/session-name.js";
 export { defineTool, type Tool, type ToolContext } from "./runs/tool.js";
 export { Webhook, type WebhookOptions } from "./runs/webhook.js";
 export { Worker, type WorkerOptions } from "./runs/worker.js";

@@ -1,8 +1,8 @@
 import { type ApprovalRequest, type ApprovalStatus, readApproval } from "bursar";
 import { UsageError, unknown } from "../args.js";
 import { approvalsText } from "../render/approval.js";
-import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { COMMON_HELP, textOf } from "../runs/flags.js";
+import { type Chore, type Done, listed, type RunsCommand, runsCommand } from "../runs/command.js";
+import { COMMON_HELP, IDS_HELP, QUIET, textOf } from "../runs/flags.js";
 import { openPlace } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
 
@@ -18,15 +18,16 @@ that is suggested.
 Flags:
   --status <status>  pending (the default), approved, denied, expired, withdrawn
                      or all; ${MOST} at most are shown
+${IDS_HELP}
 ${COMMON_HELP}
 
 Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted
 
 Examples:
   bursar approvals
-  bursar approvals --json | jq -r '.approvals[].id'
+  bursar approvals --quiet | xargs -n 1 bursar approve
 `,
-  flags: { status: { type: "string" } },
+  flags: { status: { type: "string" }, ...QUIET },
   waits: "reading the store",
   run: list,
 };
@@ -47,5 +48,6 @@ async function list({ flags, terminal, style }: Chore): Promise<Done> {
     if (found.length === MOST) break;
     found.push(readApproval(document));
   }
-  return { report: { approvals: found }, text: approvalsText(found, place.store.clock.now().instant, style) };
+  const text = approvalsText(found, place.store.clock.now().instant, style);
+  return { report: { approvals: found }, text, brief: listed(found.map(({ id }) => id)) };
 }

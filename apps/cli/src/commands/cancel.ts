@@ -3,7 +3,7 @@ import { resultText } from "../render/run.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { openDeciding } from "../runs/deciding.js";
 import { findRun } from "../runs/find.js";
-import { COMMON_HELP, principalOf, textOf } from "../runs/flags.js";
+import { COMMON_HELP, principalOf, QUIET, textOf } from "../runs/flags.js";
 import { openPlace } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
 
@@ -16,6 +16,7 @@ used. A run that another process drives is told within ten seconds.
 Flags:
   --reason <text>    why, for the record
   --as <name>        who cancels; else the user's name
+  --quiet            nothing but the exit code, and what fails
 ${COMMON_HELP}
 
 A run's id may be given by any unambiguous beginning.
@@ -27,7 +28,7 @@ Examples:
   bursar cancel 0194a2 --reason "not needed any more"
 `,
   word: "the run to cancel",
-  flags: { reason: { type: "string" }, as: { type: "string" } },
+  flags: { reason: { type: "string" }, as: { type: "string" }, ...QUIET },
   waits: "waiting for the run to end",
   run: end,
 };
@@ -43,9 +44,10 @@ async function end({ word, flags, terminal, style }: Chore): Promise<Done> {
   await using bursar = openDeciding(place, terminal);
   if (hasEnded(run)) {
     const result = await bursar.result(run);
-    return { report: { ...result, ok: false }, text: `it has ended before:\n${resultText(result, style)}`, code: 1 };
+    const text = `it has ended before:\n${resultText(result, style)}`;
+    return { report: { ...result, ok: false }, text, brief: "", code: 1 };
   }
   const result = await bursar.cancel(run.id, by, textOf(flags, "reason") ?? null);
   const ok = result.status === "cancelled";
-  return { report: { ok, ...result }, text: resultText(result, style), code: ok ? 0 : 1 };
+  return { report: { ok, ...result }, text: resultText(result, style), brief: "", code: ok ? 0 : 1 };
 }

@@ -2,7 +2,7 @@ import { parseLine } from "bursar";
 import { linkText } from "../render/run-chain.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { findRun } from "../runs/find.js";
-import { COMMON_HELP } from "../runs/flags.js";
+import { COMMON_HELP, QUIET } from "../runs/flags.js";
 import { openPlace } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
 
@@ -14,6 +14,7 @@ The chain of a run: all that was decided about it, as links in order.
 Flags:
   --full             whole links; otherwise they are cut to the line, and what
                      was expected, saved or chosen is told in a sentence
+  --quiet            its head alone, as \`bursar verify --head\` takes it
 ${COMMON_HELP}
 
 With --json each link is a line, exactly as it was hashed: \`bursar verify\`
@@ -26,7 +27,7 @@ Examples:
   bursar chain 0194a2 --json > run.jsonl && bursar verify run.jsonl
 `,
   word: "the run whose chain to show",
-  flags: { full: { type: "boolean" } },
+  flags: { full: { type: "boolean" }, ...QUIET },
   run: print,
 };
 
@@ -38,6 +39,10 @@ async function print({ word, flags, terminal, style }: Chore): Promise<Done> {
   const { pour, signal } = terminal;
   await using place = await openPlace(flags, terminal);
   const run = await findRun(place.store, word);
+  if (flags.quiet === true && flags.json !== true) {
+    const head = await place.store.head(run.budget);
+    return { report: null, text: head === null ? "" : `${head.chain}:${head.seq}:${head.hash}\n` };
+  }
   const columns = flags.full === true || !terminal.isTerminal ? Number.POSITIVE_INFINITY : terminal.columns();
   for await (const line of place.store.chain(run.budget)) {
     signal.throwIfAborted();

@@ -1,6 +1,6 @@
 import { type Bursar, calibration, systemClock } from "bursar";
 import { estimateView } from "bursar/views";
-import { UsageError } from "../args.js";
+import { CommandError, UsageError } from "../args.js";
 import { calibrationText } from "../render/calibration.js";
 import { estimateText } from "../render/estimate.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
@@ -74,9 +74,9 @@ async function estimated({ word: file, flags, terminal, style }: Chore): Promise
   await using equipment = await equip(flags, terminal.env, ownOf(found, file), sandbox);
   found.checkTools(equipment.tools);
   await using place = await lookPlace(flags, config);
-  await using bursar: Bursar = bursarAt(place, equipment, terminal, {
-    foresight: foresightOf(flags, place, equipment),
-  });
+  const foresight = foresightOf(flags, place, equipment);
+  if (foresight === false) throw new CommandError(SWITCHED_OFF);
+  await using bursar: Bursar = bursarAt(place, equipment, terminal, { foresight });
   const program = needing(found.program, needsFrom(equipment, found.program));
   const shared = await sharedTerms(place.store, effective.shared, start.limits ?? {});
   const by = principalOf(flags);
@@ -87,6 +87,8 @@ async function estimated({ word: file, flags, terminal, style }: Chore): Promise
     code: view.fits ? EXIT.done : EXIT.stopped,
   };
 }
+
+const SWITCHED_OFF = "the configuration has switched foresight off, so nothing is known; set foresight.enabled to true";
 
 async function report({ word, flags, terminal, style }: Chore): Promise<Done> {
   const programs = listOf(flags, "program");

@@ -4,7 +4,7 @@ import { CommandError, UsageError } from "../args.js";
 import { readSpan } from "../render/quantities.js";
 import { harmless } from "../render/style.js";
 import type { Chore, Done, RunsCommand } from "../runs/command.js";
-import { COMMON_HELP, type Given, limitsOf, pairsOf, principalOf, textOf } from "../runs/flags.js";
+import { COMMON_HELP, type Given, limitsOf, pairsOf, principalOf, QUIET, textOf } from "../runs/flags.js";
 import { configOf, isKept, makePlace } from "../runs/place.js";
 
 const LONGEST_LABEL = 200;
@@ -25,6 +25,7 @@ Flags:
                      llm_tokens a request for approval
   --session <id>     the session that pays: itself, or with --limits a part
   --expires <time>   how long it is taken, as 30d or 12h; else until revoked
+  --quiet            the secret alone
 ${COMMON_HELP}
 
 Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted
@@ -42,6 +43,7 @@ Examples:
     policies: { type: "string" },
     session: { type: "string" },
     expires: { type: "string" },
+    ...QUIET,
   },
   waits: "opening the store",
   run: create,
@@ -68,7 +70,7 @@ async function create({ flags, terminal, style }: Chore): Promise<Done> {
     "",
     style.dim("  It is shown this once. Whoever has it spends what the budget has."),
   ];
-  return { report: { ok: true, key, secret }, text: `${text.join("\n")}\n` };
+  return { report: { ok: true, key, secret }, text: `${text.join("\n")}\n`, brief: `${secret}\n` };
 }
 
 interface Wish {

@@ -1,23 +1,30 @@
 import { type GatewayKey, Keys } from "bursar/gateway";
+import { keyViews, type PaidView } from "bursar/views";
 import { UsageError } from "../args.js";
 import { readSpan, span } from "../render/quantities.js";
+import { runFigures } from "../render/run-figures.js";
 import { clip, harmless, pad, type Style } from "../render/style.js";
-import type { Chore, Done, RunsCommand } from "../runs/command.js";
-import { COMMON_HELP, principalOf, textOf } from "../runs/flags.js";
+import { type Chore, type Done, listed, type RunsCommand } from "../runs/command.js";
+import { COMMON_HELP, IDS_HELP, principalOf, QUIET, textOf } from "../runs/flags.js";
 import { onlyId } from "../runs/only-id.js";
 import { openPlace } from "../runs/place.js";
+import { dimensionLines } from "../tui/dimension-lines.js";
 
 const CODES = "Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted";
 const LABEL_COLUMNS = 18;
 const ID_COLUMNS = 18;
 const STATUS_COLUMNS = 10;
+const INDENT = " ".repeat(STATUS_COLUMNS);
+const COLUMNS = 80;
 
 export const LIST: RunsCommand = {
   help: `Usage: bursar keys list [flags]
 
-All keys, also those that were revoked, oldest first.
+All keys, also those that were revoked, oldest first; below each, what its
+budget has used, what is held for calls under way behind a +, and its limits.
 
 Flags:
+${IDS_HELP}
 ${COMMON_HELP}
 
 ${CODES}
@@ -26,6 +33,7 @@ Examples:
   bursar keys
   bursar keys list --json | jq -r '.keys[] | select(.status == "active") | .id'
 `,
+  flags: QUIET,
   waits: "reading the store",
   run: list,
 };
@@ -40,6 +48,7 @@ taken no more.
 Flags:
   --grace <time>     how long the old secret is still taken, as 1h; 0s for not
                      at all, a day unless said otherwise
+  --quiet            the secret alone
 ${COMMON_HELP}
 
 Ids may be given by any unambiguous beginning.
@@ -51,7 +60,7 @@ Examples:
   bursar keys rotate 3f9c --grace 0s --json
 `,
   word: "the key to rotate",
-  flags: { grace: { type: "string" } },
+  flags: { grace: { type: "string" }, ...QUIET },
   waits: "reading the store",
   run: rotate,
 };
@@ -64,6 +73,7 @@ runs hears of it within a second. What is under way comes to its end. Its budget
 stays as it is.
 
 Flags:
+  --quiet            nothing but the exit code, and what fails
 ${COMMON_HELP}
 
 Ids may be given by any unambiguous beginning.
@@ -74,17 +84,30 @@ Examples:
   bursar keys revoke 3f9c
 `,
   word: "the key to revoke",
+  flags: QUIET,
   waits: "reading the store",
   run: revoke,
 };
 
 async function list({ flags, terminal, style }: Chore): Promise<Done> {
   await using place = await openPlace(flags, terminal);
-  const keys = await new Keys(place.store).list();
+  const keys = await keyViews(place.store, await new Keys(place.store).list());
   const now = place.store.clock.now().instant;
-  const lines = keys.map((key) => line(key, now, terminal.isTerminal ? terminal.columns() : null, style));
+  const columns = terminal.isTerminal ? terminal.columns() : null;
+  const lines = keys.flatMap((key) => [line(key, now, columns, style), ...amountLines(key, columns ?? COLUMNS, style)]);
   const none = style.dim("no keys; `bursar keys create --limits cost_usd=5` makes one");
-  return { report: { keys }, text: `${lines.length === 0 ? none : lines.join("\n")}\n` };
+  const text = lines.length === 0 ? `${none}\n` : listed(lines);
+  return { report: { keys }, text, brief: listed(keys.map(({ id }) => id)) };
+}
+
+/** Where each limit of its budget stands; without any, what it has used. */
+function amountLines({ dimensions, usage }: PaidView, columns: number, style: Style): readonly string[] {
+  const lines = dimensionLines(dimensions, columns - INDENT.length, style);
+  if (lines.length > 0) return lines.map((each) => `${INDENT}${each}`);
+  const used = Object.fromEntries(Object.entries(usage).filter(([, amount]) => amount !== 0));
+  // A clock that nobody has limited runs anyway.
+  const figures = runFigures(used, ["wall_clock_ms"]);
+  return [clip(`${INDENT}${style.dim(`${figures || "nothing used"}, no limit of its own`)}`, columns)];
 }
 
 function line(key: GatewayKey, now: number, columns: number | null, style: Style): string {
@@ -128,7 +151,7 @@ async function rotate({ word, flags, terminal, style }: Chore): Promise<Done> {
     ...["", `  ${style.bold(secret)}`, ""],
     style.dim(`  It is shown this once. ${old}.`),
   ];
-  return { report: { ok: true, key, secret }, text: `${text.join("\n")}\n` };
+  return { report: { ok: true, key, secret }, text: `${text.join("\n")}\n`, brief: `${secret}\n` };
 }
 
 async function revoke({ word, flags, terminal, style }: Chore): Promise<Done> {
@@ -136,7 +159,8 @@ async function revoke({ word, flags, terminal, style }: Chore): Promise<Done> {
   const keys = new Keys(place.store);
   const key = await keys.revoke(await idOf(keys, word), principalOf(flags).name);
   const label = key.label === "" ? "" : `, ${harmless(key.label)}`;
-  return { report: { ok: true, key }, text: `${style.good("✓ revoked")}  key ${key.id}${label}\n` };
+  const text = `${style.good("✓ revoked")}  key ${key.id}${label}\n`;
+  return { report: { ok: true, key }, text, brief: "" };
 }
 
 /** The key with this id, or the only one whose id begins so. */

@@ -1,6 +1,6 @@
 import { UsageError, unknownCommand } from "../args.js";
 import { type RunsCommand, runsCommand } from "../runs/command.js";
-import { COMMON_HELP } from "../runs/flags.js";
+import { COMMON_HELP, IDS_HELP } from "../runs/flags.js";
 import type { Terminal } from "../terminal.js";
 import { CREATE } from "./keys-create.js";
 import { LIST, REVOKE, ROTATE } from "./keys-keep.js";
@@ -17,6 +17,7 @@ Commands:
   revoke    take one no more
 
 Flags:
+${IDS_HELP}
 ${COMMON_HELP}
 
 Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted

@@ -65,7 +65,10 @@ async function speak({ flags, terminal }: Chore, args: readonly string[] = []): 
   const role = roleOf(flags);
   const limits = budgetOf(flags);
   const setup = textOf(flags, "setup");
-  if (setup !== undefined) return { report: null, text: setupText(setup, args) };
+  if (setup !== undefined) {
+    const text = setupText(setup, args);
+    return { report: { client: setup, setup: text }, text };
+  }
   if (terminal.keys !== null) process.stderr.write(`${ALONE}\n`);
   const config = configOf(flags, terminal);
   await using equipment = await equip(flags, terminal.env);

@@ -2,8 +2,8 @@ import { Events, type RunRecord, type RunStatus, readRun, type Store } from "bur
 import { heldIn } from "bursar/views";
 import { UsageError, unknown } from "../args.js";
 import { type RunRow, runsText } from "../render/run-table.js";
-import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { COMMON_HELP, countOf, textOf } from "../runs/flags.js";
+import { type Chore, type Done, listed, type RunsCommand, runsCommand } from "../runs/command.js";
+import { COMMON_HELP, countOf, IDS_HELP, QUIET, textOf } from "../runs/flags.js";
 import { openPlace } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
 
@@ -22,6 +22,7 @@ Flags:
   --session <id>     those of one session
   --children         those below other runs too
   --most <n>         how many: ${SHOWN} unless said otherwise
+${IDS_HELP}
 ${COMMON_HELP}
 
 Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted
@@ -33,7 +34,7 @@ Examples:
 `,
   flags: {
     ...{ status: { type: "string" }, session: { type: "string" }, children: { type: "boolean" } },
-    most: { type: "string" },
+    ...{ most: { type: "string" }, ...QUIET },
   },
   waits: "reading the store",
   run: list,
@@ -62,7 +63,8 @@ async function list({ flags, terminal, style }: Chore): Promise<Done> {
   const rows = await Promise.all(latest.runs.map((run) => rowOf(store, run)));
   const more = latest.count - rows.length;
   const report = { runs: rows.map(({ run, usage, held }) => ({ ...summary(run), usage, held })), more };
-  return { report, text: runsText(rows, more, store.clock.now().instant, terminal.columns(), style) };
+  const text = runsText(rows, more, store.clock.now().instant, terminal.columns(), style);
+  return { report, text, brief: listed(rows.map(({ run }) => run.id)) };
 }
 
 /** The latest of many, without holding all of them. */

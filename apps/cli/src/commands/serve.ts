@@ -1,4 +1,5 @@
 import { UsageError } from "../args.js";
+import { Patience } from "../render/patience.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { COMMON_HELP, countOf, EQUIPMENT, EQUIPMENT_HELP } from "../runs/flags.js";
 import { openServing } from "../serve/serving.js";
@@ -72,11 +73,15 @@ async function work({ flags, terminal, style }: Chore): Promise<Done> {
   await using serving = await openServing({ flags, terminal, most, onError });
   telling.begin(serving);
   const { signal } = terminal;
-  serving.demo().then(
+  const isTold = flags.demo === true && flags.json !== true && flags.quiet !== true;
+  const patience = new Patience(isTold ? terminal.aside : null, "making a run that waits");
+  const demo = serving.demo().finally(() => patience[Symbol.dispose]());
+  demo.then(
     (run) => run !== null && !signal.aborted && telling.demo(run, serving),
     (error: unknown) => !signal.aborted && onError(error),
   );
   await untilStopped(signal);
+  patience[Symbol.dispose]();
   telling.say("takes no more requests, and waits for those under way");
   await serving.close(DRAIN_MS);
   return { report: null, text: "" };

@@ -3,7 +3,7 @@ import { budgetsOf, childrenOf, readStory, runView } from "bursar/views";
 import { pageText, type RunPage } from "../render/run-page.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { findRun } from "../runs/find.js";
-import { COMMON_HELP } from "../runs/flags.js";
+import { COMMON_HELP, QUIET } from "../runs/flags.js";
 import { openPlace } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
 
@@ -18,6 +18,7 @@ below it, and what it gave back.
 
 Flags:
   --all              all steps, not the last ${STEPS} alone
+  --quiet            its status alone, such as paused
 ${COMMON_HELP}
 
 A run's id may be given by any unambiguous beginning.
@@ -29,7 +30,7 @@ Examples:
   bursar show nightly --json | jq '.steps[] | select(.state == "refused")'
 `,
   word: "the run to show",
-  flags: { all: { type: "boolean" } },
+  flags: { all: { type: "boolean" }, ...QUIET },
   waits: "reading the store",
   run: look,
 };
@@ -53,7 +54,7 @@ async function look({ word, flags, terminal, style }: Chore): Promise<Done> {
   };
   const most = flags.all === true ? Number.POSITIVE_INFINITY : STEPS;
   const sight = { now: store.clock.now().instant, columns: terminal.columns(), most };
-  return { report: reportOf(page), text: pageText(page, sight, style) };
+  return { report: reportOf(page), text: pageText(page, sight, style), brief: `${run.status}\n` };
 }
 
 /** For programs, in edge units; nobody needs the source of what was run here. */

@@ -4,7 +4,7 @@ import { UsageError, unknown } from "../args.js";
 import { readSpan } from "../render/quantities.js";
 import { harmless } from "../render/style.js";
 import type { Chore, Done, RunsCommand } from "../runs/command.js";
-import { COMMON_HELP, type Given, principalOf, textOf } from "../runs/flags.js";
+import { COMMON_HELP, type Given, principalOf, QUIET, textOf } from "../runs/flags.js";
 import { configOf, isKept, makePlace } from "../runs/place.js";
 
 export const CREATE: RunsCommand = {
@@ -18,6 +18,7 @@ Flags:
   --role <role>      viewer, agent, operator or admin
   --expires <time>   how long it is taken, as 30d or 12h; else until revoked
   --as <name>        who makes it; else the user's name
+  --quiet            the secret alone
 ${COMMON_HELP}
 
 Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted
@@ -26,7 +27,10 @@ Examples:
   bursar tokens create --name ann --role operator
   bursar tokens create --name dashboard --role viewer --expires 90d --json
 `,
-  flags: { name: { type: "string" }, role: { type: "string" }, expires: { type: "string" }, as: { type: "string" } },
+  flags: {
+    ...{ name: { type: "string" }, role: { type: "string" }, expires: { type: "string" }, as: { type: "string" } },
+    ...QUIET,
+  },
   waits: "opening the store",
   run: create,
 };
@@ -51,7 +55,7 @@ async function create({ flags, terminal, style }: Chore): Promise<Done> {
     ...["", `  ${style.bold(secret)}`, ""],
     style.dim("  It is shown this once. Whoever has it is taken for who it names."),
   ];
-  return { report: { ok: true, token, secret }, text: `${text.join("\n")}\n` };
+  return { report: { ok: true, token, secret }, text: `${text.join("\n")}\n`, brief: `${secret}\n` };
 }
 
 function readWish(flags: Given): { readonly name: string; readonly role: Role; readonly expires_ms: number | null } {

@@ -2,8 +2,8 @@ import { type Token, Tokens } from "bursar/server";
 import { UsageError } from "../args.js";
 import { span } from "../render/quantities.js";
 import { clip, harmless, pad, type Style } from "../render/style.js";
-import type { Chore, Done, RunsCommand } from "../runs/command.js";
-import { COMMON_HELP, principalOf } from "../runs/flags.js";
+import { type Chore, type Done, listed, type RunsCommand } from "../runs/command.js";
+import { COMMON_HELP, IDS_HELP, principalOf, QUIET } from "../runs/flags.js";
 import { onlyId } from "../runs/only-id.js";
 import { openPlace } from "../runs/place.js";
 
@@ -18,6 +18,7 @@ export const LIST: RunsCommand = {
 All tokens, also those that were revoked, oldest first.
 
 Flags:
+${IDS_HELP}
 ${COMMON_HELP}
 
 ${CODES}
@@ -26,6 +27,7 @@ Examples:
   bursar tokens
   bursar tokens --json | jq -r '.tokens[] | select(.role == "admin") | .name'
 `,
+  flags: QUIET,
   waits: "reading the store",
   run: list,
 };
@@ -38,6 +40,7 @@ next request.
 
 Flags:
   --as <name>        who revokes it; else the user's name
+  --quiet            nothing but the exit code, and what fails
 ${COMMON_HELP}
 
 Ids may be given by any unambiguous beginning.
@@ -48,7 +51,7 @@ Examples:
   bursar tokens revoke 3f9c
 `,
   word: "the token to revoke",
-  flags: { as: { type: "string" } },
+  flags: { as: { type: "string" }, ...QUIET },
   waits: "reading the store",
   run: revoke,
 };
@@ -61,7 +64,8 @@ async function list({ flags, terminal, style }: Chore): Promise<Done> {
     clip(line(token, now, style), terminal.isTerminal ? terminal.columns() : Infinity),
   );
   const none = style.dim("no tokens; `bursar tokens create --name ann --role operator` makes one");
-  return { report: { tokens }, text: `${lines.length === 0 ? none : lines.join("\n")}\n` };
+  const text = lines.length === 0 ? `${none}\n` : listed(lines);
+  return { report: { tokens }, text, brief: listed(tokens.map(({ id }) => id)) };
 }
 
 function line({ id, status, name, role, expires }: Token, now: number, style: Style): string {
@@ -85,5 +89,5 @@ async function revoke({ word, flags, terminal, style }: Chore): Promise<Done> {
   const ids = (await tokens.list()).map(({ id }) => id);
   const token = await tokens.revoke(onlyId(ids, word, { what: "token", command: "bursar tokens" }), by);
   const text = `${style.good("✓ revoked")}  token ${token.id}, ${token.role} ${harmless(token.name)}\n`;
-  return { report: { ok: true, token }, text };
+  return { report: { ok: true, token }, text, brief: "" };
 }

@@ -1,6 +1,6 @@
 import { UsageError, unknownCommand } from "../args.js";
 import { type RunsCommand, runsCommand } from "../runs/command.js";
-import { COMMON_HELP } from "../runs/flags.js";
+import { COMMON_HELP, IDS_HELP } from "../runs/flags.js";
 import type { Terminal } from "../terminal.js";
 import { CREATE } from "./tokens-create.js";
 import { LIST, REVOKE } from "./tokens-keep.js";
@@ -19,6 +19,7 @@ Roles: a viewer looks; an agent also starts runs and asks for extensions; an
 operator also decides, cancels and extends; an admin also makes tokens.
 
 Flags:
+${IDS_HELP}
 ${COMMON_HELP}
 
 Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted

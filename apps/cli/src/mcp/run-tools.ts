@@ -1,4 +1,12 @@
-import { type Json, type Principal, type Program, RunError, type RunRecord, type RunResult } from "bursar";
+import {
+  type Json,
+  type Principal,
+  type Program,
+  RunError,
+  type RunRecord,
+  type RunResult,
+  SESSION_NAME,
+} from "bursar";
 import { z } from "zod";
 import { LANGUAGE, wholeUpTo } from "./code-schemas.js";
 import { BOUNDS } from "./code-sessions.js";
@@ -38,11 +46,7 @@ export const WISH = {
     .record(z.string().max(100), z.enum(["hard_stop", "approval_required", "soft_warn"]))
     .optional()
     .describe("What happens at a limit, by dimension."),
-  session: z
-    .string()
-    .regex(/^[\w.@-]{1,100}$/)
-    .optional()
-    .describe("The session whose limits it shares."),
+  session: z.string().regex(SESSION_NAME).optional().describe("The session whose limits it shares."),
 };
 
 const START = z.strictObject({
@@ -83,7 +87,6 @@ export function offerRuns(offer: Offer, driving: Driving, workplace: Workplace):
 
 /** Offers the tool that only looks. */
 export function offerStatus(offer: Offer, driving: Driving): void {
-  const { settings } = driving;
   offer("run_status", {
     title: "Status of a run",
     description:

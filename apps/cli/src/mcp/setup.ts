@@ -45,7 +45,7 @@ function rooted(args: readonly string[]): readonly string[] {
   });
   return words.flatMap((word, index) => {
     const before = words[index - 1] ?? "";
-    if (word === "--setup" || before === "--setup") return [];
+    if (word === "--setup" || before === "--setup" || word === "--json") return [];
     return [FILES.has(before) ? fromRoot(before, word) : word];
   });
 }

@@ -1,5 +1,13 @@
-import { type Bursar, type Preflight, type Principal, RunError, type RunRecord, type StartOptions } from "bursar";
-import { type Configuration, type EffectiveBudget, effectiveBudget } from "bursar/config";
+import {
+  type Bursar,
+  InputError,
+  type Preflight,
+  type Principal,
+  RunError,
+  type RunRecord,
+  type StartOptions,
+} from "bursar";
+import { ConfigError, type Configuration, type EffectiveBudget, effectiveBudget } from "bursar/config";
 import { openShared, sharedTerms } from "../runs/shared.js";
 import { isDeciding, type RunWish } from "./options.js";
 
@@ -31,11 +39,13 @@ export function estimatingBy(
 
 function budgetFor(config: Configuration, wish: RunWish, by: Principal): EffectiveBudget {
   const { program, limits = {}, policies = {}, session } = wish;
-  const answer = effectiveBudget({
-    ...{ config, agent: program.name, authority: isDeciding(by) ? "operator" : "agent" },
-    session: session === undefined ? null : { name: session, limits: {} },
-    override: { limits: limits as Record<string, number | null>, policies, from: "the client" },
-  });
+  const answer = asInput(() =>
+    effectiveBudget({
+      ...{ config, agent: program.name, authority: isDeciding(by) ? "operator" : "agent" },
+      session: session === undefined ? null : { name: session, limits: {} },
+      override: { limits: limits as Record<string, number | null>, policies, from: "the client" },
+    }),
+  );
   if (answer.kind === "refused") {
     throw new RunError("forbidden", answer.refusals.map(({ message }) => message).join("; "));
   }
@@ -53,4 +63,15 @@ function optionsOf(
     ...(id !== undefined && { id }),
     ...(preflight !== undefined && { preflight }),
   };
+}
+
+/** What is wrong with limits that a client has sent is wrong with what it has sent, not with the configuration. */
+function asInput<Answer>(ask: () => Answer): Answer {
+  try {
+    return ask();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const [, field = "limits", problem = ""] = /^(\S+) (.*)$/s.exec(error.message.replaceAll("override.", "")) ?? [];
+    throw new InputError(field, problem);
+  }
 }

@@ -64,7 +64,7 @@ function predictionFields(
 }
 
 /** `cost_usd about $0.10, up to $0.60 of $0.50: $0.10 missing`. */
-export function predictedText({ dimension, median, upper, limit, missing }: PredictedView): string {
+function predictedText({ dimension, median, upper, limit, missing }: PredictedView): string {
   const figure = (value: number) => roundFigure(dimension, value);
   const most = limit === null ? figure(upper) : `${figure(upper)} of ${runFigure(dimension, limit)}`;
   const lacks = missing > 0 ? `: ${figure(missing)} missing` : "";

@@ -22,29 +22,35 @@ export function calibrationText(
     const whose = program === null ? "no run" : `no run of ${harmless(program)}`;
     return `${style.dim(`${whose} was predicted and has ended, so there is nothing to compare`)}\n`;
   }
-  const right = true;
-  const columns = [
-    ...[{ title: "program" }, { title: "dimension" }, { title: "runs", right }, { title: "cut", right }],
-    ...[{ title: "within 95 %", right }, { title: "off by", right }, { title: "reached", right }, { title: "" }],
-  ] as const;
-  const cells = rows.map((row) => {
-    const [words, paint] = WORDS[row.calibrated];
-    return [
-      ...[harmless(row.program), harmless(row.dimension), number(row.runs), number(row.cut)],
-      ...[
-        percent(row.covered),
-        roundFigure(row.dimension, row.median_error),
-        percent(row.reached),
-        style[paint](words),
-      ],
-    ];
+  const programs = [...new Set(rows.map((row) => row.program))];
+  const tables = programs.map((name) => {
+    const own = rows.filter((row) => row.program === name).map((row) => cellsOf(row, style));
+    return `${style.bold(harmless(name))}\n${tableText(COLUMNS, own, width, style)}`;
   });
   const about = [
-    "within 95 %: the runs that did not pass their bound; 90 to 99 % are as promised",
+    "within: the runs that did not pass their 95 %; 90 to 99 % are as promised",
     "off by: how far half of the runs were from their predicted median",
     "reached: how much of its bound a run takes of which 95 of 100 take less",
   ];
-  return `${tableText(columns, cells, width, style)}\n${about.map((line) => `  ${style.dim(line)}\n`).join("")}`;
+  return `${tables.join("\n")}\n${about.map((line) => `  ${style.dim(line)}\n`).join("")}`;
+}
+
+const right = true;
+const COLUMNS = [
+  ...[{ title: "dimension" }, { title: "the 95 %" }, { title: "runs", right }, { title: "cut", right }],
+  ...[
+    { title: "within", right },
+    { title: "off by", right },
+    { title: "reached", right },
+  ],
+] as const;
+
+function cellsOf(row: CalibrationRow, style: Style): readonly string[] {
+  const [words, paint] = WORDS[row.calibrated];
+  return [
+    ...[harmless(row.dimension), style[paint](words), number(row.runs), number(row.cut)],
+    ...[percent(row.covered), roundFigure(row.dimension, row.median_error), percent(row.reached)],
+  ];
 }
 
 function percent(share: number): string {

@@ -32,6 +32,8 @@ export interface Done {
   /** Null when all has been said. */
   readonly report: object | null;
   readonly text: string;
+  /** What is left of the text with --quiet; all of it where nothing is said. */
+  readonly brief?: string;
   readonly code?: number;
 }
 
@@ -47,8 +49,7 @@ export async function runsCommand(command: RunsCommand, args: readonly string[],
   try {
     const style = styleFor(wantsColour(env, isTerminal));
     const done = await patiently(command, { word, flags: flags as Given, terminal, style });
-    const text = flags.json ? (done.report === null ? "" : `${JSON.stringify(done.report)}\n`) : done.text;
-    return finish(done.code ?? EXIT.done, text);
+    return finish(done.code ?? EXIT.done, saidOf(done, flags as Given));
   } catch (error) {
     if (signal.aborted) return EXIT.interrupted;
     if (!flags.json || !(error instanceof BursarError || error instanceof CommandError)) throw error;
@@ -58,8 +59,19 @@ export async function runsCommand(command: RunsCommand, args: readonly string[],
   }
 }
 
+/** What a command says at its end, to whom it says it. */
+function saidOf({ report, text, brief = text }: Done, { json, quiet }: Given): string {
+  if (json !== true) return quiet === true ? brief : text;
+  return report === null ? "" : `${JSON.stringify(report)}\n`;
+}
+
+/** Names one below the other, as other programs read them. */
+export function listed(names: readonly string[]): string {
+  return names.map((name) => `${name}\n`).join("");
+}
+
 function patiently({ run, waits }: RunsCommand, chore: Chore): Promise<Done> {
-  if (waits === undefined || chore.flags.json === true) return run(chore);
+  if (waits === undefined || chore.flags.json === true || chore.flags.quiet === true) return run(chore);
   const patience = new Patience(chore.terminal.aside, waits);
   return run(chore).finally(() => patience[Symbol.dispose]());
 }

@@ -113,7 +113,9 @@ async function untilCollected(run: RunRecord, company: Company): Promise<void> {
   const { length } = run.pause?.batches ?? [];
   note(`waits for ${length} ${length === 1 ? "call" : "calls"} in a batch; Ctrl-C leaves that to a worker`);
   for (;;) {
-    await unlessAborted(bursar.collect(signal), signal);
+    // What is under way is broken off by the signal, and left to others before this process ends.
+    await bursar.collect(signal);
+    signal.throwIfAborted();
     if ((await bursar.find(run.id)).status !== "paused") return;
     await unlessAborted(new Promise((resolve) => setTimeout(resolve, LOOK_MS)), signal);
   }

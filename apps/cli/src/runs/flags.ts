@@ -22,6 +22,12 @@ export const COMMON_HELP = `  --store <url>      sqlite:<file>, postgres://user@
   --json             the outcome as one JSON object
   --help             this text`;
 
+/** For commands that say more than programs need. */
+export const QUIET: Flags = { quiet: { type: "boolean" } };
+
+/** What is left with it, where that are ids. */
+export const IDS_HELP = "  --quiet            the ids alone, one per line";
+
 /** What a process that drives runs has to bring along. */
 export const EQUIPMENT: Flags = {
   module: { type: "string", multiple: true },

@@ -1,4 +1,4 @@
-import type { StartOptions } from "bursar";
+import { checkSessionName, InputError, type StartOptions } from "bursar";
 import {
   ConfigError,
   type Configuration,
@@ -78,8 +78,10 @@ function sessionOf(flags: Given, { session: planned }: FoundProgram): SessionInp
     if (given === undefined) return null;
     throw new UsageError("--session-budget says nothing without --session");
   }
-  if (!/^[\w.@-]{1,100}$/.test(name)) {
-    throw new UsageError(`--session is ${name.slice(0, 40)}; allowed: 1 to 100 letters, digits and . _ @ -`);
+  try {
+    checkSessionName(name);
+  } catch (error) {
+    throw error instanceof InputError ? new UsageError(`--${error.message}`) : error;
   }
   const limits = { ...planned, ...(given === undefined ? {} : limitsOf(given, "--session-budget")) };
   return { name, limits };

@@ -5,6 +5,7 @@ import { openMcpHandler } from "../mcp/http-handler.js";
 import { mcpSettings } from "../mcp/settings.js";
 import type { Equipment } from "../runs/equipment.js";
 import type { Given } from "../runs/flags.js";
+import { command } from "../runs/outcome.js";
 import type { Place } from "../runs/place.js";
 
 export interface MountedMcp extends AsyncDisposable {
@@ -28,6 +29,8 @@ export async function mountMcp({ address, onQueued, ...parts }: Parts): Promise<
   const handler = openMcpHandler({
     ...(await mcpSettings(parts)),
     queued: onQueued,
+    // The server drives the run: whoever says yes need not have its tools and its model.
+    commandLine: (name, id) => `${command(name, id, parts.flags, null)}${name === "show" ? "" : " --detach"}`,
     approvalUrl: (id) => `${address()}/approvals/${encodeURIComponent(id)}`,
   });
   return {

@@ -65,7 +65,9 @@ async function open({ flags, terminal, most, onError }: ServingOptions, endings:
   const worker = endings.add(new Worker({ bursar, most: Math.max(1, most), failed: onError }));
   if (most > 0) worker.start();
   const onQueued = () => void (most > 0 && worker.look().catch(onError));
-  const parts = { flags, terminal, place, equipment, bursar, feed, onError };
+  // Commands that are told to people name the store, also where no flag did.
+  const told = store === undefined ? flags : { ...flags, store };
+  const parts = { flags: told, terminal, place, equipment, bursar, feed, onError };
   const { server, gateway, mcp } = await listen({ ...parts, onQueued }, endings);
   return {
     ...{ url: server.url, hasGateway: gateway !== null, store: store ?? "" },

@@ -102,7 +102,8 @@ const SIGNS: Readonly<Record<StepView["state"], readonly [string, "good" | "warn
 };
 const NAME = 22;
 
-function stepLines({ run, steps }: RunSight, columns: number, style: Style): readonly string[] {
+/** The steps, below them the end of what was printed, and what the sandbox says. */
+export function stepLines({ run, steps }: RunSight, columns: number, style: Style): readonly string[] {
   const lines = steps.map((step) => stepLine(step, run.created, columns, style));
   const { stdout, stderr } = run.output;
   const printed = [...lastLines(stdout), ...lastLines(stderr)];

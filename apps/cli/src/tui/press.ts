@@ -1,7 +1,9 @@
 import { hasEnded } from "bursar";
 import type { ApprovalView } from "bursar/views";
+import { styleFor } from "../render/style.js";
 import { approving, denying, typed, wishOf } from "./form.js";
 import type { Press } from "./key.js";
+import { stepLines } from "./page-panel.js";
 import type { Sight } from "./sight.js";
 import type { Form, Note, Part, State, Tab, Wish } from "./state.js";
 
@@ -107,10 +109,14 @@ function moved(state: State, by: number, sight: Sight): State {
   return { ...state, chosen: { ...state.chosen, [tab]: next } };
 }
 
+/** Lines are cut and not wrapped, so there are as many in every window. */
+const COLUMNS = 80;
+const PLAIN = styleFor(false);
+
 /** How far one can go back: to the first line that is known. */
 function linesOf(part: Part, { page }: Sight): number {
   if (page === null) return 0;
-  return Math.max(0, (part === "steps" ? page.steps.length : page.links.length) - 1);
+  return Math.max(0, (part === "steps" ? stepLines(page, COLUMNS, PLAIN).length : page.links.length) - 1);
 }
 
 function idsOf(tab: Tab, { requests, runs }: Sight): readonly string[] {

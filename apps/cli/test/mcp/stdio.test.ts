@@ -156,6 +156,7 @@ describe("the command line", () => {
     ["mcp", "--setup", "cursr"],
     ["mcp", "--role", "admin"],
     ["mcp", "--budget", "fule=5B"],
+    ["mcp", "--setup", "claude-code", "--json"],
   ] as const;
   const run = inOne(lines);
 
@@ -172,6 +173,11 @@ describe("the command line", () => {
     expect(JSON.parse(Buffer.from(decodeURIComponent(config), "base64").toString())).toMatchObject({
       args: [MAIN, "mcp"],
     });
+  });
+
+  test("prints it for programs, too", () => {
+    const setup = `claude mcp add bursar -- ${process.execPath} ${MAIN} mcp\n`;
+    expect(JSON.parse(run(lines[8]).stdout)).toEqual({ client: "claude-code", setup });
   });
 
   test("says what was not understood", () => {

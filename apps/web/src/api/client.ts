@@ -1,3 +1,5 @@
+import { hintFor } from "./hint.js";
+
 /** Something the server refused, or that did not reach it. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -79,7 +81,7 @@ function readAnswer<Answer>(status: number, text: string): Answer {
 function refusalOf(status: number, text: string): ApiError {
   try {
     const { error } = JSON.parse(text) as { error: { code: string; message: string; hint?: string | null } };
-    return new ApiError(status, error.code, error.message, error.hint ?? "");
+    return new ApiError(status, error.code, error.message, hintFor(error.code, error.hint ?? ""));
   } catch {
     return new ApiError(status, "refused", `The server answered with status ${status}.`, "Try again in a moment.");
   }

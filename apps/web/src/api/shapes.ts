@@ -1,3 +1,5 @@
+import type { PaidView } from "bursar/views";
+
 /** Whoever looks at the page. */
 export interface Me {
   readonly name: string;
@@ -7,7 +9,7 @@ export interface Me {
 }
 
 /** A key of the gateway, without its secret. */
-export interface KeyView {
+export interface Key {
   readonly id: string;
   readonly status: "active" | "revoked";
   readonly label: string;
@@ -15,6 +17,15 @@ export interface KeyView {
   readonly created: number;
   readonly expires: number | null;
   readonly rotating_until: number | null;
+}
+
+/** A key with how the budget stands that pays for what is asked with it. */
+export interface KeyView extends Key, PaidView {}
+
+/** The keys there are, and whether the server has a gateway that takes them. */
+export interface KeyList {
+  readonly items: readonly KeyView[];
+  readonly gateway: boolean;
 }
 
 /** Something that lets a person or a program log in, without its secret. */

@@ -80,13 +80,13 @@ export function LinksTable({ run, total, selected, onSelect, target }: LinksTabl
   );
 }
 
-/** As tall as the rows that are not there. */
+/** As tall as the rows that are not there; of one cell, for a phone has fewer columns. */
 function Gap({ rows }: { readonly rows: number }): JSX.Element | null {
   if (rows <= 0) return null;
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row of a table takes no focus
     <tr aria-hidden="true" class="gap">
-      <td colSpan={5} style={{ height: `${rows * ROW_PX}px` }} />
+      <td style={{ height: `${rows * ROW_PX}px` }} />
     </tr>
   );
 }

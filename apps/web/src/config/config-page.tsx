@@ -76,7 +76,7 @@ function Limits({ limits }: { readonly limits: readonly ConfiguredLimit[] }): JS
               {value === null ? <span class="note">no limit</span> : <Amount dimension={dimension} value={value} />}
             </td>
             <td>{policy.replaceAll("_", " ")}</td>
-            <td>{origin}</td>
+            <td class="origin">{origin}</td>
           </tr>
         ))}
       </tbody>

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { post, remove } from "../api/client.js";
 import { useMe } from "../api/me.js";
 import { useResource } from "../api/resource.js";
-import { type KeyView, mayOperate } from "../api/shapes.js";
+import { type Key, type KeyList, mayOperate } from "../api/shapes.js";
 import { useAct } from "../parts/act.js";
 import { announce } from "../parts/announcer.js";
 import { Heading } from "../parts/heading.js";
@@ -14,23 +14,22 @@ import { KeysTable } from "./keys-table.js";
 
 /** A key with its secret, as the server gives it once. */
 export interface NewKey {
-  readonly key: KeyView;
+  readonly key: Key;
   readonly secret: string;
 }
 
 /** The keys with which programs reach models through the gateway, each paid for by a budget. */
 export function KeysPage(): JSX.Element {
   const me = useMe();
-  const resource = useResource<{ items: readonly KeyView[] }>("keys");
+  const resource = useResource<KeyList>("keys");
   const [made, setMade] = useState<NewKey | null>(null);
   const { busy, error, run } = useAct();
   const show = (next: NewKey) => {
     setMade(next);
     resource.reload();
   };
-  const rotate = (key: KeyView) =>
-    run(async () => show(await post<NewKey>(`keys/${encodeURIComponent(key.id)}/rotate`)));
-  const revoke = (key: KeyView) =>
+  const rotate = (key: Key) => run(async () => show(await post<NewKey>(`keys/${encodeURIComponent(key.id)}/rotate`)));
+  const revoke = (key: Key) =>
     run(async () => {
       await remove(`keys/${encodeURIComponent(key.id)}`);
       announce("The key is revoked");
@@ -39,10 +38,7 @@ export function KeysPage(): JSX.Element {
   return (
     <>
       <Heading title="Gateway keys" />
-      <p class="note">
-        Give one to any program that speaks to OpenAI or Anthropic, with this server's address and <code>/v1</code>:
-        what it uses is paid for by the key's budget.
-      </p>
+      {resource.value !== null && <Purpose hasGateway={resource.value.gateway} />}
       {mayOperate(me) && <KeyForm onMade={show} />}
       {error !== null && <Problem error={error} />}
       <Ready resource={resource} what="the keys">
@@ -62,5 +58,24 @@ export function KeysPage(): JSX.Element {
         />
       )}
     </>
+  );
+}
+
+/** What keys are for; where no gateway takes them, how one is mounted. */
+function Purpose({ hasGateway }: { readonly hasGateway: boolean }): JSX.Element {
+  if (hasGateway) {
+    return (
+      <p class="note">
+        Give one to any program that speaks to OpenAI or Anthropic, with this server's address and <code>/v1</code>:
+        what it uses is paid for by the key's budget.
+      </p>
+    );
+  }
+  return (
+    <p class="note">
+      No gateway is mounted here, so this server takes no key yet. Start it with <code>OPENAI_API_KEY</code> or{" "}
+      <code>ANTHROPIC_API_KEY</code> set, or with <code>bursar serve --upstream openai=https://api.openai.com/v1</code>:
+      then programs reach the provider at this server's address and <code>/v1</code> with a key, whose budget pays.
+    </p>
   );
 }

@@ -1,14 +1,15 @@
-import type { JSX } from "preact";
-import type { KeyView } from "../api/shapes.js";
+import { Fragment, type JSX } from "preact";
+import type { Key, KeyView } from "../api/shapes.js";
 import { ConfirmButton } from "../parts/confirm-button.js";
 import { Instant } from "../parts/instant.js";
 import { Status } from "../parts/status.js";
+import { KeyAmounts } from "./key-amounts.js";
 
 interface KeysTableProps {
   readonly keys: readonly KeyView[];
   readonly busy: boolean;
-  readonly onRotate: (key: KeyView) => void;
-  readonly onRevoke: (key: KeyView) => void;
+  readonly onRotate: (key: Key) => void;
+  readonly onRevoke: (key: Key) => void;
 }
 
 export function KeysTable({ keys, busy, onRotate, onRevoke }: KeysTableProps): JSX.Element {
@@ -35,23 +36,32 @@ export function KeysTable({ keys, busy, onRotate, onRevoke }: KeysTableProps): J
       </thead>
       <tbody>
         {keys.map((key) => (
-          <tr key={key.id}>
-            <th scope="row">
-              {key.label || "no label"}
-              <span class="run-id">{key.id}</span>
-            </th>
-            <td>
-              <Status status={key.status} />
-            </td>
-            <td class="wide-only">{key.budget}</td>
-            <td class="wide-only">
-              <Instant at={key.created} />
-            </td>
-            <td class="wide-only">{key.expires === null ? "never" : <Instant at={key.expires} />}</td>
-            <td class="number">
-              {key.status === "active" && <Actions keyView={key} busy={busy} onRotate={onRotate} onRevoke={onRevoke} />}
-            </td>
-          </tr>
+          <Fragment key={key.id}>
+            <tr class="step-continued">
+              <th scope="row">
+                {key.label || "no label"}
+                <span class="run-id">{key.id}</span>
+              </th>
+              <td>
+                <Status status={key.status} />
+              </td>
+              <td class="wide-only">{key.budget}</td>
+              <td class="wide-only">
+                <Instant at={key.created} />
+              </td>
+              <td class="wide-only">{key.expires === null ? "never" : <Instant at={key.expires} />}</td>
+              <td class="number">
+                {key.status === "active" && (
+                  <Actions keyView={key} busy={busy} onRotate={onRotate} onRevoke={onRevoke} />
+                )}
+              </td>
+            </tr>
+            <tr class="step-more">
+              <td colSpan={6}>
+                <KeyAmounts view={key} />
+              </td>
+            </tr>
+          </Fragment>
         ))}
       </tbody>
     </table>
@@ -59,10 +69,10 @@ export function KeysTable({ keys, busy, onRotate, onRevoke }: KeysTableProps): J
 }
 
 interface ActionsProps {
-  readonly keyView: KeyView;
+  readonly keyView: Key;
   readonly busy: boolean;
-  readonly onRotate: (key: KeyView) => void;
-  readonly onRevoke: (key: KeyView) => void;
+  readonly onRotate: (key: Key) => void;
+  readonly onRevoke: (key: Key) => void;
 }
 
 function Actions({ keyView, busy, onRotate, onRevoke }: ActionsProps): JSX.Element {

@@ -31,7 +31,7 @@ export function Login({ expired, onLogin }: LoginProps): JSX.Element {
         <h1>Log in to Bursar</h1>
         {expired && <p role="status">Your login has ended. Log in again to go on where you were.</p>}
         <label class="field">
-          <span>Token</span>
+          <span>Access token</span>
           <input
             type="password"
             name="token"

@@ -64,7 +64,8 @@ function Figures({ views, run, Chart }: FiguresProps): JSX.Element {
       {untouched.length > 0 && (
         <details>
           <summary>
-            Nothing used yet of {untouched.map(({ dimension }) => labelOf(dimension).toLowerCase()).join(", ")}
+            Nothing used {run.ended === null && "yet "}of{" "}
+            {untouched.map(({ dimension }) => labelOf(dimension).toLowerCase()).join(", ")}
           </summary>
           <div class="charts">{untouched.map(draw)}</div>
         </details>

@@ -21,7 +21,7 @@ export function Steps({ run }: { readonly run: RunView }): JSX.Element {
       <Ready resource={resource} what="the steps">
         {() => (
           <>
-            {steps.length === 0 ? <Empty title="No step has been made yet." /> : <Timeline run={run} steps={steps} />}
+            {steps.length === 0 ? <NoStep run={run} /> : <Timeline run={run} steps={steps} />}
             <div class="pager">
               {first > 0 && (
                 <button type="button" class="button" onClick={() => show(Math.max(0, first - SHOWN))}>
@@ -44,6 +44,10 @@ export function Steps({ run }: { readonly run: RunView }): JSX.Element {
       </Ready>
     </section>
   );
+}
+
+function NoStep({ run }: { readonly run: RunView }): JSX.Element {
+  return <Empty title={run.ended === null ? "No step has been made yet." : "No step was made."} />;
 }
 
 /**

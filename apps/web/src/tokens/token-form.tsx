@@ -17,7 +17,7 @@ const ROLES: Readonly<Record<Me["role"], string>> = {
   viewer: "viewer: sees everything, changes nothing",
   agent: "agent: starts runs and asks for more",
   operator: "operator: decides, cancels, extends, makes keys",
-  admin: "admin: makes tokens too",
+  admin: "admin: makes access tokens too",
 };
 
 export function TokenForm({ onMade }: { readonly onMade: (made: NewToken) => void }): JSX.Element {
@@ -34,7 +34,7 @@ export function TokenForm({ onMade }: { readonly onMade: (made: NewToken) => voi
   };
   return (
     <details class="maker">
-      <summary>New token</summary>
+      <summary>New access token</summary>
       <form class="fields" onSubmit={submit}>
         <label class="field">
           <span>Whose</span>
@@ -60,7 +60,7 @@ export function TokenForm({ onMade }: { readonly onMade: (made: NewToken) => voi
         {error !== null && <Problem error={error} />}
         <div class="actions">
           <button type="submit" class="button button-primary" disabled={busy || name.trim() === ""}>
-            Make token
+            Make access token
           </button>
         </div>
       </form>

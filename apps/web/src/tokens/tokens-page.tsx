@@ -21,12 +21,12 @@ export function TokensPage(): JSX.Element {
   const revoke = ({ id, name }: TokenView) =>
     run(async () => {
       await remove(`tokens/${encodeURIComponent(id)}`);
-      announce(`The token of ${name} is revoked`);
+      announce(`The access token of ${name} is revoked`);
       resource.reload();
     });
   return (
     <>
-      <Heading title="Tokens" />
+      <Heading title="Access tokens" />
       <TokenForm
         onMade={(next) => {
           setMade(next);
@@ -34,10 +34,10 @@ export function TokensPage(): JSX.Element {
         }}
       />
       {error !== null && <Problem error={error} />}
-      <Ready resource={resource} what="the tokens">
+      <Ready resource={resource} what="the access tokens">
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="There are no tokens.">
+            <Empty title="There are no access tokens.">
               <p>On this machine nobody needs one; whoever reaches the server from elsewhere does.</p>
             </Empty>
           ) : (
@@ -46,7 +46,7 @@ export function TokensPage(): JSX.Element {
         }
       </Ready>
       {made !== null && (
-        <Secret title={`Token of ${made.token.name}`} secret={made.secret} onClose={() => setMade(null)} />
+        <Secret title={`Access token of ${made.token.name}`} secret={made.secret} onClose={() => setMade(null)} />
       )}
     </>
   );
@@ -61,7 +61,7 @@ interface TokensTableProps {
 function TokensTable({ tokens, busy, onRevoke }: TokensTableProps): JSX.Element {
   return (
     <table>
-      <caption class="unseen">Tokens, oldest first</caption>
+      <caption class="unseen">Access tokens, oldest first</caption>
       <thead>
         <tr>
           <th scope="col">Name</th>
@@ -91,7 +91,7 @@ function TokensTable({ tokens, busy, onRevoke }: TokensTableProps): JSX.Element 
               {token.status === "active" && (
                 <ConfirmButton
                   label="Revoke"
-                  about={`token of ${token.name}`}
+                  about={`access token of ${token.name}`}
                   question="Whoever is logged in with it is logged out. This cannot be undone."
                   disabled={busy}
                   onConfirm={() => onRevoke(token)}

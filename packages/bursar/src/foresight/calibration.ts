@@ -47,7 +47,10 @@ export async function calibration(store: Store, options: CalibrationOptions = {}
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > MOST_LIMIT) {
     throw new InputError("limit", `is ${show(limit)}; allowed: a whole number from 1 to ${MOST_LIMIT}`);
   }
-  const statuses = program === undefined ? await statusesWithHistory(store) : [statusOf(program)];
+  const statuses =
+    program === undefined
+      ? await statusesWithHistory(store)
+      : [statusOf({ name: program, digest: "", brought: false })];
   const rows: CalibrationRow[] = [];
   for (const status of statuses) {
     const past: History[] = [];

@@ -32,5 +32,14 @@ export function sourced(opinion: Opinion, source: Source, dimensions: Dimensions
     return isAmount(figures.median) && isAmount(figures.upper) ? [[id, figures] as const] : [];
   });
   if (sound.length === 0) return null;
-  return { source, samples: 0, dimensions: Object.fromEntries(sound), about: String(opinion.about) };
+  return { source, samples: 0, dimensions: Object.fromEntries(sound), about: readable(opinion.about) };
+}
+
+/** What somebody says goes into the chain and before people: so much of it, and nothing that cannot be written. */
+const LONGEST_TEXT = 500;
+
+export function readable(text: string): string {
+  return String(text)
+    .slice(0, LONGEST_TEXT)
+    .replace(/[\0\p{Cs}]/gu, "\ufffd");
 }

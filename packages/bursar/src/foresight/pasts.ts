@@ -1,6 +1,7 @@
+import type { Amount } from "../core/amount.js";
 import type { Document } from "../core/document.js";
 import type { Store } from "../ports/store.js";
-import { statusOf } from "./history.js";
+import { statusOf, type Whose } from "./history.js";
 import type { Sample } from "./sample.js";
 
 /** Of so many runs, the latest, the past is known: more take longer to read and say no more about the next one. */
@@ -9,7 +10,7 @@ const REMEMBERED = 256;
 const NEWS = 16;
 /** The pasts of so many programs are kept in mind, those that were looked at last. */
 const MOST_PROGRAMS = 64;
-const WANTED = ["input_bytes", "used", "cut", "digest"];
+const WANTED = ["program", "input_bytes", "used", "cut", "digest"];
 
 interface Remembered {
   readonly newest: string;
@@ -26,13 +27,17 @@ export class Pasts {
   }
 
   /** The latest runs of a program, and from there back. What is not a sample of a run is passed over. */
-  async of(program: string): Promise<readonly Sample[]> {
-    const status = statusOf(program);
-    const before = this.known.get(status);
-    const past = (before === undefined ? null : await this.withNews(status, before)) ?? (await this.whole(status));
-    this.known.delete(status);
+  async of(whose: Whose): Promise<readonly Sample[]> {
+    const status = statusOf(whose);
+    const { name } = whose;
+    // Names may be written alike, and their pasts are not.
+    const key = `${status}\n${name}`;
+    const before = this.known.get(key);
+    const news = before === undefined ? null : await this.withNews(status, name, before);
+    const past = news ?? (await this.whole(status, name));
+    this.known.delete(key);
     if (past === null) return [];
-    this.known.set(status, past);
+    this.known.set(key, past);
     for (const oldest of this.known.keys()) {
       if (this.known.size <= MOST_PROGRAMS) break;
       this.known.delete(oldest);
@@ -41,11 +46,11 @@ export class Pasts {
   }
 
   /** What is in mind, and what has come since; null when that is too much to tell. */
-  private async withNews(status: string, before: Remembered): Promise<Remembered | null> {
+  private async withNews(status: string, name: string, before: Remembered): Promise<Remembered | null> {
     const news: Document[] = [];
     for await (const document of this.store.latest("history", { status, limit: NEWS, only: WANTED })) {
       if (document.id === before.newest) {
-        const samples = [...news.flatMap(sampleIn), ...before.samples].slice(0, REMEMBERED);
+        const samples = [...this.samplesIn(news, name), ...before.samples].slice(0, REMEMBERED);
         return { newest: news[0]?.id ?? before.newest, samples };
       }
       news.push(document);
@@ -53,21 +58,28 @@ export class Pasts {
     return null;
   }
 
-  private async whole(status: string): Promise<Remembered | null> {
+  private async whole(status: string, name: string): Promise<Remembered | null> {
     const documents: Document[] = [];
     for await (const document of this.store.latest("history", { status, limit: REMEMBERED, only: WANTED })) {
       documents.push(document);
     }
     const [newest] = documents;
-    return newest === undefined ? null : { newest: newest.id, samples: documents.flatMap(sampleIn) };
+    return newest === undefined ? null : { newest: newest.id, samples: this.samplesIn(documents, name) };
   }
-}
 
-/** One sample, or none when the document holds something else. */
-function sampleIn({ body }: Document): readonly Sample[] {
-  const { input_bytes, used, cut, digest } = body as unknown as Sample;
-  if (!isCount(input_bytes) || typeof used !== "object" || used === null) return [];
-  return Object.values(used).every(isCount) ? [{ input_bytes, used, cut: cut === true, digest }] : [];
+  /** The samples of one program among documents, of which some may hold something else. */
+  private samplesIn(documents: readonly Document[], name: string): readonly Sample[] {
+    const { dimensions } = this.store;
+    return documents.flatMap(({ body }) => {
+      const { program, input_bytes, used, cut, digest } = body as unknown as Sample & { readonly program: string };
+      if (program !== name || !isCount(input_bytes) || typeof used !== "object" || used === null) return [];
+      // The table may have been another one then, and of what is not in it nobody can be told.
+      const known = Object.entries(used).filter(([id]) => dimensions.has(id));
+      if (!known.every(([, amount]) => isCount(amount))) return [];
+      const amounts: Readonly<Record<string, Amount>> = Object.fromEntries(known);
+      return [{ input_bytes, used: amounts, cut: cut === true, digest }];
+    });
+  }
 }
 
 function isCount(value: unknown): boolean {

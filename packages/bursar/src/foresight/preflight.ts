@@ -13,7 +13,7 @@ export interface PreflightDimension {
   /** What 95 of 100 runs do not pass. */
   readonly upper: number;
   readonly source: Source;
-  /** What the run could use in the end: its own limit, cut to what its session has left. Null without a limit. */
+  /** What the run could use in the end: its own limit without what is set aside, cut to what its session has left. Null without a limit. */
   readonly limit: number | null;
   /** What happens when the limit is reached; null without a limit. */
   readonly policy: ExhaustionPolicy | null;

@@ -107,7 +107,8 @@ export class Exchange {
         const { status, headers } = received;
         return { status, headers: answerHeaders(returned(headers)), body: await wholeOf(readableOf(received)) };
       },
-      give: ({ status, headers, body }, from) => {
+      give: ({ status, headers, body }, from, made) => {
+        this.request = made;
         const told = from === null ? {} : { "x-bursar-reused": from };
         return this.came(status, { ...(headers as OutgoingHttpHeaders), ...told }, body);
       },

@@ -3,6 +3,8 @@ import type { BudgetAmounts } from "../core/input.js";
 
 /** What takes model calls that can wait, and brings their answers when a provider has had the time. */
 export interface Batches {
+  /** The model of requests that name none; it may leave open which one that is, as `bursar/auto`. */
+  readonly model?: string;
   /** What a request would be sent as, and the most it may use. It throws when the request makes no sense, or has no price. */
   terms(request: Json): Promise<BatchTerms>;
   /**

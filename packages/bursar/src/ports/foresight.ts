@@ -31,7 +31,13 @@ export interface Known {
 
 /** What somebody is asked who predicts what a run will take, without executing it. */
 export interface Question {
-  readonly program: { readonly kind: string; readonly name: string; readonly source: string | null };
+  readonly program: {
+    readonly kind: string;
+    readonly name: string;
+    readonly source: string | null;
+    /** Whether somebody has brought it along who may not decide: its name is his choice, and says nothing. */
+    readonly brought?: boolean;
+  };
   readonly input: Json;
   /** The dimensions that a prediction is wanted of, with their units. */
   readonly dimensions: readonly { readonly id: string; readonly unit: string }[];

@@ -31,6 +31,8 @@ export interface Choosing {
   readonly chain: string;
   /** How many steps the run is expected to take; null when nobody knows. */
   readonly steps: Prediction | null;
+  /** Waits until calls that are over for whoever asks are in the books, where that may come later. */
+  readonly settled?: () => Promise<void>;
 }
 
 /** A model that was chosen for a request. */
@@ -46,6 +48,8 @@ export interface ModelChoice {
   readonly unfit: "pause" | "stop" | null;
   /** Its reservation is made, or never will be: until then others have to reckon with it. */
   entered(): void;
+  /** The chain was not told of it after all. */
+  untold(): void;
   /** What it has used in the end, in whatever form usage comes. */
   used(usage: unknown): void;
 }

@@ -57,7 +57,7 @@ export interface GuestResult extends GuestOutput {
   readonly metadata: GuestMetadata;
 }
 
-export interface GuestMetadata {
+interface GuestMetadata {
   readonly trap_reason: string | null;
   readonly trap_message?: string | null;
   /** How its fuel was used, for people. */

@@ -1,15 +1,54 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
-import type { Batches } from "../ports/batches.js";
-import type { BatchDeed } from "./deed.js";
+import type { Batches, BatchTerms } from "../ports/batches.js";
+import type { Model, ModelChoice } from "../ports/model.js";
+import { judged } from "../runtime/unfit.js";
+import type { Asking, BatchDeed } from "./deed.js";
+import { choiceFor } from "./model-deed.js";
 
 /** What is done for a program that asks a model and can wait for the answer. */
 export async function batchDeed(
-  batches: Batches,
+  { model, batches }: { readonly model: Model | null; readonly batches: Batches },
   { request = null, final = false, ...rest }: JsonObject,
+  asking: Pick<Asking, "run" | "store" | "settled">,
 ): Promise<BatchDeed> {
   // Guests hand the request over as it is, agents inside of an object.
-  const wanted: Json = request ?? rest;
-  return { kind: "batch", final: final === true, terms: await batches.terms(wanted) };
+  const wanted = named(request ?? rest, batches.model);
+  const isFinal = final === true;
+  const choice = model === null ? null : await choiceFor(model, wanted, isFinal, asking);
+  if (choice === null) return { kind: "batch", final: isFinal, terms: await batches.terms(wanted) };
+  return chosenDeed(choice, await termsFor(batches, choice), isFinal);
+}
+
+/** The same for a request that has left its model open. */
+function chosenDeed(choice: ModelChoice, terms: BatchTerms, final: boolean): BatchDeed {
+  const { switched, unfit } = choice;
+  return {
+    ...{ kind: "batch", final, terms },
+    ...(switched !== null && { record: switched, unwritten: () => choice.untold() }),
+    judge: (decision) => judged(decision, unfit),
+    over: (admitted) => {
+      choice.entered();
+      // What it will cost is known much later, maybe by somebody else; until then it is what it may cost at most in a batch.
+      if (admitted) choice.used({ cost_usd: terms.asked.cost_usd ?? 0 });
+    },
+  };
+}
+
+async function termsFor(batches: Batches, choice: ModelChoice): Promise<BatchTerms> {
+  try {
+    return await batches.terms(choice.request);
+  } catch (error) {
+    choice.entered();
+    choice.untold();
+    throw error;
+  }
+}
+
+/** A request without a model goes to what the desk has for those, which may leave it open as well. */
+function named(wanted: Json, model: string | undefined): Json {
+  if (model === undefined || wanted === null || Array.isArray(wanted)) return wanted;
+  if (typeof wanted === "string") return { prompt: wanted, model };
+  return typeof wanted === "object" ? { model, ...(wanted as JsonObject) } : wanted;
 }
 
 /** Whether a program can wait for what it has asked for: then it may have been handed over. */

@@ -1,11 +1,11 @@
 import type { Json } from "../core/chain/canonical.js";
-import type { Program } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
 import type { ChildRequest } from "./deed.js";
 import { RunError } from "./error.js";
 import type { AskEntry } from "./journal.js";
 import { openChild } from "./opening.js";
+import type { Programs } from "./programs.js";
 import { hasEnded, type RunRecord, readRun } from "./record.js";
 import type { Children } from "./surroundings.js";
 import { untilAborted } from "./until-aborted.js";
@@ -13,7 +13,7 @@ import { untilAborted } from "./until-aborted.js";
 interface BroodOptions {
   readonly store: Store;
   readonly timer: Timer;
-  readonly program: (name: string) => Program;
+  readonly programs: Programs;
   readonly drive: (id: string) => Promise<RunRecord>;
   readonly cancel: (id: string, reason: string) => Promise<unknown>;
   readonly wake: (id: string) => Promise<void>;
@@ -36,11 +36,19 @@ export class Brood implements Children {
   }
 
   async start(parent: RunRecord, number: number, request: ChildRequest): Promise<void> {
-    const { store, program } = this.options;
+    const { store, programs } = this.options;
     const { instant } = store.clock.now();
-    const start = { id: childId(parent, number), program: program(request.program), input: request.input };
-    const by = `run ${parent.id}`;
-    await store.apply(openChild({ ...start, instant, by }, parent, request, store.dimensions));
+    const program = programs.named(request.program);
+    const brought = parent.brought === true && !programs.offers(program);
+    const start = {
+      id: childId(parent, number),
+      program,
+      input: request.input,
+      instant,
+      by: `run ${parent.id}`,
+      brought,
+    };
+    await store.apply(openChild(start, parent, request, store.dimensions));
   }
 
   async wait(

@@ -29,7 +29,7 @@ import {
 import type { Handlers } from "./deed.js";
 import { readDefaults } from "./default-terms.js";
 import { ClaimLostError, RunError } from "./error.js";
-import { type Foresight, foresightOf, switchedOff } from "./foresight.js";
+import { type Foresight, foresightOf, type Intended, switchedOff } from "./foresight.js";
 import { handlersFor } from "./handlers.js";
 import { toJson } from "./json.js";
 import { NO_PROGRAM } from "./no-program.js";
@@ -87,7 +87,7 @@ export class Bursar implements AsyncDisposable {
     this.brood = new Brood({
       store: this.store,
       timer: this.timer,
-      program: (name) => this.programs.named(name),
+      programs: this.programs,
       drive: (id) => this.drive(id),
       cancel: (id, reason) => this.end(id, { by: "parent", reason }),
       wake: (id) => this.rouse(id),
@@ -104,14 +104,13 @@ export class Bursar implements AsyncDisposable {
     const { dimensions, clock } = this.store;
     const policy = this.foresight?.policyFor(terms, by) ?? null;
     if (policy === null && terms.preflight !== undefined) throw switchedOff("preflight");
-    const { instant } = clock.now();
-    const { id = newName(instant), session } = terms;
+    const { id = newName(clock.now().instant), session } = terms;
     const known = terms.id === undefined ? null : await this.store.document("run", id);
     if (known !== null) return readRun(known);
-    const chosen = typeof program === "string" ? this.programs.named(program) : program;
-    this.programs.learn(chosen);
-    const start = { id, program: chosen, input: toJson(input, "the input"), instant, by: by.name };
-    const checked = policy === null ? null : await this.foresight?.check(start, terms, defaults, policy);
+    const intended = this.intended(program, input, id, by);
+    this.programs.learn(intended.program);
+    const checked = policy === null ? null : await this.foresight?.check(intended, terms, defaults, policy);
+    const start = { ...intended, instant: clock.now().instant, by: by.name };
     const beforehand = { dimensions, checked: checked ?? null, approval_ms: this.options.approval_ms ?? APPROVAL_MS };
     try {
       await this.store.apply(openRun(start, terms, defaults, beforehand));
@@ -132,11 +131,10 @@ export class Bursar implements AsyncDisposable {
     input: unknown,
     options: StartOptions & { readonly by?: Principal } = {},
   ): Promise<Preflight> {
-    const { terms, defaults } = this.termsFor(program, options);
-    const chosen = typeof program === "string" ? this.programs.named(program) : program;
+    const { by, terms, defaults } = this.termsFor(program, options);
     if (this.foresight === null) throw switchedOff("options.foresight");
     const id = terms.id ?? newName(this.store.clock.now().instant);
-    return this.foresight.estimate({ id, program: chosen, input: toJson(input, "the input") }, terms, defaults);
+    return this.foresight.estimate(this.intended(program, input, id, by), terms, defaults);
   }
 
   /** Starts a run and drives it to its end, or to its first pause. */
@@ -303,6 +301,11 @@ export class Bursar implements AsyncDisposable {
     this.closed = true;
     for (const { conductor } of this.driving.values()) conductor.abandon();
     await Promise.allSettled([...this.driving.values()].map(({ done }) => done));
+  }
+
+  private intended(program: string | Program, input: unknown, id: string, by: Principal): Intended {
+    const chosen = typeof program === "string" ? this.programs.named(program) : program;
+    return { id, program: chosen, input: toJson(input, "the input"), brought: this.programs.isBrought(chosen, by) };
   }
 
   /** What is said about a run, and what it gets where nothing is; throws when it is not his to say. */

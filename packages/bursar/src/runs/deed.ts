@@ -40,6 +40,8 @@ export interface CallDeed {
   readonly interrupted?: "repeat" | "fail";
   /** Leaves word in the chain before it is made. */
   readonly record?: Action;
+  /** Told when that could not be written, because the run was lost. */
+  readonly unwritten?: () => void;
   /** What a decision that does not let it in means. */
   readonly judge?: (decision: Decision) => Decision;
   /** Told when it was made, or never will be. */
@@ -52,6 +54,14 @@ export interface BatchDeed {
   readonly kind: "batch";
   readonly final: boolean;
   readonly terms: BatchTerms;
+  /** Leaves word in the chain before anything is held for it. */
+  readonly record?: Action;
+  /** Told when that could not be written, because the run was lost. */
+  readonly unwritten?: () => void;
+  /** What a decision that does not let it in means. */
+  readonly judge?: (decision: Decision) => Decision;
+  /** Told when it was let in, or will not be. */
+  readonly over?: (admitted: boolean) => void;
 }
 
 /** A program below this one. */
@@ -99,6 +109,8 @@ export interface Asking {
   readonly instant: number;
   /** The store, as the run writes into it. */
   readonly store: Store;
+  /** Waits until what the program was told is in the books: it hears of an answer before that is charged. */
+  readonly settled: () => Promise<void>;
   /** What the run has used and what it has left, as its program may see it. */
   readonly budget: () => Promise<JsonObject>;
   /** What the program itself brought along to be done. */

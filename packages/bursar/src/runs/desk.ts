@@ -56,10 +56,13 @@ export class Desk extends StoreOver {
     });
   }
 
-  /** Writes together with the next thing that somebody waits for: nothing depends on it before that. */
-  later(operations: readonly Operation[]): void {
-    const nobody = () => {};
-    if (this.failure === null) this.queue.push({ operations, resolve: nobody, reject: nobody });
+  /**
+   * Writes together with the next thing that somebody waits for: nothing depends on it before that. It is told when it could not be
+   * written, because the run is somebody else's now.
+   */
+  later(operations: readonly Operation[], lost: () => void = () => {}): void {
+    if (this.failure === null) this.queue.push({ operations, resolve: () => {}, reject: lost });
+    else lost();
   }
 
   /** Writes what waits to be written together with the next thing, if there is any. */

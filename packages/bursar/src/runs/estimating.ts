@@ -1,7 +1,8 @@
 import { canonicalize, type Json } from "../core/chain/canonical.js";
-import { combine, sourced } from "../foresight/combine.js";
+import { combine, readable, sourced } from "../foresight/combine.js";
 import type { Estimate, SourcedOpinion } from "../foresight/estimate.js";
 import { fromHistory, isDecisive } from "../foresight/from-history.js";
+import type { Whose } from "../foresight/history.js";
 import type { Pasts } from "../foresight/pasts.js";
 import type { Sample } from "../foresight/sample.js";
 import type { Known, Opinion, Predictor } from "../ports/foresight.js";
@@ -35,9 +36,9 @@ export interface Estimated {
 
 /** Nobody waits longer than this for an opinion. */
 const WAIT_MS = 30_000;
-/** Programs may start each other in circles. */
+/** Programs may start each other in circles, and in each of them many others: so deep is looked, and so often. */
 const DEEPEST = 4;
-const LONGEST_NOTE = 500;
+const MOST_BELOW = 500;
 
 /** The size of an input, as the past knows it. */
 export function sizeOf(input: Json): number {
@@ -45,9 +46,14 @@ export function sizeOf(input: Json): number {
 }
 
 /** Asks everybody who may know what a run of a program will take. Nobody's failure is a failure of the whole. */
-export async function estimateOf(sources: Sources, program: Program, input: Json): Promise<Estimated> {
-  const estimating = new Estimating(sources);
-  const opinions = await estimating.opinionsOn(program, input, 0);
+export async function estimateOf(
+  sources: Sources,
+  program: Program,
+  input: Json,
+  { brought = false }: { readonly brought?: boolean } = {},
+): Promise<Estimated> {
+  const estimating = new Estimating(sources, brought);
+  const opinions = await estimating.opinionsOn(program, input, { depth: 0, brought });
   const heard = [...opinions];
   const { store, predictor } = sources;
   if (predictor !== null && !opinions.some(isDecisive)) {
@@ -58,25 +64,38 @@ export async function estimateOf(sources: Sources, program: Program, input: Json
   return { estimate: combine(heard, store.dimensions, store.clock.now().instant), notes, unread };
 }
 
+/** Where a program stands among those that start each other. */
+interface Place {
+  readonly depth: number;
+  readonly brought: boolean;
+}
+
+/** The same goes wrong again and again where a program is started often. */
+const MOST_NOTES = 20;
+
 class Estimating {
   readonly notes: string[] = [];
   unread: unknown = null;
   private readonly sources: Sources;
+  private readonly brought: boolean;
   /** Looked up once, however often a program is started below. */
   private readonly pasts = new Map<string, Promise<readonly Sample[]>>();
+  private below = 0;
 
-  constructor(sources: Sources) {
+  constructor(sources: Sources, brought: boolean) {
     this.sources = sources;
+    this.brought = brought;
   }
 
   /** What a program's past and the program itself say. */
-  async opinionsOn(program: Program, input: Json, depth: number): Promise<readonly SourcedOpinion[]> {
-    const past = fromHistory(await this.past(program.name), program.digest, sizeOf(input));
+  async opinionsOn(program: Program, input: Json, place: Place): Promise<readonly SourcedOpinion[]> {
+    const { name, digest } = program;
+    const past = fromHistory(await this.past({ name, digest, brought: place.brought }), digest, sizeOf(input));
     const expects = program.expects?.bind(program);
     const said =
       expects === undefined
         ? null
-        : await this.heard("program", `the program ${program.name}`, () => expects(input, this.known(program, depth)));
+        : await this.heard("program", `the program ${program.name}`, () => expects(input, this.known(program, place)));
     return [past, said].filter((each) => each !== null);
   }
 
@@ -87,30 +106,34 @@ class Estimating {
     others: readonly Opinion[],
   ): Promise<SourcedOpinion | null> {
     const dimensions = this.sources.store.dimensions.all.map(({ id, unit }) => ({ id, unit }));
-    const program = { kind, name, source: source === null ? null : canonicalize(source) };
+    const { brought } = this;
+    const program = { kind, name, source: source === null ? null : canonicalize(source), brought };
     return this.heard("model", "the predictor", () => predictor.predict({ program, input, dimensions, others }));
   }
 
-  private past(program: string): Promise<readonly Sample[]> {
-    const known = this.pasts.get(program);
+  private past(whose: Whose): Promise<readonly Sample[]> {
+    const key = JSON.stringify([whose.name, whose.brought && whose.digest]);
+    const known = this.pasts.get(key);
     if (known !== undefined) return known;
-    const read = this.sources.pasts.of(program).catch((error: unknown) => {
+    const read = this.sources.pasts.of(whose).catch((error: unknown) => {
       this.unread ??= error;
-      this.note(`the past of ${program} could not be read`, error);
+      this.note(`the past of ${whose.name} could not be read`, error);
       return [];
     });
-    this.pasts.set(program, read);
+    this.pasts.set(key, read);
     return read;
   }
 
-  private known(above: Program, depth: number): Known {
+  private known(above: Program, { depth, brought }: Place): Known {
     const { tools, model, program, store } = this.sources;
     return knownOf({
       ...{ dimensions: store.dimensions, tools, model },
       program: async (name, input) => {
-        const below = above.children?.find((child) => child.name === name) ?? program(name);
-        if (below === null || depth >= DEEPEST) return null;
-        const opinions = await this.opinionsOn(below, input, depth + 1);
+        const own = above.children?.find((child) => child.name === name);
+        const below = own ?? program(name);
+        if (below === null || depth >= DEEPEST || ++this.below > MOST_BELOW) return null;
+        const place = { depth: depth + 1, brought: brought && own !== undefined };
+        const opinions = await this.opinionsOn(below, input, place);
         const estimate = combine(opinions, store.dimensions, 0);
         if (estimate === null) return null;
         return { dimensions: estimate.dimensions, about: opinions.map(({ about }) => about).join("; ") };
@@ -144,6 +167,6 @@ class Estimating {
 
   private note(what: string, error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
-    this.notes.push(`${what}: ${why}`.slice(0, LONGEST_NOTE).replace(/[\0\p{Cs}]/gu, "\ufffd"));
+    if (this.notes.length < MOST_NOTES) this.notes.push(readable(`${what}: ${why}`));
   }
 }

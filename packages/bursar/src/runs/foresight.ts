@@ -9,7 +9,7 @@ import type { Timer } from "../ports/timer.js";
 import type { BursarOptions, ForesightOptions } from "./bursar-options.js";
 import type { Defaults } from "./default-terms.js";
 import { estimateOf, type Sources } from "./estimating.js";
-import { extensionsOf, notOpen, openingOf, type StartOptions, sessionBudget } from "./opening.js";
+import { asideOf, extensionsOf, notOpen, openingOf, type StartOptions, sessionBudget } from "./opening.js";
 import { type Checked, type Place, placeOf, preflightOf, suggestedFor } from "./preflight.js";
 import { ForbiddenError, isOperator, type Principal } from "./principal.js";
 import type { Programs } from "./programs.js";
@@ -19,6 +19,8 @@ export interface Intended {
   readonly id: string;
   readonly program: Program;
   readonly input: Json;
+  /** Whether somebody has brought the program along who may not decide. */
+  readonly brought: boolean;
 }
 
 /** Looks ahead: what a run will take, and whether that fits, before it begins. */
@@ -42,7 +44,7 @@ export class Foresight {
   async estimate(intended: Intended, terms: StartOptions, defaults: Defaults): Promise<Preflight> {
     const { dimensions } = this.sources.store;
     const place = await this.placeFor(intended, terms, defaults);
-    const estimated = await estimateOf(this.sources, intended.program, intended.input);
+    const estimated = await estimateOf(this.sources, intended.program, intended.input, intended);
     const preflight = preflightOf(intended.program.name, estimated, place, dimensions);
     if (place !== null) return preflight;
     const why = `no run can be started in session ${terms.session}, because it is exhausted`;
@@ -59,7 +61,7 @@ export class Foresight {
     const { dimensions } = this.sources.store;
     const place = await this.placeFor(intended, terms, defaults);
     if (place === null) return null;
-    const estimated = await estimateOf(this.sources, intended.program, intended.input);
+    const estimated = await estimateOf(this.sources, intended.program, intended.input, intended);
     // Nothing may begin unseen then, and nothing has been written: it can be tried again.
     if (estimated.unread !== null && policy !== "warn") throw estimated.unread;
     if (estimated.estimate === null && estimated.notes.length === 0) return null;
@@ -75,8 +77,12 @@ export class Foresight {
     const { session } = terms;
     const above: Path = session === undefined ? [] : await store.path(sessionBudget(session));
     if (session !== undefined && above.length === 0) throw notOpen(session);
-    const opening = openingOf(id, terms, defaults, dimensions);
-    return placeOf(above, opening, extensionsOf(terms, dimensions), clock.now(), dimensions);
+    const beginning = {
+      opening: openingOf(id, terms, defaults, dimensions),
+      aside: asideOf(id, terms, dimensions),
+      extensions: extensionsOf(terms, dimensions),
+    };
+    return placeOf(above, beginning, clock.now(), dimensions);
   }
 }
 

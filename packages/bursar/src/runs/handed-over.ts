@@ -1,3 +1,4 @@
+import type { Decision } from "../core/decision.js";
 import type { Operation } from "../core/operation.js";
 import type { Timer } from "../ports/timer.js";
 import type { GatedCall } from "../runtime/gate.js";
@@ -25,8 +26,14 @@ interface HandedOverOptions {
   readonly timer: Timer;
   readonly direct: Direction;
   /** Reserves what a call may use. Tells whether it may be made; if not, the program was told, or the run has to stand still. */
-  readonly admit: (ask: AskEntry, call: GatedCall & { readonly call_id: string }) => Promise<boolean>;
+  readonly admit: (ask: AskEntry, admission: Admission) => Promise<boolean>;
   readonly answer: (ask: AskEntry, answered: Answered, alongside: readonly Operation[]) => Promise<void>;
+}
+
+/** What is to be let in, and what a decision that does not let it in means. */
+export interface Admission {
+  readonly call: GatedCall & { readonly call_id: string };
+  readonly judge: (decision: Decision) => Decision;
 }
 
 /** How often it is looked for an answer while the run has other things to do. */
@@ -51,8 +58,9 @@ export class HandedOver {
   }
 
   /** Hands a call over. From then on the run need not be driven for it. */
-  async handOver(ask: AskEntry, { terms, final }: BatchDeed): Promise<void> {
-    const { desk, direct, admit } = this.options;
+  async handOver(ask: AskEntry, deed: BatchDeed): Promise<void> {
+    const { desk, direct } = this.options;
+    const { terms, final, record } = deed;
     const { run, signal } = direct;
     const budget = final ? (run.wrap_up ?? run.budget) : run.budget;
     const call_id = batchCallId(run.id, ask.number, desk.epoch);
@@ -60,12 +68,23 @@ export class HandedOver {
       ...({ budget, call_id, capability_id: `llm:${terms.model}`, kind: "model", asked: terms.asked } as const),
       ...{ step_id: `${run.id}/${ask.number}`, input: ask.args, signal, expires_ms: BATCH_HOLD_MS },
     };
-    if (!(await admit(ask, call))) return;
+    if (record !== undefined) desk.later([{ op: "record", budget: run.budget, action: record }], deed.unwritten);
+    if (!(await this.isAdmitted(ask, call, deed))) return;
     const at = desk.clock.now().instant;
     const about = { status: "waiting", call: call_id, budget, run: run.id, at } as const;
     const item = newItem(terms, { id: itemOfRun(run.id, ask.number), ...about });
     await desk.apply([putItem(item), recordBatched(item)]);
     await this.follow(ask, { ...item, version: 1 });
+  }
+
+  private async isAdmitted(ask: AskEntry, call: Admission["call"], deed: BatchDeed): Promise<boolean> {
+    let admitted = false;
+    try {
+      admitted = await this.options.admit(ask, { call, judge: deed.judge ?? ((decision) => decision) });
+      return admitted;
+    } finally {
+      deed.over?.(admitted);
+    }
   }
 
   /** Waits for the answer, as long as the run is driven for other reasons. */

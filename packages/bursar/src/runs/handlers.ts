@@ -98,7 +98,7 @@ function llmDeed(
   asking: Asking,
 ): Promise<Deed> {
   if (typeof wait !== "boolean") throw new InputError("wait", `is ${show(wait)}; allowed: true or false`);
-  return wait && batches !== null ? batchDeed(batches, asked) : modelDeed(model, asked, asking);
+  return wait && batches !== null ? batchDeed({ model, batches }, asked, asking) : modelDeed(model, asked, asking);
 }
 
 function grantOf(budget: Json): ChildGrant {

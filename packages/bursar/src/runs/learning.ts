@@ -25,9 +25,10 @@ export async function learned(store: Store, run: RunRecord): Promise<readonly Op
   }
   if (run.status === "cancelled" && !hasActed) return [];
   const known = await store.document("history", run.id);
-  const { id, program, input, estimate } = run;
+  const { id, program, input, estimate, brought } = run;
   const sample = { input_bytes: sizeOf(input), used, cut: wasCut(run), digest: program.digest };
-  const about = { run: id, program: program.name, ended: run.ended ?? time.instant };
+  const apart = brought === true ? ({ brought } as const) : {};
+  const about = { run: id, program: program.name, ...apart, ended: run.ended ?? time.instant };
   return [putHistory({ ...about, ...sample, estimate: predictedOf(estimate) }, known?.version ?? 0)];
 }
 

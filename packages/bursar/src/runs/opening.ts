@@ -100,6 +100,8 @@ interface New {
   readonly input: Json;
   readonly instant: number;
   readonly by: string;
+  /** Whether somebody has brought the program along who may not decide. */
+  readonly brought: boolean;
 }
 
 export function sessionBudget(session: string): BudgetId {
@@ -117,6 +119,13 @@ export function openingOf(id: string, options: StartOptions, defaults: Defaults,
   };
 }
 
+/** What is set aside in the budget of a new run; null when nothing is. */
+export function asideOf(id: string, { wrap_up }: StartOptions, dimensions: Dimensions): Opening | null {
+  if (wrap_up === undefined) return null;
+  const amounts = readAmounts(wrap_up, dimensions, { field: "wrap_up", clocks: true });
+  return { id: `${id}/wrap-up`, scope: "run", grant: { kind: "wrap_up", amounts } };
+}
+
 /** What a new run's budget is extended by at once. */
 export function extensionsOf({ hints }: StartOptions, dimensions: Dimensions): readonly Amounts[] {
   return (hints?.budget_extend ?? []).map(({ dimension, additional }) =>
@@ -132,21 +141,18 @@ export function openRun(
   { dimensions, checked, approval_ms: wait_ms }: Beforehand,
 ): readonly Operation[] {
   const { id, by } = start;
-  const { session = null, wrap_up, approval_ms = null } = options;
+  const { session = null, approval_ms = null } = options;
   const parent = session === null ? null : sessionBudget(session);
   const opening = openingOf(id, options, defaults, dimensions);
   const operations: Operation[] = [{ op: "open", parent, chain: id, opening }];
-  const wrapUp = wrap_up === undefined ? null : `${id}/wrap-up`;
-  if (wrapUp !== null) {
-    const amounts = readAmounts(wrap_up, dimensions, { field: "wrap_up", clocks: true });
-    const aside: Opening = { id: wrapUp, scope: "run", grant: { kind: "wrap_up", amounts } };
-    operations.push({ op: "open", parent: id, opening: aside });
-  }
+  const aside = asideOf(id, options, dimensions);
+  if (aside !== null) operations.push({ op: "open", parent: id, opening: aside });
   for (const additional of extensionsOf(options, dimensions)) {
     operations.push({ op: "extend", budget: id, additional, approved_by: by, reason: "budget_extend" });
   }
   const estimate = checked?.preflight.estimate ?? null;
-  const blank = blankRun(start, { budget: id, shares: false, wrap_up: wrapUp, session, approval_ms, estimate });
+  const own = { budget: id, shares: false, wrap_up: aside?.id ?? null } as const;
+  const blank = blankRun(start, { ...own, session, approval_ms, estimate });
   operations.push(recordStart(blank));
   if (checked === null) return [...operations, putRun(blank), ...stopClock(blank)];
   const { preflight, policy } = checked;
@@ -198,8 +204,9 @@ export function openChild(
 
 type Place = Pick<RunRecord, "budget" | "shares" | "wrap_up" | "session" | "approval_ms"> & Partial<RunRecord>;
 
-function blankRun({ id, program, input, instant, by }: New, place: Place): RunRecord {
+function blankRun({ id, program, input, instant, by, brought }: New, place: Place): RunRecord {
   return {
+    ...(brought && { brought }),
     ...{ id, status: "queued", program: refOf(program), input, parent: null, depth: 0, started_by: by },
     ...{
       created: instant,

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../core/chain/canonical.js";
 import type { Decision, Finding } from "../core/decision.js";
 import { InputError, LedgerError } from "../core/errors.js";
-import { type Action, Events } from "../core/events.js";
+import type { Action } from "../core/events.js";
 import { explainDecision } from "../core/explain.js";
 import type { Operation } from "../core/operation.js";
 import type { OwnEffect } from "../ports/program.js";
@@ -14,13 +14,16 @@ import { callId } from "./call-id.js";
 import type { Asking, CallDeed, ChildRequest, Deed, Doing, Handlers } from "./deed.js";
 import type { Desk } from "./desk.js";
 import type { Direction } from "./direction.js";
+import { drop } from "./drop.js";
 import { isFault, RefusedInside, RunError, writeError } from "./error.js";
-import { HandedOver } from "./handed-over.js";
+import { type Admission, HandedOver } from "./handed-over.js";
 import { InnerCalls } from "./inner-calls.js";
 import { type Answered, type AskEntry, journalAnswer, journalAsk } from "./journal.js";
 import { toJson } from "./json.js";
 import { LeftOver } from "./left-over.js";
 import type { Player } from "./player.js";
+import { shownBudget } from "./shown-budget.js";
+import { sleep } from "./sleep.js";
 import { untilAborted } from "./until-aborted.js";
 
 /** What the gate did not even try. */
@@ -43,12 +46,13 @@ export class Performer {
   private readonly gate: Gate;
   private readonly timer: Timer;
   private readonly handlers: Handlers;
-  private readonly events: Events;
   private readonly direct: Direction;
   private readonly player: Player;
   private readonly underWay = new Map<number, Promise<void>>();
   /** Effects that wait until others have given back what they hold. */
   private readonly waiting = new Set<number>();
+  /** Effects that the program knows the answers of, and that are being charged. */
+  private readonly told = new Set<number>();
   private readonly leftOver: LeftOver;
   private readonly handedOver: HandedOver;
 
@@ -66,11 +70,10 @@ export class Performer {
     this.handlers = options.handlers;
     this.direct = options.direct;
     this.player = options.player;
-    this.events = new Events(options.desk.dimensions);
     this.leftOver = new LeftOver(options.desk, options.direct.run.id);
     this.handedOver = new HandedOver({
       ...{ desk: options.desk, timer: options.timer, direct: options.direct },
-      admit: (ask, call) => this.admit(ask, call),
+      admit: (ask, admission) => this.admit(ask, admission),
       answer: (ask, answered, alongside) => this.answer(ask, answered, alongside),
     });
   }
@@ -98,6 +101,7 @@ export class Performer {
       .finally(() => {
         this.underWay.delete(ask.number);
         this.waiting.delete(ask.number);
+        this.told.delete(ask.number);
         this.direct.look();
       });
     this.underWay.set(ask.number, work);
@@ -107,19 +111,27 @@ export class Performer {
     // Whatever is set up here: what was handed over is not asked for again.
     const item = canWait(ask) ? await this.handedOver.find(ask) : null;
     if (item !== null) return this.handedOver.follow(ask, item);
+    const decided = this.deedFor(ask, own);
     let deed: Deed;
     try {
-      deed = await untilAborted(this.deedFor(ask, own), this.direct.signal);
+      deed = await untilAborted(decided, this.direct.signal);
     } catch (error) {
-      if (this.direct.signal.aborted) return;
+      if (this.direct.signal.aborted) return void decided.then(drop, () => {});
       if (isFault(error)) throw error;
       return this.answer(ask, { error: writeError(error) });
     }
+    return this.carry(ask, deed).catch((error: unknown) => {
+      drop(deed);
+      throw error;
+    });
+  }
+
+  private async carry(ask: AskEntry, deed: Deed): Promise<void> {
     switch (deed.kind) {
       case "value":
         return this.answer(ask, { value: deed.value }, this.recorded(deed.record));
       case "sleep":
-        await this.sleep(deed.until);
+        await sleep(this.timer, deed.until - this.desk.clock.now().instant, this.direct.signal);
         if (this.direct.signal.aborted) return;
         return this.answer(ask, { value: null });
       case "child":
@@ -141,32 +153,15 @@ export class Performer {
     const { run } = this.direct;
     const asking: Asking = {
       ...{ run, number: ask.number, instant: ask.instant, store: this.desk },
-      budget: () => this.budget(),
+      ...{ budget: () => shownBudget(this.desk, run.budget), settled: () => this.charged() },
       own: own ?? null,
     };
     return handler(ask.args, asking);
   }
 
-  private async budget(): Promise<JsonObject> {
-    const budget = await this.desk.budget(this.direct.run.budget);
-    if (budget === null) return {};
-    const time = this.desk.clock.now();
-    return { used: this.events.consumed(budget, time), remaining: this.events.remaining(budget, time) };
-  }
-
-  private async sleep(until: number): Promise<void> {
-    const { signal } = this.direct;
-    const left = until - this.desk.clock.now().instant;
-    if (left <= 0 || signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const alarm = this.timer.after(left, done);
-      signal.addEventListener("abort", done, { once: true });
-      function done(): void {
-        alarm[Symbol.dispose]();
-        signal.removeEventListener("abort", done);
-        resolve();
-      }
-    });
+  /** Waits for the calls whose answers were told and which are not charged yet. */
+  private async charged(): Promise<void> {
+    await Promise.allSettled([...this.told].map((number) => this.underWay.get(number)));
   }
 
   /** Tells the program, and writes down that it was told; the next effect waits until that is kept. */
@@ -208,7 +203,7 @@ export class Performer {
       ...{ capability_id: deed.capability_id, kind: deed.call, asked: deed.asked, input: ask.args, call_id },
       ...{ step_id: key, signal, expires_ms: DAY_MS, ...this.patience(ask) },
     };
-    this.desk.later(this.recorded(deed.record));
+    this.desk.later(this.recorded(deed.record), deed.unwritten);
     const told: Told = { entry: null };
     const calls = new InnerCalls(this.desk, { run: run.id, number: ask.number, epoch: this.desk.epoch });
     const doing = { key, call_id, run, gate: this.gate, inner: () => calls.next() };
@@ -280,8 +275,10 @@ export class Performer {
     if (signal.aborted) throw signal.reason;
     await this.player.hand(ask.number, answered, (at) => {
       // Told or not, both at this moment: what comes too late is tried again.
-      if (!signal.aborted) told.entry = this.written(ask, at, answered);
-      return !signal.aborted;
+      if (signal.aborted) return false;
+      told.entry = this.written(ask, at, answered);
+      this.told.add(ask.number);
+      return true;
     });
     return { value: answered, usage, alongside: told.entry === null ? [] : [told.entry] };
   }
@@ -318,6 +315,8 @@ export class Performer {
     for (const ask of asks) {
       if (this.leftOver.isSettled(ask) || handedOver.has(ask.number)) continue;
       const deed = await this.deedFor(ask, undefined).catch(() => null);
+      // It was only asked what it would be.
+      if (deed !== null) drop(deed);
       const started = deed?.kind === "child" && (await this.direct.hasChild(ask));
       // Who does not know the model any more still has to pay for it.
       const model = deed?.kind === "call" ? deed.call === "model" : ask.name === "llm";
@@ -362,9 +361,9 @@ export class Performer {
   }
 
   /** Reserves what is handed over, and leaves the rest to whoever it is handed to. */
-  private async admit(ask: AskEntry, call: GatedCall & { readonly call_id: string }): Promise<boolean> {
+  private async admit(ask: AskEntry, { call, judge }: Admission): Promise<boolean> {
     const gated = await this.through(async () => {
-      const decision = await this.gate.admit({ ...call, ...this.patience(ask) });
+      const decision = judge(await this.gate.admit({ ...call, ...this.patience(ask) }));
       return { kind: "decided", decision } as const;
     });
     this.waiting.delete(ask.number);

@@ -1,5 +1,5 @@
 import { type Amounts, MAX_AMOUNT } from "../core/amount.js";
-import { type Budget, capOf, limitOf, type Path, usedOf } from "../core/budget.js";
+import { type Budget, capOf, type Path, usedOf } from "../core/budget.js";
 import type { JsonObject } from "../core/chain/canonical.js";
 import { type Opening, openBudget } from "../core/children.js";
 import { type Dimension, writeAmount } from "../core/dimension.js";
@@ -27,17 +27,25 @@ export interface Place {
   readonly time: Time;
 }
 
-/** Opens a budget on paper, with the extensions it begins with; null when those above are exhausted, so that it cannot be opened. */
+/** What a new budget begins with. */
+export interface Beginning {
+  readonly opening: Opening;
+  /** What is set aside in it; null for nothing. */
+  readonly aside: Opening | null;
+  readonly extensions: readonly Amounts[];
+}
+
+/** Opens a budget on paper, with all that it begins with; null when those above are exhausted, so that it cannot be opened. */
 export function placeOf(
   above: Path,
-  opening: Opening,
-  extensions: readonly Amounts[],
+  { opening, aside, extensions }: Beginning,
   time: Time,
   dimensions: Dimensions,
 ): Place | null {
   const opened = openBudget(above, opening, time, dimensions);
   if (opened.budget === null) return null;
   let path: Path = [opened.budget, ...opened.path];
+  if (aside !== null) path = openBudget(path, aside, time, dimensions).path;
   for (const additional of extensions) {
     const result = extendBudget(path, additional, time, dimensions);
     if (result.kind === "extended") path = result.path;
@@ -74,10 +82,10 @@ export function preflightOf(
   return { program, estimate, dimensions: rows, fits, notes };
 }
 
-/** The most a run can use of a dimension: its limit; for a clock, also the time until a deadline on its path. */
+/** The most a run can use of a dimension: its limit without what is set aside for its final answer; for a clock, also the time until a deadline on its path. */
 function mostOf({ budget, above, time }: Place, id: string, isClock: boolean): number {
   const deadlines = isClock ? [budget, ...above].flatMap(({ deadline }) => (deadline === null ? [] : [deadline])) : [];
-  return Math.min(limitOf(budget, id), ...deadlines.map((deadline) => Math.max(0, deadline - time.instant)));
+  return Math.min(capOf(budget, id), ...deadlines.map((deadline) => Math.max(0, deadline - time.instant)));
 }
 
 /** Whether more than a warning would come of it. A limit that only warns may stand below one that does more. */
@@ -100,7 +108,7 @@ export function suggestedFor({ estimate }: Preflight, place: Place, dimensions: 
   const suggested: Record<string, number> = {};
   for (const [id, { upper }] of Object.entries(estimate?.dimensions ?? {})) {
     const dimension = dimensions.get(id);
-    const limit = limitOf(place.budget, id);
+    const limit = capOf(place.budget, id);
     const wanted = Math.min(upper, leftAbove(place, dimension), MAX_AMOUNT) - limit;
     if (!(wanted > 0)) continue;
     const result = extendBudget([place.budget, ...place.above], { [id]: wanted } as Amounts, place.time, dimensions);

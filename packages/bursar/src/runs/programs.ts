@@ -1,16 +1,35 @@
+import { canonicalize, type Json } from "../core/chain/canonical.js";
 import type { Program } from "../ports/program.js";
 import { RunError } from "./error.js";
+import { isOperator, type Principal } from "./principal.js";
 import type { ProgramRef, RunRecord } from "./record.js";
+
+function isSame(value: Json, other: Json | undefined): boolean {
+  return other !== undefined && canonicalize(value) === canonicalize(other);
+}
 
 /** The programs that this process knows: those it was given, what they may start, and those it has met in runs. */
 export class Programs {
   private readonly byName = new Map<string, Program>();
   private readonly byDigest = new Map<string, Program>();
+  /** Those that it was given. */
+  private readonly offered: ReadonlyMap<string, Program>;
   private readonly revive: (program: ProgramRef) => Program | null;
 
   constructor(programs: readonly Program[], revive: (program: ProgramRef) => Program | null) {
     this.revive = revive;
     for (const program of programs) this.learn(program);
+    this.offered = new Map(this.byName);
+  }
+
+  /** Whether a program is one of those that this process was given, whatever was added to it. */
+  offers({ name, kind, digest, source }: Program): boolean {
+    const offered = this.offered.get(name);
+    if (offered === undefined || offered.kind !== kind) return false;
+    if (offered.digest === digest) return true;
+    // What has no source cannot have been brought from elsewhere.
+    const same = Object.entries(offered.source ?? {}).every(([key, value]) => isSame(value, source?.[key]));
+    return source !== null && same;
   }
 
   /** A program is known from now on, with those that it may start. */
@@ -18,6 +37,11 @@ export class Programs {
     if (!this.byName.has(program.name)) this.byName.set(program.name, program);
     this.byDigest.set(program.digest, program);
     for (const child of program.children ?? []) this.learn(child);
+  }
+
+  /** Whether somebody who may not decide has brought a program along, under a name of his choice. */
+  isBrought(program: Program, by: Principal): boolean {
+    return !isOperator(by) && !this.offers(program);
   }
 
   find(name: string): Program | null {

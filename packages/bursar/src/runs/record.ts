@@ -53,6 +53,8 @@ export interface RunRecord {
   readonly depth: number;
   /** Who has started it: an operator may override policies, an agent may only tighten them. */
   readonly started_by: string;
+  /** Set when whoever has started it may not decide, and has brought its program along: its past is kept apart. */
+  readonly brought?: true;
   /** How long its requests wait for an answer; null when that is up to whoever drives it. */
   readonly approval_ms: number | null;
   readonly created: number;

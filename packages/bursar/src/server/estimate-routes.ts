@@ -1,9 +1,9 @@
 import { estimateView } from "../views/views.js";
-import type { ServerOptions, WantedRun } from "./options.js";
+import type { ServerOptions } from "./options.js";
 import { type Asked, json, type Reply, type Route } from "./route.js";
 import { principalOf } from "./run-routes.js";
 import * as S from "./schemas.js";
-import { nameOf, WANTED } from "./wanted.js";
+import { nameOf, WANTED, wantedIn } from "./wanted.js";
 import type { World } from "./world.js";
 
 /** What runs would take, before they are started. */
@@ -20,8 +20,7 @@ export function estimateRoutes(world: World): readonly Route[] {
 
 async function estimate(world: World, asked: Asked): Promise<Reply> {
   const { store, settings } = world;
-  const { input = null, ...rest } = asked.body as unknown as WantedRun;
-  const preflight = await (settings.estimate ?? estimating(world))({ input, ...rest }, principalOf(asked));
+  const preflight = await (settings.estimate ?? estimating(world))(wantedIn(asked), principalOf(asked));
   return json(estimateView(preflight, store.dimensions));
 }
 

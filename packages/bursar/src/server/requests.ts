@@ -144,8 +144,7 @@ export class Requests {
     const looks = method === "GET" || method === "HEAD";
     if (page !== null && looks && !isOurs && page.serve(pathname, incoming, response)) return;
     const message = `there is nothing at ${method.slice(0, 20)} ${pathname.slice(0, 200)}`;
-    const hint = page === null && pathname === "/" ? "this server has no page; it has an API" : "see /openapi.json";
-    throw new HttpError(404, { code: "not_found", message, hint });
+    throw new HttpError(404, { code: "not_found", message, hint: hintFor(pathname, page !== null) });
   }
 
   private fail({ response }: Visit, error: unknown): void {
@@ -201,6 +200,13 @@ function targetOf(url: string): URL {
     message: "this is the address of nothing",
     hint: "ask for a path",
   });
+}
+
+/** What somebody may have looked for where there is nothing. */
+function hintFor(pathname: string, hasPage: boolean): string {
+  if (!hasPage && pathname === "/") return "this server has no page; it has an API";
+  const isGateway = isBelow(pathname, "/v1") || isBelow(pathname, "/bursar");
+  return isGateway ? "this server has no gateway; start it with a provider's key or --upstream" : "see /openapi.json";
 }
 
 function isBelow(pathname: string, prefix: string): boolean {

@@ -5,10 +5,10 @@ import { deferred } from "../runtime/deferred.js";
 import type { RunView } from "../views/shapes.js";
 import { burnDown, listRuns, listSteps } from "../views/views.js";
 import { HttpError } from "./http-error.js";
-import type { ServerOptions, WantedRun } from "./options.js";
+import type { ServerOptions } from "./options.js";
 import { type Asked, json, type Reply, type Route } from "./route.js";
 import * as S from "./schemas.js";
-import { nameOf, WANTED } from "./wanted.js";
+import { nameOf, WANTED, wantedIn } from "./wanted.js";
 import { runOf, viewOf, type World } from "./world.js";
 
 const { SCHEMAS } = S;
@@ -92,9 +92,9 @@ function changingRoutes(world: World): readonly Route[] {
 
 async function start(world: World, asked: Asked): Promise<Reply> {
   const { store, settings } = world;
-  const { input = null, ...rest } = asked.body as unknown as WantedRun;
-  const known = rest.id !== undefined && (await store.document("run", rest.id)) !== null;
-  const { id } = await (settings.start ?? starting(world))({ input, ...rest }, principalOf(asked));
+  const wanted = wantedIn(asked);
+  const known = wanted.id !== undefined && (await store.document("run", wanted.id)) !== null;
+  const { id } = await (settings.start ?? starting(world))(wanted, principalOf(asked));
   settings.onQueued(id);
   return json(await viewOf(world, id), known ? 200 : 201);
 }

@@ -1,7 +1,9 @@
 import { PREFLIGHT_POLICIES } from "../foresight/preflight.js";
 import type { Schema } from "../runs/schema.js";
+import { checkSessionName } from "../runs/session-name.js";
 import { HttpError } from "./http-error.js";
 import type { WantedRun } from "./options.js";
+import type { Asked } from "./route.js";
 import * as S from "./schemas.js";
 
 const LONGEST_CODE = 1_000_000;
@@ -17,6 +19,13 @@ export const WANTED: Readonly<Record<string, Schema>> = {
   ...{ input: S.ANYTHING, limits: S.LIMITS, policies: S.POLICIES, session: S.ID },
   preflight: S.oneOf(PREFLIGHT_POLICIES),
 };
+
+/** The run that a client wants. */
+export function wantedIn({ body }: Asked): WantedRun {
+  const { input = null, ...rest } = body as unknown as WantedRun;
+  if (rest.session !== undefined) checkSessionName(rest.session);
+  return { input, ...rest };
+}
 
 /** Where no more is set up than the library itself does, programs are known by their names. */
 export function nameOf(program: WantedRun["program"]): string {

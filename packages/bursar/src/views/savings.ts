@@ -54,13 +54,14 @@ export async function savedByKeys(store: Store): Promise<number> {
   for await (const { budget } of store.latest("key", { status: "active", limit: MOST_KEYS, only: [] })) {
     if (budget !== null) budgets.add(budget);
   }
-  const saved = await Promise.all([...budgets].map((budget) => savedIn(store, budget)));
+  const saved = await Promise.all([...budgets].map((budget) => savedIn(store, budget, budgets)));
   return rounded(saved.reduce((sum, each) => sum + each, 0));
 }
 
-async function savedIn(store: Store, budget: string): Promise<number> {
-  const chain = await chainOf(store, budget);
-  if (chain === null) return 0;
+async function savedIn(store: Store, budget: string, budgets: ReadonlySet<string>): Promise<number> {
+  const { chain, above } = await placeOf(store, budget);
+  // What it has saved is part of what one above it has, as long as both write into the same chain.
+  if (chain === null || above.some((id) => budgets.has(id))) return 0;
   const all = known.get(store) ?? new Map<string, Savings>();
   known.set(store, all);
   const savings = all.get(budget) ?? new Savings(budget);
@@ -70,8 +71,17 @@ async function savedIn(store: Store, budget: string): Promise<number> {
   return savings.upToNow(store, chain);
 }
 
+interface WrittenPlace {
+  readonly chain: string | null;
+  /** The budgets above it that write into the same chain. */
+  readonly above: readonly string[];
+}
+
 /** The chain that a budget writes into: its own, else that of the nearest above it that has one. */
-async function chainOf(store: Store, budget: string): Promise<string | null> {
-  for (const { id } of await store.path(budget)) if ((await store.head(id)) !== null) return id;
-  return null;
+async function placeOf(store: Store, budget: string): Promise<WrittenPlace> {
+  const ids = (await store.path(budget)).map(({ id }) => id);
+  for (const [index, id] of ids.entries()) {
+    if ((await store.head(id)) !== null) return { chain: id, above: ids.slice(1, index + 1) };
+  }
+  return { chain: null, above: [] };
 }

@@ -77,7 +77,7 @@ describe("before a run begins", () => {
     const result = await theatre.until(bursar.run("speaker", { times: 2 }, options));
     expect(result).toMatchObject({ status: "failed", failure: { code: "estimated_over", dimension: null } });
     expect(result).toMatchObject({
-      failure: { data: { over: [{ dimension: "steps", upper: 10, limit: 4, missing: 6 }] } },
+      failure: { data: { over: [{ dimension: "steps", upper: 10, limit: 3, missing: 7 }] } },
     });
     expect(theatre.said).toEqual([]);
     expect(await theatre.events("a")).toEqual([

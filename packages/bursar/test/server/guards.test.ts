@@ -210,6 +210,19 @@ describe("what makes no sense", () => {
   });
 });
 
+test.each(["a b/c", "tenant:acme", "x".repeat(101)])("a session cannot be called %s", async (session) => {
+  await using at = await opened();
+  await at.bursar.openSession(session, { steps: 10 });
+  for (const path of ["runs", "estimates"]) {
+    const answer = await at.post<Told>(`/api/v1/${path}`, { program: "talker", input: { words: [] }, session });
+    expect([path, answer.status, answer.body.error.message]).toEqual([
+      path,
+      400,
+      expect.stringContaining("allowed: 1 to 100"),
+    ]);
+  }
+});
+
 describe("who asks too often", () => {
   test("is told when to ask again, and is served then", async () => {
     const clock = new FakeClock();

@@ -31,6 +31,8 @@ async function gatewayOn(store: MemoryStore, url: () => string) {
   };
 }
 
+const NO_GATEWAY = expect.stringContaining("this server has no gateway");
+
 describe("a gateway that is mounted", () => {
   test("serves on somebody else's port, and settles what it has begun before it is closed", async () => {
     const server = createServer((incoming, response) => void at.gateway.handle(incoming, response));
@@ -80,6 +82,14 @@ describe("a gateway that is mounted", () => {
     const upstreams = [{ name, url: "http://127.0.0.1:1" }];
     const mounted = mountGateway({ store: new MemoryStore(), upstreams, url: () => "http://127.0.0.1:1" });
     await expect(mounted).rejects.toThrow(/upstream\.name is .*(?:use another|allowed)/);
+  });
+
+  test.each(["/v1/chat/completions", "/bursar/budget"])("is missed by name at %s where there is none", async (path) => {
+    await using at = await opened();
+    for (const method of ["GET", "POST"]) {
+      const answer = await fetch(`${at.url}${path}`, { method });
+      expect([answer.status, await answer.json()]).toMatchObject([404, { error: { hint: NO_GATEWAY } }]);
+    }
   });
 
   test("wants to know where clients find it", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/chain/canonical.js";
+import { readAmounts } from "../../src/core/input.js";
 import type { GatewayKey } from "../../src/gateway/gateway.js";
 import { Gate } from "../../src/runtime/gate.js";
 import { SERVER_CHAIN } from "../../src/runtime/server-chain.js";
@@ -129,12 +130,12 @@ describe("keys of the gateway", () => {
   test("are listed with what their budgets have used, what is held, and their limits", async () => {
     await using at = await opened();
     const { budget } = (await at.post<NewKey>("/api/v1/keys", { limits: { cost_usd: 5 } })).body.key;
-    const charged = { cost_usd: 1_250_000_000, llm_tokens: 900 };
+    const charged = readAmounts({ cost_usd: 1.25, llm_tokens: 900 });
     const call = { budget, kind: "model", capability_id: "model:x" } as const;
     await at.store.apply([
       { op: "reserve", ...call, call: "a", asked: charged },
       { op: "commit", call: "a", used: charged },
-      { op: "reserve", ...call, call: "b", asked: { cost_usd: 250_000_000 } },
+      { op: "reserve", ...call, call: "b", asked: readAmounts({ cost_usd: 0.25 }) },
     ]);
     const { body } = await at.get<Items<object> & { gateway: boolean }>("/api/v1/keys");
     expect(body).toMatchObject({

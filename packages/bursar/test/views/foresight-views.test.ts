@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/chain/canonical.js";
 import type { Estimate } from "../../src/foresight/estimate.js";
 import { Keys } from "../../src/gateway/keys.js";
+import { recordSaved } from "../../src/models/batch/settling.js";
+import { savedUsd } from "../../src/models/reuse/saved.js";
 import { defineAgent } from "../../src/runs/agent.js";
 import { putRun, readRun, record } from "../../src/runs/record.js";
 import { defineTool } from "../../src/runs/tool.js";
@@ -89,6 +91,41 @@ test("what a client of the gateway has saved is part of the overview, each chain
   await save(store, "team", { kind: "cache", saved_usd: -7 });
   await save(store, "team", { kind: "cache", saved_usd: "much" });
   expect((await overview(store)).saved_usd).toBe(0.75);
+});
+
+test("one call is counted once: where its settlement was written twice, and where two keys lie on one path", async () => {
+  const theatre = new Theatre([idle]);
+  const { store } = theatre;
+  const grant = { kind: "limits", limits: {} } as const;
+  await store.apply([{ op: "open", parent: null, opening: { id: "team", scope: "shared", grant } }]);
+  await store.apply([{ op: "open", parent: "team", opening: { id: "ann", scope: "shared", grant } }]);
+  await store.apply([{ op: "open", parent: "ann", opening: { id: "desk", scope: "shared", grant } }]);
+  const keys = new Keys(store);
+  for (const budget of ["team", "ann", "desk"]) await keys.create({ budget, label: budget });
+  await save(store, "ann", { budget: "ann", kind: "cache", saved_usd: 0.25, call_id: "c1" });
+  await save(store, "ann", { budget: "ann", kind: "cache", saved_usd: 0.25, call_id: "c1" });
+  expect((await overview(store)).saved_usd).toBe(0.25);
+  // An acknowledgement may be lost between two looks as well.
+  await save(store, "ann", { budget: "ann", kind: "cache", saved_usd: 0.25, call_id: "c1" });
+  await save(store, "desk", { budget: "desk", kind: "in_flight", saved_usd: 0.5, call_id: "c2" });
+  await save(store, "team", { budget: "team", kind: "cache", saved_usd: 1, call_id: "c3" });
+  expect((await overview(store)).saved_usd).toBe(1.75);
+  expect(await savedUsd(store, "team")).toBe(1.75);
+  expect(await savedUsd(store, "ann")).toBe(0.75);
+});
+
+test("what a batch has saved counts wherever savings are summed up, each call once", async () => {
+  const theatre = new Theatre([idle]);
+  const { store } = theatre;
+  const grant = { kind: "limits", limits: {} } as const;
+  await store.apply([{ op: "open", parent: null, opening: { id: "team", scope: "shared", grant } }]);
+  await new Keys(store).create({ budget: "team", label: "one" });
+  const about = { budget: "team", run: null, provider: "openai", model: "small" };
+  const item = (id: string) => ({ ...about, id: `item:own:${id}`, call: id });
+  await store.apply([recordSaved(item("a"), 250_000_000n), recordSaved(item("b"), 500_000_000n)]);
+  await store.apply([recordSaved(item("b"), 500_000_000n)]);
+  expect((await overview(store)).saved_usd).toBe(0.75);
+  expect(await savedUsd(store, "team")).toBe(0.75);
 });
 
 test("a run with an estimate shows what was expected, and while it runs what lies before it", async () => {

@@ -1,5 +1,7 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
+import { isCount } from "../../core/chain/rules.js";
 import { ProviderError } from "../provider-error.js";
+import { shortened } from "../response.js";
 import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";
 import type { TokenCounts } from "../wire/token-counts.js";
@@ -15,6 +17,7 @@ import type {
   Submitted,
 } from "./batch-provider.js";
 import { BatchWire, type BatchWireOptions } from "./batch-wire.js";
+import { endsBefore, isProviderId, pageOf } from "./listed.js";
 import { foundAfter, submissionOf } from "./openai-batch-provider.js";
 import { WireFailure } from "./wire-failure.js";
 
@@ -33,11 +36,13 @@ export class AnthropicBatchProvider implements BatchProvider {
   readonly url: string;
   readonly isHome: boolean;
   private readonly wire: BatchWire;
+  private readonly apiKey: string | null;
 
   constructor(options: Omit<BatchWireOptions, "headers">) {
     const { base, apiKey } = options;
     this.url = `${base}/messages`;
     this.isHome = new URL(base).hostname === "api.anthropic.com";
+    this.apiKey = apiKey;
     const key = apiKey === null ? {} : { "x-api-key": apiKey };
     this.wire = new BatchWire({ ...options, headers: { "anthropic-version": "2023-06-01", ...key } });
   }
@@ -69,7 +74,7 @@ export class AnthropicBatchProvider implements BatchProvider {
     try {
       const requests = lines.map(({ custom_id, body }) => ({ custom_id, params: body }));
       const { id } = await this.wire.post(PLACE, { requests }, signal, marker);
-      return typeof id === "string" ? { kind: "taken", id } : { kind: "unknown", message: "the batch has no id" };
+      return isProviderId(id) ? { kind: "taken", id } : { kind: "unknown", message: "the batch has no id" };
     } catch (error) {
       return submissionOf(error);
     }
@@ -85,7 +90,8 @@ export class AnthropicBatchProvider implements BatchProvider {
       if (candidates === null) return { kind: "untold", message: "too many batches were handed in since" };
       let under_way = false;
       for (const { id, processing_status } of candidates) {
-        if (typeof id !== "string" || known.has(id)) continue;
+        if (typeof id === "string" && known.has(id)) continue;
+        if (!isProviderId(id)) return { kind: "later", message: "there is a batch without a name, which may be it" };
         if (processing_status !== "ended") under_way = true;
         else {
           const has = await this.has(id, batch, signal);
@@ -104,8 +110,7 @@ export class AnthropicBatchProvider implements BatchProvider {
       const { processing_status, request_counts } = await this.wire.get(`${PLACE}/${encodeURIComponent(id)}`, signal);
       if (processing_status !== "ended") return { kind: "under_way" };
       const { succeeded, errored } = objectOf(request_counts);
-      const isCounted = typeof succeeded === "number" && typeof errored === "number";
-      return { ...OVER, processed: isCounted ? succeeded + errored : null };
+      return { ...OVER, processed: isCount(succeeded) && isCount(errored) ? succeeded + errored : null };
     } catch (error) {
       if (error instanceof WireFailure) return { kind: "later", message: error.message };
       throw error;
@@ -115,7 +120,7 @@ export class AnthropicBatchProvider implements BatchProvider {
   async *results(id: string, _: Over, signal: AbortSignal): AsyncGenerator<ItemResult> {
     // Not from the address that the batch names, because the key goes along.
     for await (const line of this.wire.lines(`${PLACE}/${encodeURIComponent(id)}/results`, signal)) {
-      const result = resultIn(line);
+      const result = resultIn(line, this.apiKey);
       if (result !== null) yield result;
     }
   }
@@ -130,11 +135,13 @@ export class AnthropicBatchProvider implements BatchProvider {
     let after = "";
     for (let page = 0; page < MOST_PAGES; page++) {
       const { data, has_more } = await this.wire.get(`${PLACE}?limit=${PAGE}${after}`, signal);
-      const batches = listOf(data).filter(isObject);
-      const young = batches.filter(({ created_at }) => Date.parse(String(created_at)) >= created - SKEW_MS);
+      const batches = pageOf(data);
+      const instants = batches.map(({ created_at }) => Date.parse(String(created_at)));
+      // One that does not say when it was made may be young.
+      const young = batches.filter((_, index) => !((instants[index] as number) < created - SKEW_MS));
       found.push(...young.filter(({ request_counts }) => totalOf(request_counts) <= most));
       const last = batches.at(-1);
-      if (last === undefined || has_more !== true || young.length < batches.length) return found;
+      if (last === undefined || has_more !== true || endsBefore(instants, created - SKEW_MS)) return found;
       after = `&after_id=${encodeURIComponent(String(last.id))}`;
     }
     return null;
@@ -152,7 +159,7 @@ function totalOf(counts: Json | undefined): number {
   return Object.values(objectOf(counts)).reduce<number>((sum, each) => sum + (typeof each === "number" ? each : 0), 0);
 }
 
-function resultIn({ custom_id, result }: JsonObject): ItemResult | null {
+function resultIn({ custom_id, result }: JsonObject, secret: string | null): ItemResult | null {
   if (typeof custom_id !== "string") return null;
   const { type, message, error } = objectOf(result);
   switch (type) {
@@ -164,7 +171,7 @@ function resultIn({ custom_id, result }: JsonObject): ItemResult | null {
       return { custom_id, result: { kind: "unprocessed", why: "cancelled" } };
     case "errored": {
       const said = objectOf(objectOf(error).error).message ?? "it does not say why";
-      return { custom_id, result: { kind: "error", status: null, message: String(said) } };
+      return { custom_id, result: { kind: "error", status: null, message: shortened(String(said), secret) } };
     }
     default:
       return null;

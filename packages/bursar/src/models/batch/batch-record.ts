@@ -44,7 +44,8 @@ export function customId({ marker }: Pick<BatchRecord, "marker">, index: number)
 export function indexOf({ marker, items }: BatchRecord, custom_id: string): number | null {
   if (!custom_id.startsWith(`${marker}-`)) return null;
   const index = Number(custom_id.slice(marker.length + 1));
-  return Number.isSafeInteger(index) && index >= 0 && index < items.length ? index : null;
+  // Only as we write it: others may be read as numbers as well.
+  return custom_id === customId({ marker }, index) && items[index] !== undefined ? index : null;
 }
 
 export function readBatch({ id, status, body, version }: Document): BatchRecord {

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../core/chain/canonical.js";
 import { isFree, isUnsent } from "../meter/answer-status.js";
 import { bodyOf, shortened } from "../response.js";
 import { parsedObject } from "../wire/json-object.js";
+import { Patience } from "./patience.js";
 import { WireFailure } from "./wire-failure.js";
 
 export interface BatchWireOptions {
@@ -14,9 +15,11 @@ export interface BatchWireOptions {
   readonly fetch: typeof fetch;
 }
 
-/** No answer of a model is longer. */
-const LONGEST_LINE = 64 * 1024 * 1024;
+/** No answer of a model is longer; one that does not wait may not be either. */
+const LONGEST_LINE = 16 * 1024 * 1024;
 const MOST_BYTES = 1024 * 1024 * 1024;
+/** Results may take so many times as long as a request, because whoever reads them settles each one meanwhile. */
+const RESULTS_REQUESTS = 30;
 /** Of these it is certain that nothing was done, and they pass. */
 const BUSY: ReadonlySet<number> = new Set([429, 503, 529]);
 
@@ -45,10 +48,12 @@ export class BatchWire {
   /** The objects of a file with one on each line. A line that holds none is passed over. */
   async *lines(path: string, signal: AbortSignal): AsyncGenerator<JsonObject> {
     const { timeout_ms } = this.options;
-    const stop = AbortSignal.any([signal, AbortSignal.timeout(timeout_ms)]);
-    const response = await this.send(path, { method: "GET" }, stop);
+    using patience = new Patience(timeout_ms);
+    const stop = AbortSignal.any([signal, patience.signal, AbortSignal.timeout(RESULTS_REQUESTS * timeout_ms)]);
+    patience.begin();
+    const { body } = await this.send(path, { method: "GET" }, stop);
     try {
-      yield* objectsIn(response);
+      yield* objectsIn(piecesOf(body, patience));
     } catch (error) {
       throw error instanceof WireFailure ? error : this.explained(error);
     }
@@ -92,25 +97,48 @@ export class BatchWire {
   }
 }
 
-async function* objectsIn({ body }: Response): AsyncGenerator<JsonObject> {
+/** The pieces of a body. Whoever waits too long for one of them gives up; how long he takes himself does not count. */
+async function* piecesOf(body: ReadableStream<Uint8Array> | null, patience: Patience): AsyncGenerator<Uint8Array> {
   if (body === null) return;
-  const decoder = new TextDecoder();
-  let rest = "";
+  const reader = body.getReader();
   let size = 0;
-  for await (const piece of body as unknown as AsyncIterable<Uint8Array>) {
-    size += piece.length;
-    rest += decoder.decode(piece, { stream: true });
-    if (size > MOST_BYTES || rest.length > LONGEST_LINE) {
-      throw new WireFailure("unknown", `the provider sends results without end`);
+  try {
+    for (;;) {
+      patience.begin();
+      const { done, value } = await reader.read();
+      patience.rest();
+      if (done) return;
+      size += value.length;
+      if (size > MOST_BYTES) throw new WireFailure("unknown", "the provider sends results without end");
+      yield value;
     }
-    const lines = rest.split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) yield* objectIn(line);
+  } finally {
+    patience.rest();
+    await reader.cancel().catch(() => {});
   }
-  yield* objectIn(rest + decoder.decode());
 }
 
-function* objectIn(line: string): Generator<JsonObject> {
-  const object = line.trim() === "" ? null : parsedObject(line);
-  if (object !== null) yield object;
+/** A line that is longer than any answer is passed over as well. */
+async function* objectsIn(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<JsonObject> {
+  const decoder = new TextDecoder();
+  let line: string[] = [];
+  let length = 0;
+  const ended = (): JsonObject | null => {
+    const object = length > LONGEST_LINE ? null : parsedObject(line.join(""));
+    line = [];
+    length = 0;
+    return object;
+  };
+  for await (const piece of pieces) {
+    for (const [index, text] of decoder.decode(piece, { stream: true }).split("\n").entries()) {
+      const object = index === 0 ? null : ended();
+      if (object !== null) yield object;
+      length += text.length;
+      if (length <= LONGEST_LINE) line.push(text);
+      else line = [];
+    }
+  }
+  line.push(decoder.decode());
+  const last = ended();
+  if (last !== null) yield last;
 }

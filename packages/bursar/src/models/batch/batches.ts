@@ -1,7 +1,8 @@
 import type { Json } from "../../core/chain/canonical.js";
 import { StaleError } from "../../core/document.js";
-import { InputError, show } from "../../core/errors.js";
+import { InputError, LedgerError, show } from "../../core/errors.js";
 import { explainDecision } from "../../core/explain.js";
+import type { Operation } from "../../core/operation.js";
 import type { Batches as BatchesPort, BatchTerms } from "../../ports/batches.js";
 import type { Store } from "../../ports/store.js";
 import type { Timer } from "../../ports/timer.js";
@@ -55,9 +56,11 @@ const IDLE_MS = 5000;
 /** While one request is under way, and another is made ready, the turn must not run out. */
 const TURN_REQUESTS = 4;
 const LONGEST_NAME = 200;
+const MOST_TURNS = 20;
 
 /** Model calls that can wait: collected, sent as batches, and answered when the provider has had the time. */
 export class Batches implements BatchesPort, AsyncDisposable {
+  readonly model: string;
   private readonly store: Store;
   private readonly timer: Timer;
   private readonly outlet: string;
@@ -71,19 +74,20 @@ export class Batches implements BatchesPort, AsyncDisposable {
   private readonly closing = new AbortController();
   private opened: Promise<PriceBook> | null = null;
   private rounding: Promise<void> | null = null;
-  /** Before this, nothing is looked for. */
-  private next = 0;
+  /** Before this, in running time, nothing is looked for. */
+  private next = Number.NEGATIVE_INFINITY;
 
   constructor(options: BatchesOptions) {
     this.pace = readPace(options);
     this.defaults = readDefaults(options);
+    this.model = this.defaults.model;
     this.provider = readProvider(options, this.pace.timeout_ms);
     const { store, timer = systemTimer, price_factor, name } = options;
     this.options = options;
     this.store = store;
     this.timer = timer;
     this.factor = batchFactor(price_factor, this.provider.name, this.provider.isHome);
-    this.outlet = `${this.provider.name} ${new URL(this.provider.url).host}${name === undefined ? "" : ` ${name}`}`;
+    this.outlet = `${this.provider.name} ${placeOf(this.provider.url)}${name === undefined ? "" : ` ${name}`}`;
     this.worker = options.worker ?? newName(store.clock.now().instant);
     const book = () => this.book();
     const { outlet, provider, pace, factor } = this;
@@ -136,18 +140,35 @@ export class Batches implements BatchesPort, AsyncDisposable {
     signal?.throwIfAborted();
     const at = this.store.clock.now().instant;
     const name = checkName(id ?? newName(at));
-    const known = await findItem(this.store, itemNamed(name));
-    if (known !== null && known.status !== "asking") return name;
-    const terms = await this.terms(request);
-    const call = `${name}@${newName(at)}`;
-    const about = { id: itemNamed(name), status: "asking", call, budget: purse.budget, run: null, at } as const;
-    // Written down before anything is held, so that whoever finds it knows what to give back.
-    const version = known?.version ?? 0;
-    if (known !== null) await purse.store.apply([{ op: "release", call: known.call }]).catch(() => {});
-    const item: BatchItem = { ...newItem(terms, about), version };
-    await this.store.apply([putItem(item)]);
-    await this.admit(purse, { ...item, version: version + 1 }, terms, signal);
-    return name;
+    for (let turn = 1; turn <= MOST_TURNS; turn++) {
+      const known = await findItem(this.store, itemNamed(name));
+      if (known !== null && !isOpen(known)) return name;
+      const terms = await this.terms(request);
+      const call = `${name}@${newName(at)}`;
+      const about = { id: itemNamed(name), status: "asking", call, budget: purse.budget, run: null, at } as const;
+      const item: BatchItem = { ...newItem(terms, about), version: known?.version ?? 0 };
+      // Written down before anything is held, so that whoever finds it knows what to give back.
+      if (!(await this.begun(item, known))) continue;
+      await this.admit(purse, { ...item, version: item.version + 1 }, terms, signal);
+      return name;
+    }
+    throw new RunError("busy", `too many hand over a call ${name} at the same time; try again`);
+  }
+
+  /** Takes the name for a call, and gives back what somebody holds who has died while he asked. False when another was faster. */
+  private async begun(item: BatchItem, known: BatchItem | null): Promise<boolean> {
+    const left: readonly Operation[] = known?.status === "asking" ? [{ op: "release", call: known.call }] : [];
+    try {
+      // Both at once: whoever has come further meanwhile keeps what he holds.
+      await this.store.apply([putItem(item), ...left]).catch(async (error: unknown) => {
+        if (!(error instanceof LedgerError)) throw error;
+        await this.store.apply([putItem(item)]);
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof StaleError && error.kind === "batch") return false;
+      throw error;
+    }
   }
 
   /** The answer to a call that was handed over, when it is there. */
@@ -167,6 +188,7 @@ export class Batches implements BatchesPort, AsyncDisposable {
         await giveUpItem(this.store, id);
         throw signal.reason;
       }
+      this.closing.signal.throwIfAborted();
       // Whoever waits may as well do what is due; another process may do so meanwhile.
       await this.round().catch(() => {});
       await this.rest(signal);
@@ -230,9 +252,9 @@ export class Batches implements BatchesPort, AsyncDisposable {
   }
 
   private async work(signal: AbortSignal | undefined): Promise<void> {
-    const now = this.store.clock.now().instant;
-    if (now < this.next || this.closing.signal.aborted) return;
-    this.next = now + Math.min(IDLE_MS, this.pace.poll_ms, this.pace.window_ms);
+    const { monotonic } = this.store.clock.now();
+    if (monotonic < this.next || this.closing.signal.aborted) return;
+    this.next = monotonic + Math.min(IDLE_MS, this.pace.poll_ms, this.pace.window_ms);
     const due = await dueOf(this.store, this.outlet, this.pace);
     for (const [run, items] of due.answered) await this.rounds.hand(run, items);
     if (!due.any) return;
@@ -243,7 +265,10 @@ export class Batches implements BatchesPort, AsyncDisposable {
       await this.rounds.serve(turn, due, stop);
       await turn.leave();
     } catch (error) {
-      if (!turn.isLost(error)) throw error;
+      if (turn.isLost(error)) return;
+      // Nobody else has to wait until it runs out; where that cannot be written either, they do.
+      await turn.leave().catch(() => {});
+      throw error;
     }
   }
 
@@ -279,6 +304,17 @@ export class Batches implements BatchesPort, AsyncDisposable {
  */
 export function openBatches(options: BatchesOptions): Batches {
   return new Batches(options);
+}
+
+/** Behind one host there may be several providers, or several accounts. */
+function placeOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}
+
+/** Whether nothing was ever sent under this name, and nothing is to be: it may be asked for, again or for the first time. */
+function isOpen({ status, batch, answered }: BatchItem): boolean {
+  return status === "asking" || (status === "over" && batch === null && answered === null);
 }
 
 function checkName(name: unknown): string {

@@ -35,8 +35,10 @@ export async function dueOf(store: Store, outlet: string, pace: Pace): Promise<D
   const { groups, late } = await waitingOf(store, outlet, pace, now);
   const asking = await itemsOf(store, outlet, "asking");
   const left = [...late, ...asking.filter(({ at }) => at + LONGEST_ASKING_MS <= now)];
-  const doubtful = await batchesOf(store, outlet, "submitting", now);
-  const sent = await batchesOf(store, outlet, "submitted", now);
+  const { longest_poll_ms, doubt_ms } = pace;
+  const latest = now + Math.max(longest_poll_ms, doubt_ms);
+  const doubtful = await batchesOf(store, outlet, "submitting", { now, latest });
+  const sent = await batchesOf(store, outlet, "submitted", { now, latest });
   const given_up = new Map<string, number>();
   for (const { batch } of await itemsOf(store, outlet, "given_up")) {
     if (batch !== null) given_up.set(batch, (given_up.get(batch) ?? 0) + 1);
@@ -61,7 +63,9 @@ async function waitingOf(store: Store, outlet: string, { window_ms, most_items }
   const groups: BatchItem[][] = [];
   for (const items of byModel.values()) {
     const oldest = items.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY);
-    if (items.length >= most_items || oldest + window_ms <= now) groups.push(...parts(items, most_items));
+    // Who seems to have come later than now has waited since before the clock was set back.
+    const isOld = oldest > now || oldest + window_ms <= now;
+    if (items.length >= most_items || isOld) groups.push(...parts(items, most_items));
   }
   return { groups, late };
 }
@@ -94,11 +98,22 @@ async function itemsOf(store: Store, outlet: string, status: BatchItem["status"]
   return items;
 }
 
-async function batchesOf(store: Store, outlet: string, status: BatchRecord["status"], now: number) {
+interface Moments {
+  readonly now: number;
+  /** Nothing is put off for longer than this, unless the clock was set back meanwhile. */
+  readonly latest: number;
+}
+
+async function batchesOf(
+  store: Store,
+  outlet: string,
+  status: BatchRecord["status"],
+  { now, latest }: Moments,
+): Promise<readonly BatchRecord[]> {
   const batches: BatchRecord[] = [];
   for await (const document of store.documents("batch", status)) {
     const batch = readBatch(document);
-    if (batch.outlet === outlet && batch.next <= now) batches.push(batch);
+    if (batch.outlet === outlet && (batch.next <= now || batch.next > latest)) batches.push(batch);
   }
   return batches;
 }

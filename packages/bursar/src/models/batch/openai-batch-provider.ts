@@ -1,7 +1,9 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
+import { isCount } from "../../core/chain/rules.js";
 import { readAnswer } from "../chat-answer.js";
 import { chatRequest } from "../chat-request.js";
 import { bearer } from "../endpoint.js";
+import { shortened } from "../response.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";
 import { OPENAI_CHAT } from "../wire/openai-chat.js";
 import type { TokenCounts } from "../wire/token-counts.js";
@@ -16,6 +18,7 @@ import type {
   Submitted,
 } from "./batch-provider.js";
 import { BatchWire, type BatchWireOptions } from "./batch-wire.js";
+import { endsBefore, isProviderId, pageOf } from "./listed.js";
 import { WireFailure } from "./wire-failure.js";
 
 /** Under this name a batch carries its marker. */
@@ -82,7 +85,7 @@ export class OpenaiBatchProvider implements BatchProvider {
     try {
       const asked = { input_file_id: file, endpoint: ENDPOINT, completion_window: "24h", metadata: { [MARK]: marker } };
       const { id } = await this.wire.post("/batches", asked, signal, marker);
-      return typeof id === "string" ? { kind: "taken", id } : { kind: "unknown", message: "the batch has no id" };
+      return isProviderId(id) ? { kind: "taken", id } : { kind: "unknown", message: "the batch has no id" };
     } catch (error) {
       return submissionOf(error);
     }
@@ -93,12 +96,13 @@ export class OpenaiBatchProvider implements BatchProvider {
       let after = "";
       for (let page = 0; page < MOST_PAGES; page++) {
         const { data, has_more } = await this.wire.get(`/batches?limit=${PAGE}${after}`, signal);
-        const batches = listOf(data).filter(isObject);
+        const batches = pageOf(data);
         const found = batches.find(({ metadata }) => objectOf(metadata)[MARK] === marker);
-        if (typeof found?.id === "string") return { kind: "found", id: found.id };
+        if (isProviderId(found?.id)) return { kind: "found", id: found.id };
+        if (found !== undefined) return { kind: "later", message: "the batch is there, and has no name" };
         const last = batches.at(-1);
-        const isOlder = typeof last?.created_at === "number" && last.created_at * 1000 < created - SKEW_MS;
-        if (last === undefined || has_more !== true || isOlder) return { kind: "none" };
+        const instants = batches.map(({ created_at }) => Number(created_at) * 1000);
+        if (last === undefined || has_more !== true || endsBefore(instants, created - SKEW_MS)) return { kind: "none" };
         after = `&after=${encodeURIComponent(String(last.id))}`;
       }
       return { kind: "untold", message: `it is none of the last ${PAGE * MOST_PAGES} batches` };
@@ -109,7 +113,7 @@ export class OpenaiBatchProvider implements BatchProvider {
 
   async look(id: string, signal: AbortSignal): Promise<Looked> {
     try {
-      return lookedAt(await this.wire.get(`/batches/${encodeURIComponent(id)}`, signal));
+      return lookedAt(await this.wire.get(`/batches/${encodeURIComponent(id)}`, signal), this.apiKey);
     } catch (error) {
       if (error instanceof WireFailure) return { kind: "later", message: error.message };
       throw error;
@@ -119,7 +123,7 @@ export class OpenaiBatchProvider implements BatchProvider {
   async *results(_: string, { files }: Over, signal: AbortSignal): AsyncGenerator<ItemResult> {
     for (const file of files) {
       for await (const line of this.wire.lines(`/files/${encodeURIComponent(file)}/content`, signal)) {
-        const result = resultIn(line);
+        const result = resultIn(line, this.apiKey);
         if (result !== null) yield result;
       }
     }
@@ -137,7 +141,7 @@ export class OpenaiBatchProvider implements BatchProvider {
     form.set("purpose", "batch");
     form.set("file", new Blob([text], { type: "application/jsonl" }), `${marker}.jsonl`);
     const { id } = await this.wire.upload("/files", form, signal);
-    if (typeof id === "string") return id;
+    if (isProviderId(id)) return id;
     throw new WireFailure("busy", "the file has no id");
   }
 }
@@ -157,27 +161,31 @@ export function foundAfter(error: unknown): Found {
   return { kind: status === 404 || status === 405 ? "untold" : "later", message };
 }
 
-function lookedAt({ status = null, output_file_id, error_file_id, request_counts, errors }: JsonObject): Looked {
+function lookedAt(batch: JsonObject, secret: string | null): Looked {
+  const { status = null, output_file_id, error_file_id, request_counts, errors } = batch;
   if (!OVER.includes(status)) return { kind: "under_way" };
   const { completed, failed } = objectOf(request_counts);
   const [problem] = listOf(objectOf(errors).data);
   const { message = null } = objectOf(problem);
   return {
     ...{ kind: "over", state: status as Over["state"] },
-    files: [output_file_id, error_file_id].filter((file) => typeof file === "string"),
-    processed: typeof completed === "number" && typeof failed === "number" ? completed + failed : null,
-    message: typeof message === "string" ? message : null,
+    files: [output_file_id, error_file_id].filter(isProviderId),
+    processed: isCount(completed) && isCount(failed) ? completed + failed : null,
+    message: typeof message === "string" ? shortened(message, secret) : null,
   };
 }
 
-function resultIn({ custom_id, response, error }: JsonObject): ItemResult | null {
+/** Null for a line that says nothing of what became of a call. */
+function resultIn({ custom_id, response, error }: JsonObject, secret: string | null): ItemResult | null {
   if (typeof custom_id !== "string") return null;
   const { code, message } = objectOf(error);
   const unprocessed = typeof code === "string" ? UNPROCESSED[code] : undefined;
   if (unprocessed !== undefined) return { custom_id, result: { kind: "unprocessed", why: unprocessed } };
   const { status_code, body } = objectOf(response);
   if (status_code === 200 && isObject(body)) return { custom_id, result: { kind: "answer", body } };
+  const status = isCount(status_code) ? status_code : null;
+  // What was answered and cannot be read was paid for; who says neither this nor that says nothing.
+  if (status === null ? !isObject(error) : status < 400) return null;
   const said = objectOf(objectOf(body).error).message ?? message ?? "it does not say why";
-  const status = typeof status_code === "number" ? status_code : null;
-  return { custom_id, result: { kind: "error", status, message: String(said) } };
+  return { custom_id, result: { kind: "error", status, message: shortened(String(said), secret) } };
 }

@@ -40,10 +40,23 @@ export class Rounds {
   }
 
   async serve(turn: Turn, due: Due, signal: AbortSignal): Promise<void> {
-    for (const item of due.left) await this.giveBack(turn, item);
-    for (const batch of due.doubtful) await this.resolve(turn, batch, signal);
-    for (const batch of due.sent) await this.look(turn, batch, due.given_up.get(batch.id) ?? 0, signal);
-    for (const items of due.groups) await this.send(turn, items, signal);
+    const works = [
+      ...due.left.map((item) => () => this.giveBack(turn, item)),
+      ...due.doubtful.map((batch) => () => this.resolve(turn, batch, signal)),
+      ...due.sent.map((batch) => () => this.look(turn, batch, due.given_up.get(batch.id) ?? 0, signal)),
+      ...due.groups.map((items) => () => this.send(turn, items, signal)),
+    ];
+    const failures: unknown[] = [];
+    for (const work of works) {
+      try {
+        await work();
+      } catch (error) {
+        if (turn.isLost(error) || signal.aborted) throw error;
+        // One that goes wrong each time must not keep the others from being served.
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
   private get now(): number {
@@ -231,10 +244,10 @@ export class Rounds {
     const looked = await provider.look(provider_id, signal);
     if (looked.kind === "over") {
       const whole = await this.settleOver(turn, batch, provider_id, looked, signal);
-      return whole ? this.end(turn, batch) : this.again(turn, seen, this.pause(seen.tries));
+      if (whole) return this.end(turn, batch);
     }
     if (batch.created + LONGEST_MS > this.now) return this.again(turn, seen, this.pause(seen.tries));
-    await provider.cancel(provider_id, signal).catch(ignoreFailure);
+    if (looked.kind !== "over") await provider.cancel(provider_id, signal).catch(ignoreFailure);
     const message = "the provider has not answered for more than a day; it is paid for as sent";
     return this.settleAll(turn, batch, () => ({ kind: "lost", message }));
   }
@@ -288,7 +301,8 @@ export class Rounds {
   }
 
   private async end(turn: Turn, batch: BatchRecord): Promise<void> {
-    await turn.apply([putBatch({ ...batch, status: "ended" })]);
+    // It stays, so that nobody takes the batch at the provider for another; what was in it is known to its items.
+    await turn.apply([putBatch({ ...batch, status: "ended", items: [] })]);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Amount, Amounts } from "../../core/amount.js";
-import type { JsonObject } from "../../core/chain/canonical.js";
+import { canonicalize, type Json, type JsonObject } from "../../core/chain/canonical.js";
 import { StaleError } from "../../core/document.js";
 import { LedgerError } from "../../core/errors.js";
 import type { CommitOperation, Operation, ReleaseOperation } from "../../core/operation.js";
@@ -7,6 +7,7 @@ import type { Store } from "../../ports/store.js";
 import { BATCH_HOLD_MS, type BatchItem, findItem, putItem } from "../../runs/batch-item.js";
 import { RunError, writeError } from "../../runs/error.js";
 import type { Answered } from "../../runs/journal.js";
+import { isFree } from "../meter/answer-status.js";
 import { usedOf } from "../meter/quote.js";
 import type { PriceBook } from "../prices/price.js";
 import { ProviderError } from "../provider-error.js";
@@ -89,15 +90,23 @@ export class Settling {
           return { settlement: { op: "commit", call, used: {} }, answered, saved: [] };
         }
         const used = usedOf(this.provider.billed(counts), batchPrice(price, this.factor));
-        const saved = recordSaved(item, price.cost(counts) - BigInt(used.cost_usd ?? 0));
-        return { settlement: { op: "commit", call, used }, answered, saved: [saved] };
+        const nano = price.cost(counts) - BigInt(used.cost_usd ?? 0);
+        return {
+          settlement: { op: "commit", call, used },
+          answered,
+          saved: nano > 0n ? [recordSaved(item, nano)] : [],
+        };
       }
       case "error": {
         const { message, status } = fate;
-        const error = new ProviderError("provider_refused", `the provider answered ${status ?? "no"}: ${message}`, {
+        // What breaks in a batch costs nothing at OpenAI and Anthropic; of others nobody knows, as with calls that do not wait.
+        const isPaid = status !== null && !isFree(status) && !this.provider.isHome;
+        const code = isPaid ? "provider_failed" : "provider_refused";
+        const error = new ProviderError(code, `the provider answered ${status ?? "no"}: ${message}`, {
           ...(status !== null && { status }),
         });
-        return { settlement: { op: "commit", call, used: NOTHING }, answered: { error: writeError(error) }, saved: [] };
+        const used = isPaid ? {} : NOTHING;
+        return { settlement: { op: "commit", call, used }, answered: { error: writeError(error) }, saved: [] };
       }
       case "unprocessed": {
         const error = new RunError(`batch_${fate.why}`, `the batch has ${fate.why} before this call was made`);
@@ -118,15 +127,31 @@ export class Settling {
 
   private answerIn(body: JsonObject): Answered {
     try {
-      return { value: this.provider.answer(body) };
+      return { value: writable(this.provider.answer(body)) };
     } catch (error) {
       return { error: writeError(error) };
     }
   }
 }
 
-function recordSaved({ id, budget, run, provider, model }: BatchItem, nano: bigint): Operation {
-  const about = { kind: "batch", saved_usd: Number(nano) / NANO, item: id, provider, model };
+/** What cannot be written down would stand in the way of all that come after it. */
+function writable(value: Json): Json {
+  try {
+    // The store and the journal keep it inside of others.
+    canonicalize([[[[{ value }]]]]);
+    return value;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ProviderError("provider_answer", `the provider answered with what cannot be written down: ${why}`);
+  }
+}
+
+/** Leaves word of what a call did not cost because it could wait. */
+export function recordSaved(
+  { id, call, budget, run, provider, model }: Pick<BatchItem, "id" | "call" | "budget" | "run" | "provider" | "model">,
+  nano: bigint,
+): Operation {
+  const about = { budget, kind: "batch", saved_usd: Number(nano) / NANO, call_id: call, item: id, provider, model };
   const data = { ...(run !== null && { run_id: run }), ...about };
   return { op: "record", budget, action: { action_type: "Saved", data } };
 }

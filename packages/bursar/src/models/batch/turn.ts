@@ -9,6 +9,8 @@ interface Claim {
   readonly version: number;
 }
 
+const LONGEST_MS = 60 * 60_000;
+
 /** The right to do what is due for the batches of one outlet. One process has it at a time. */
 export class Turn {
   private readonly store: Store;
@@ -29,8 +31,9 @@ export class Turn {
     const document = await store.document("lease", id);
     const before = (document?.body ?? { worker: null, expires: 0 }) as unknown as Omit<Claim, "version">;
     const now = store.clock.now().instant;
-    // One's own is left from a round that broke off.
-    if (before.worker !== null && before.worker !== worker && before.expires > now) return null;
+    // One's own is left from a round that broke off, and one that never ends from before the clock was set back.
+    const isClaimed = before.expires > now && before.expires <= now + Math.max(ms, LONGEST_MS);
+    if (before.worker !== null && before.worker !== worker && isClaimed) return null;
     const turn = new Turn(store, id, ms, { worker, expires: now + ms, version: document?.version ?? 0 });
     try {
       await turn.apply([]);

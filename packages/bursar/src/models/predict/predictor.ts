@@ -9,6 +9,7 @@ import type { Opinion, Prediction, Predictor, Question } from "../../ports/fores
 import type { Model } from "../../ports/model.js";
 import type { Store } from "../../ports/store.js";
 import type { Timer } from "../../ports/timer.js";
+import { sha256Hex } from "../../runtime/crypto.js";
 import { Gate, type GatedCall } from "../../runtime/gate.js";
 import { newName } from "../../runtime/names.js";
 import { withPurse } from "../../runtime/purse.js";
@@ -40,7 +41,8 @@ const LONGEST_NAME = 100;
 /**
  * Predicts what runs will take by asking a model, once for each estimate and never again when it fails. The call goes through the
  * gate, against a budget of the predictor's own that is opened when it is first needed, `estimate:<program>:<day>`, and everything
- * is recorded in the chain of that budget; when it is used up, there are no predictions until the next day.
+ * is recorded in the chain of that budget; when it is used up, there are no predictions until the next day. All programs that
+ * somebody has brought along who may not decide share one, `estimate-brought:<day>`.
  *
  * The source of a program and its input are shown to the model as data, and may well hold texts that are meant to mislead it. What
  * it answers is a number for a dimension that was asked for, or it is refused; it can widen or narrow a prediction, and never a limit.
@@ -175,7 +177,8 @@ class ModelPredictor implements Predictor {
   /** The budget of this program and this day. Two processes may open it at once: one of them does. */
   private async open(gate: Gate, { program }: Question): Promise<BudgetId> {
     const day = new Date(this.store.clock.now().instant).toISOString().slice(0, "2030-01-01".length);
-    const id = `estimate:${nameOf(program)}:${day}`;
+    // Whoever brings programs along may call them what he likes, and would have as many budgets as he thinks of names.
+    const id = program.brought === true ? `estimate-brought:${day}` : `estimate:${nameOf(program)}:${day}`;
     if ((await this.store.budget(id)) !== null) return id;
     try {
       await gate.open(id, { limits: this.limits, scope: "shared" });
@@ -186,7 +189,8 @@ class ModelPredictor implements Predictor {
   }
 }
 
-/** A name that can stand in a budget's. */
+/** A name that can stand in a budget's, and in that of no other program's. */
 function nameOf({ name }: Question["program"]): string {
-  return name.slice(0, LONGEST_NAME).replace(/[\p{Cc}\p{Cs}]/gu, "\ufffd");
+  const safe = name.slice(0, LONGEST_NAME).replace(/[#\p{Cc}\p{Cs}]/gu, "\ufffd");
+  return safe === name ? name : `${safe}~${sha256Hex(JSON.stringify(name)).slice(0, 16)}`;
 }

@@ -39,7 +39,7 @@ export class AnswerFolder {
   async read(key: string): Promise<KeptAnswer | null> {
     const path = this.pathOf(key);
     try {
-      const kept = readKept(await readFile(path));
+      const kept = readKept(key, await readFile(path));
       if (kept === null) await unlink(path);
       else await this.touch(key, path);
       return kept;
@@ -53,7 +53,7 @@ export class AnswerFolder {
     if (this.waiting >= MOST_WAITING) return;
     this.waiting++;
     this.work = this.work
-      .then(() => this.put(key, writeKept(kept)))
+      .then(() => this.put(key, writeKept(key, kept)))
       .catch(() => {})
       .finally(() => {
         this.waiting--;

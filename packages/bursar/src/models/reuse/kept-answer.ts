@@ -20,19 +20,25 @@ interface Head {
 
 const LINE_END = 0x0a;
 
+/** Of all of it, and of the question that it belongs to: what lies in another's place is not believed. */
+function hashOf(key: string, { cost_usd, instant, headers }: Omit<Head, "hash">, body: Buffer): string {
+  return sha256Hex(JSON.stringify([key, cost_usd, instant, headers, sha256Hex(body)]));
+}
+
 /** One line that tells about the answer, and its body as it came. */
-export function writeKept({ answer, cost_usd, instant }: KeptAnswer): Buffer {
+export function writeKept(key: string, { answer, cost_usd, instant }: KeptAnswer): Buffer {
   const { headers, body } = answer;
-  const head: Head = { cost_usd, instant, headers, hash: sha256Hex(body) };
+  const about = { cost_usd, instant, headers };
+  const head: Head = { ...about, hash: hashOf(key, about, body) };
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
 }
 
 /** Null for a file that is not whole, or not one of ours. */
-export function readKept(bytes: Buffer): KeptAnswer | null {
+export function readKept(key: string, bytes: Buffer): KeptAnswer | null {
   const end = bytes.indexOf(LINE_END);
   const head = end === -1 ? null : headOf(bytes.toString("utf8", 0, end));
   const body = bytes.subarray(end + 1);
-  if (head === null || head.hash !== sha256Hex(body)) return null;
+  if (head === null || head.hash !== hashOf(key, head, body)) return null;
   const { cost_usd, instant, headers } = head;
   return { answer: { status: 200, headers, body }, cost_usd, instant };
 }

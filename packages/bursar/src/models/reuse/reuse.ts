@@ -35,8 +35,8 @@ export interface ReusableCall<Value> {
   /** Makes the call by itself. */
   readonly make: MeteredEffect<Value>;
   readonly send: SendWhole;
-  /** An answer as the caller gets it; null for `reused` when it is his own. */
-  readonly give: (answer: WholeAnswer, reused: SavedKind | null) => Value;
+  /** An answer as the caller gets it, to the request as it was made; null for `reused` when it is his own. */
+  readonly give: (answer: WholeAnswer, reused: SavedKind | null, made: MeteredRequest) => Value;
   /** What the caller gets where nothing came of it. */
   readonly fail: (error: unknown) => Value;
   /** The answer that others may have too; null for all that is none in one piece. */
@@ -191,7 +191,7 @@ export class Reuse {
         return { value: call.fail(joined.error), usage: joined.usage };
       case "answer": {
         const { answer, usage, first } = joined;
-        const made = { value: call.give(answer, null), ...(usage && { usage }) };
+        const made = { value: call.give(answer, null, request), ...(usage && { usage }) };
         if (first || answer.status !== 200) return made;
         // A request was spared, and no money: the tokens are the same.
         return { ...made, alongside: [this.record(call, held, "embeddings", 0)] };
@@ -200,7 +200,7 @@ export class Reuse {
   }
 
   private given<Value>(call: ReusableCall<Value>, held: Held, kind: SavedKind, given: Given): Effected<Value> {
-    const value = call.give(given.answer, kind);
+    const value = call.give(given.answer, kind, call.request);
     const { cost_usd } = given;
     if (cost_usd === null) return { value, usage: NOTHING_SENT };
     return { value, usage: NOTHING_SENT, alongside: [this.record(call, held, kind, cost_usd)] };

@@ -48,9 +48,15 @@ export async function savedUsd(store: Store, budget: BudgetId): Promise<number> 
     if (action_type !== ACTION || !within.has(data.budget) || seen.has(data.call_id)) continue;
     seen.add(data.call_id);
     for (const oldest of seen) if (seen.size > MOST_REMEMBERED) seen.delete(oldest);
-    if (typeof data.saved_usd === "number") sum += readAmounts({ cost_usd: data.saved_usd }, STANDARD).cost_usd ?? 0;
+    sum += nanoIn(data.saved_usd);
   }
   return writeAmount(COST, sum);
+}
+
+/** What is no amount saves nothing, and takes nothing back. */
+function nanoIn(saved_usd: unknown): number {
+  if (typeof saved_usd !== "number" || !(saved_usd > 0)) return 0;
+  return readAmounts({ cost_usd: saved_usd }, STANDARD).cost_usd ?? 0;
 }
 
 /** The chain that a budget writes into: its own, else that of the nearest above it that has one. */

@@ -6,11 +6,11 @@ import { nearest } from "../../core/nearest.js";
 import type { Prediction } from "../../ports/foresight.js";
 import type { Choosing } from "../../ports/model.js";
 import { readRun } from "../../runs/record.js";
-import { Course } from "./course.js";
+import type { Course } from "./course.js";
 import { expectedCalls } from "./expected-calls.js";
 import { leftOn } from "./left.js";
-import { PendingQuotes } from "./pending-quotes.js";
 import { type Candidate, type Reason, select } from "./select.js";
+import { StandingsByStore } from "./standings.js";
 import { listNamed, modelNamed, type Tier, type TierList, type Tiers } from "./tier-list.js";
 import type { Wish } from "./wish.js";
 
@@ -42,18 +42,16 @@ export interface Choice {
   readonly unfit: "pause" | "stop" | null;
   /** Its reservation is made, or never will be. */
   entered(): void;
+  /** The chain was not told of it after all: the next choice tells it. */
+  untold(): void;
   /** What it has cost in the end, in billionths of a dollar. */
   cost(nano: number): void;
 }
 
-/** Budgets of which nobody has heard for long are forgotten; their next choice is a first one. */
-const MOST_COURSES = 10_000;
-
 /** Chooses tiers, and keeps in mind for every budget where its calls stand. */
 export class Chooser {
   private readonly tiers: Tiers;
-  private readonly courses = new Map<string, Course>();
-  private readonly pending = new PendingQuotes();
+  private readonly standings = new StandingsByStore();
 
   constructor(tiers: Tiers) {
     this.tiers = tiers;
@@ -78,13 +76,14 @@ export class Chooser {
     if (pin !== null) return this.pinned(about, wanted, offers, pinnedIn(list, pin));
     if (!this.tiers.enabled) return quiet(list, needed(list.tiers[0]));
     const { store, budget } = about;
-    const before = this.pending.of(budget, store.clock.now().monotonic);
+    const { pending } = this.standings.of(store);
+    const before = pending.of(budget, store.clock.now().monotonic);
     const course = this.courseOf(about, list);
     course.expected ??= about.steps === undefined ? await stepsOfRun(about) : { steps: about.steps };
     const path = await store.path(budget);
     const time = store.clock.now();
     const left = leftOn(path, time, store.dimensions);
-    this.pending.subtract(budget, before, left, time.monotonic);
+    pending.subtract(budget, before, left, time.monotonic);
     const { used } = path[0] ?? { used: {} as Amounts };
     const calls = expectedCalls({
       ...{ calls: course.calls, steps: used.steps ?? 0, expected: course.expected.steps },
@@ -116,7 +115,8 @@ export class Chooser {
     const before = course.last;
     course.last = tier;
     course.calls++;
-    const reason = made.reason === "stays" && before !== tier ? "back" : made.reason;
+    const reason = made.reason === "stays" && before !== tier ? (course.untold ?? "back") : made.reason;
+    course.untold = null;
     const { quote = {} } = offers[tier] ?? {};
     const { monotonic } = about.store.clock.now();
     return {
@@ -124,26 +124,18 @@ export class Chooser {
       reason,
       switched: before === tier ? null : switchedTo(about, { ...made, reason }, before),
       unfit: reason === "pinned" ? null : list.unfit,
-      entered: this.pending.add(about.budget, quote, monotonic),
+      entered: this.standings.of(about.store).pending.add(about.budget, quote, monotonic),
+      untold: once(() => {
+        if (course.last !== tier || before === tier) return;
+        course.last = before;
+        course.untold = reason;
+      }),
       cost: (nano) => course.settle(offers, tier, nano),
     };
   }
 
-  private courseOf({ chain, budget }: About, { name, tiers }: TierList): Course {
-    // None of them has a line break in it.
-    const key = `${chain}\n${budget}\n${name}`;
-    const known = this.courses.get(key);
-    if (known !== undefined) {
-      // Those that are used stand behind those that are not.
-      this.courses.delete(key);
-      this.courses.set(key, known);
-      return known;
-    }
-    const course = new Course(tiers.length);
-    this.courses.set(key, course);
-    const [oldest] = this.courses.keys();
-    if (this.courses.size > MOST_COURSES && oldest !== undefined) this.courses.delete(oldest);
-    return course;
+  private courseOf({ store, chain, budget }: About, list: TierList): Course {
+    return this.standings.of(store).courseOf(chain, budget, list);
   }
 }
 
@@ -213,7 +205,15 @@ function switchedTo({ store }: About, { wanted, offers, left, tier, reason }: Ma
 
 /** Nothing is chosen and nothing told: it is switched off. */
 function quiet({ unfit }: TierList, tier: Tier): Choice {
-  return { tier, reason: "stays", switched: null, unfit, entered: () => {}, cost: () => {} };
+  return { tier, reason: "stays", switched: null, unfit, entered: () => {}, untold: () => {}, cost: () => {} };
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
 }
 
 function pinnedIn({ name, tiers, floor }: TierList, pin: string): number {

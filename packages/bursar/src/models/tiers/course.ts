@@ -1,5 +1,5 @@
 import type { Prediction } from "../../ports/foresight.js";
-import type { Standing } from "./select.js";
+import type { Reason, Standing } from "./select.js";
 
 /** A quote of one call at one tier. */
 interface Quoted {
@@ -12,6 +12,8 @@ export class Course {
   /** The tier of the last call, which may have been an exception. */
   last: number | null = null;
   calls = 0;
+  /** Why the calls stand where they do, as long as the chain was not told. */
+  untold: Reason | null = null;
   /** How many steps are expected in all; null until somebody has looked. */
   expected: { readonly steps: Prediction | null } | null = null;
   private readonly sums: number[];

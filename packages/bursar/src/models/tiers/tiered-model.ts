@@ -62,13 +62,15 @@ export class TieredModel implements Model {
   async choose(request: Json, about: Choosing): Promise<ModelChoice | null> {
     const { list, wish, body } = this.read(request);
     if (list === null) return null;
+    // What is held for a call that is over would look as if it were spent.
+    await about.settled?.();
     const { dimensions } = about.store;
     const offers = await this.offers(list, body, dimensions);
     const choice = await this.chooser.choose(about, { list, ...wish, shown: needsOf(body) }, offers);
-    const { tier, switched, unfit, entered } = choice;
+    const { tier, switched, unfit, entered, untold } = choice;
     const { asked, quote } = offers[list.tiers.indexOf(tier)] ?? NO_OFFER;
     return {
-      ...{ model: tier.model, request: { ...body, model: tier.model }, asked, switched, unfit, entered },
+      ...{ model: tier.model, request: { ...body, model: tier.model }, asked, switched, unfit, entered, untold },
       // What says nothing is charged as it was quoted.
       used: (usage) => choice.cost(extractUsage(usage, dimensions).amounts.cost_usd ?? quote.cost_usd ?? 0),
     };

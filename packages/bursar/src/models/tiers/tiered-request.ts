@@ -1,4 +1,5 @@
 import type { Amount, Amounts } from "../../core/amount.js";
+import { InputError, show } from "../../core/errors.js";
 import type { Purse } from "../../runtime/purse.js";
 import type { MeteredRequest } from "../meter/meter.js";
 import { quoteOf } from "../meter/quote.js";
@@ -39,11 +40,13 @@ export async function tieredRequest(
   const choice = await chooser.choose({ store, budget, chain }, { list, ...open }, offers);
   const { switched, tier } = choice;
   const chosen = made[list.tiers.indexOf(tier)] ?? null;
-  if (chosen === null) throw new TypeError(`${tier.name} does not take the request`);
+  if (chosen === null)
+    throw new InputError("model", `is ${show(open.model)}, and ${tier.name} does not take the request`);
   try {
     if (switched !== null) await store.apply([{ op: "record", budget, action: switched }]);
   } catch (error) {
     choice.entered();
+    choice.untold();
     throw error;
   }
   return { choice, request: { ...chosen, chosen: { list: list.name, tier: tier.name, model: tier.model } } };

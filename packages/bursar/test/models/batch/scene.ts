@@ -3,6 +3,7 @@ import type { Json } from "../../../src/core/chain/canonical.js";
 import { verifyChain } from "../../../src/core/chain/verify.js";
 import type { BatchesOptions } from "../../../src/models/batch/batch-options.js";
 import { type Batches, openBatches } from "../../../src/models/batch/batches.js";
+import type { Clock } from "../../../src/ports/clock.js";
 import type { Program } from "../../../src/ports/program.js";
 import type { Store } from "../../../src/ports/store.js";
 import { type Bursar, openBursar } from "../../../src/runs/bursar.js";
@@ -33,6 +34,9 @@ export interface SceneOptions {
   readonly script?: Script;
   readonly batching?: ScriptedBatching;
   readonly provider?: "openai" | "anthropic";
+  readonly models?: readonly string[];
+  /** The provider's own clock; the same as ours unless it is said. */
+  readonly clock?: Clock;
 }
 
 /** A store, a clock and a provider over HTTP, and any number of desks and processes on them. */
@@ -48,9 +52,10 @@ export class Scene implements AsyncDisposable {
     this.provider = provider;
   }
 
-  static async open({ script = ECHO, batching = {}, provider = "openai" }: SceneOptions = {}): Promise<Scene> {
-    const clock = { now: () => scene.clock.now() };
-    const server = await openScriptedModel({ script, models: [MODEL], batches: batching, clock, apiKey: "sk-1" });
+  static async open(options: SceneOptions = {}): Promise<Scene> {
+    const { script = ECHO, batching = {}, provider = "openai", models = [MODEL] } = options;
+    const { clock = { now: () => scene.clock.now() } } = options;
+    const server = await openScriptedModel({ script, models, batches: batching, clock, apiKey: "sk-1" });
     const scene: Scene = new Scene(server, provider);
     return scene;
   }

@@ -5,6 +5,7 @@ import { type ChatModelOptions, chatModel } from "../../../src/models/chat.js";
 import { modelPredictor, type PredictorOptions } from "../../../src/models/predict/predictor.js";
 import type { Question } from "../../../src/ports/foresight.js";
 import type { Model } from "../../../src/ports/model.js";
+import { sha256Hex } from "../../../src/runtime/crypto.js";
 import { MemoryStore } from "../../../src/stores/memory.js";
 import { FakeClock } from "../../../src/testing/fake-clock.js";
 import { openScriptedModel, type Script } from "../../../src/testing/scripted-model.js";
@@ -108,7 +109,8 @@ describe("a predictor", () => {
     const program = { kind: "agent", name: `a\0:/${"é".repeat(200)}`, source: null };
     const { opinion, store } = await asked([answer(STEPS)], { question: { program } });
     expect(opinion).not.toBeNull();
-    const budget = `estimate:a\ufffd:/${"é".repeat(96)}:2030-01-01`;
+    const own = sha256Hex(JSON.stringify(program.name)).slice(0, 16);
+    const budget = `estimate:a\ufffd:/${"é".repeat(96)}~${own}:2030-01-01`;
     expect(await actions(store, budget)).toHaveLength(1);
   });
 });
@@ -287,4 +289,33 @@ test("options that make no sense are refused at once", () => {
   expect(made({ request: [] })).toThrow("request is an array");
   expect(made({ request: { messages: [] } })).toThrow("request.messages are the predictor's own");
   expect(made({ timeout_ms: -1 })).toThrow("timeout_ms is -1");
+});
+
+describe("who pays for a question", () => {
+  const silent = () => answer(STEPS);
+  const program = (name: string, brought = false) => ({ program: { ...QUESTION.program, name, brought } });
+
+  test("programs that were brought along share what there is for all of them, whatever they are called", async () => {
+    await using server = await openScriptedModel({ script: silent });
+    const store = new MemoryStore({ clock: new FakeClock() });
+    const model = chatModel({ url: server.url, model: "scripted", prices: PRICES });
+    const predictor = modelPredictor({ model, store, budget: { limits: { steps: 3 } } });
+    for (let time = 0; time < 10; time++) await predictor.predict({ ...QUESTION, ...program(`mine-${time}`, true) });
+    expect(server.count).toBe(3);
+    expect(await predictor.predict({ ...QUESTION, ...program("sums", true) })).toBeNull();
+    expect(await store.budget(BUDGET)).toBeNull();
+    expect(await predictor.predict({ ...QUESTION, ...program("sums") })).not.toBeNull();
+  });
+
+  test("programs whose names begin alike do not pay for each other", async () => {
+    await using server = await openScriptedModel({ script: silent });
+    const store = new MemoryStore({ clock: new FakeClock() });
+    const model = chatModel({ url: server.url, model: "scripted", prices: PRICES });
+    const predictor = modelPredictor({ model, store, budget: { limits: { steps: 1 } } });
+    const names = ["a".repeat(150), `${"a".repeat(150)}b`, "odd\u0001", "odd\u0002", "a#b"];
+    for (const name of names) {
+      expect(await predictor.predict({ ...QUESTION, ...program(name) })).not.toBeNull();
+      expect(await predictor.predict({ ...QUESTION, ...program(name) })).toBeNull();
+    }
+  });
 });

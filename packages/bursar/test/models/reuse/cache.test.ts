@@ -179,6 +179,25 @@ describe("a folder", () => {
     }
   });
 
+  test("holds what belongs to one question: neither another's answer in its place nor another head is believed", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "answers-"));
+    try {
+      const answers = new AnswerFolder(folder, 100_000);
+      const [one, two] = ["a".repeat(64), "b".repeat(64)];
+      const kept = { answer: { status: 200, headers: {}, body: Buffer.from("{}") }, cost_usd: 1, instant: 1 };
+      for (const key of [one, two]) answers.write(key, kept);
+      await answers.settled();
+      expect(await answers.read(two)).toMatchObject({ cost_usd: 1 });
+      const text = await readFile(join(folder, `${one}.answer`), "utf8");
+      await writeFile(join(folder, `${two}.answer`), text);
+      expect(await answers.read(two)).toBeNull();
+      await writeFile(join(folder, `${one}.answer`), text.replace('"cost_usd":1', '"cost_usd":-9'));
+      expect(await answers.read(one)).toBeNull();
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   test("has a limit of its own, and holds no more at any moment", async () => {
     const folder = await mkdtemp(join(tmpdir(), "answers-"));
     try {

@@ -54,6 +54,23 @@ describe("the gateway", () => {
     }
   });
 
+  test("says which model answers what left it open, whoever was answered first", async () => {
+    const go = deferred<void>();
+    const list = { tiers: [{ name: "best", model: "gpt-4o" }] };
+    const options = { reuse: { in_flight: true, cache: true }, tiers: { lists: { auto: list } } };
+    await using at = await opened(() => go.promise.then(() => ANSWER), { cost_usd: 1 }, options);
+    const ask = () => at.post("/v1/chat/completions", { ...CHAT, model: "bursar/auto" });
+    const calls = [ask(), ask()];
+    await until(async () => (await at.held()).steps === 2);
+    go.resolve();
+    const answers = [...(await Promise.all(calls)), await ask()].map(({ headers }) =>
+      ["model", "tier", "reused"].map((each) => headers.get(`x-bursar-${each}`)),
+    );
+    const expected = [null, "in_flight", "cache"].map((reused) => ["gpt-4o", "best", reused]);
+    expect(answers.sort()).toEqual(expected.sort());
+    expect(at.model.count).toBe(1);
+  });
+
   test("still governs a hit: a key that is revoked, a budget without steps", async () => {
     await using at = await opened(() => ANSWER, { steps: 2 }, { reuse: { cache: true } });
     const ask = async () => (await at.post("/v1/chat/completions", CHAT)).status;

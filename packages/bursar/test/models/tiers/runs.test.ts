@@ -49,6 +49,20 @@ async function stage(list: Partial<TierListOptions> = {}, enabled = true) {
 }
 
 describe("ctx.model without a model", () => {
+  test("goes by what is in the books, and not by what is held for a call that is over", async () => {
+    const short = { ...ANSWER, usage: { prompt_tokens: 20, completion_tokens: 10 } };
+    await using provider = await openScriptedModel({ script: () => short, models: Object.keys(PRICES) });
+    const model = chatModel({ url: provider.url, model: "bursar/auto", prices: PRICES, tiers: tiersOf() });
+    for (const store of [new MemoryStore(), new MemoryStore()]) {
+      await using bursar = openBursar({ store, model, programs: [asker] });
+      const limits = { cost_usd: 0.08 };
+      const result = await bursar.run("asker", { times: 5 }, { id: "same", limits });
+      expect(modelsOf(result)).toEqual(Array(5).fill("gpt-4-large"));
+      // In each of the stores, because they have nothing to do with each other.
+      expect(await switchesIn(store, "same")).toMatchObject([{ from: null, reason: "first" }]);
+    }
+  });
+
   test("finishes on cheaper tiers what the best one could not pay for", async () => {
     await using at = await stage();
 
