@@ -9,8 +9,9 @@ const LONG = [
   "packages/bursar/test/models/batch/{crash,kill,runs-crash}.test.ts",
   "packages/bursar/test/models/{reservations,reuse}/callers.test.ts",
   "packages/bursar/test/models/tiers/crowd.test.ts",
+  "packages/bursar/test/models/everything.test.ts",
   "packages/bursar/test/foresight/engines.test.ts",
-  "apps/cli/test/{demo-run,exec,packages,runs-programs,tui-terminal}.test.ts",
+  "apps/cli/test/{demo-run,exec,foresight-run,packages,runs-programs,tui-terminal}.test.ts",
 ];
 const isLong = process.env.npm_lifecycle_event === "test:long";
 /** Whoever names tests gets what he names. */

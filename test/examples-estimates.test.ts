@@ -71,7 +71,7 @@ async function play({ program, tools = [], input, answering, seed }: Played) {
       figures.set(dimension, [...all, { used: past?.used[dimension] ?? 0, upper }]);
     }
   }
-  return { verdicts: verdictsOf(figures), report: await calibration(store) };
+  return { findings: findingsOf(figures), report: await calibration(store) };
 }
 
 /**
@@ -79,15 +79,15 @@ async function play({ program, tools = [], input, answering, seed }: Played) {
  * values, such as steps, no bound may have just such a share below it: `exact` is one that 90 % do not pass, and more than 1 %
  * reach. `never varies`: it is foreseen as it always is, and so always covered.
  */
-type Verdict = "as promised" | "exact" | "never varies" | `wrong: ${string}`;
+type Finding = "as promised" | "exact" | "never varies" | `wrong: ${string}`;
 
-function verdictsOf(figures: ReadonlyMap<string, readonly Figures[]>): Readonly<Record<string, Verdict>> {
-  return Object.fromEntries([...figures].map(([id, all]) => [id, verdictOf(all)]));
+function findingsOf(figures: ReadonlyMap<string, readonly Figures[]>): Readonly<Record<string, Finding>> {
+  return Object.fromEntries([...figures].map(([id, all]) => [id, findingOf(all)]));
 }
 
 const A_HANDFUL = 8;
 
-function verdictOf(all: readonly Figures[]): Verdict {
+function findingOf(all: readonly Figures[]): Finding {
   const values = new Set(all.map(({ used }) => used));
   const kept = all.filter(({ used, upper }) => used <= upper).length / all.length;
   const below = all.filter(({ used, upper }) => used < upper).length / all.length;
@@ -118,7 +118,7 @@ function answered(next: Next, typical_tokens: number, text: string | null) {
 }
 
 test.each([1, 2])("an agent that drafts and is judged takes what was foreseen, seed %i", async (seed) => {
-  const { verdicts, report } = await play({
+  const { findings, report } = await play({
     ...{ program: review, seed },
     input: (next) => ({ subject: words(next, "tea ") }),
     answering: (next, asked) => {
@@ -126,13 +126,13 @@ test.each([1, 2])("an agent that drafts and is judged takes what was foreseen, s
       return answered(next, 20, next() < 0.5 ? "OK" : null);
     },
   });
-  expect(verdicts).toEqual({ ...AS_PROMISED, steps: "exact" });
+  expect(findings).toEqual({ ...AS_PROMISED, steps: "exact" });
   expect(report.filter(({ calibrated }) => calibrated !== "good")).toEqual([]);
 });
 
 test("a plan that answers customers takes what was foreseen, in the sandbox", async () => {
   const text = readFileSync(new URL("../examples/plans/support-reply.rtfs", import.meta.url), "utf8");
-  const { verdicts, report } = await play({
+  const { findings, report } = await play({
     ...{ program: planProgram(compilePlan(text, { file: "support-reply.rtfs" }), async () => sandbox), seed: 3 },
     tools: ["crm/find", "payments/refund"].map((name) =>
       defineTool({ ...{ name, description: name, input: {}, quote: { cost_usd: 0.001 } }, run: () => ANNA }),
@@ -146,6 +146,6 @@ test("a plan that answers customers takes what was foreseen, in the sandbox", as
   });
   // A guest of this size never needs more memory than it begins with.
   const inside = { fuel: "as promised", memory_peak_bytes: "never varies" };
-  expect(verdicts).toEqual({ ...AS_PROMISED, ...inside, steps: "exact" });
+  expect(findings).toEqual({ ...AS_PROMISED, ...inside, steps: "exact" });
   expect(report.filter(({ calibrated }) => calibrated !== "good")).toEqual([]);
 });

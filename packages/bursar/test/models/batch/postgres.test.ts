@@ -22,11 +22,12 @@ let schemas = 0;
 /** A process of its own: a store with connections of its own, and a desk. */
 async function opened(clock: FakeClock, provider: "openai" | "anthropic", at: ScriptedModel) {
   const store = await PostgresStore.open({ url: server.url, schema: `batch_${schemas}`, clock, patience_ms: 60_000 });
-  const desk = openBatches({
-    ...{ store, timer: clock, provider, url: provider === "openai" ? at.url : at.origin, model: MODEL },
-    ...{ prices: PRICES, price_factor: 0.5, window_ms: 1000, poll_ms: 1000, most_items: MOST_ITEMS },
-  });
-  return { store, desk, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+  const deskOn = (seen: Store) =>
+    openBatches({
+      ...{ store: seen, timer: clock, provider, url: provider === "openai" ? at.url : at.origin, model: MODEL },
+      ...{ prices: PRICES, price_factor: 0.5, window_ms: 1000, poll_ms: 1000, most_items: MOST_ITEMS },
+    });
+  return { store, deskOn, desk: deskOn(store), [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }
 
 /** As after `kill -9`: what was sent to the database is carried out, and nothing more is said. */
@@ -69,13 +70,9 @@ test.each(["openai", "anthropic"] as const)(
     await using three = await opened(clock, provider, at);
     const names = await hand(one.store, one.desk);
     const dying = dyingAfter(three.store, 2);
-    const third = openBatches({
-      ...{ store: dying, timer: clock, provider, url: provider === "openai" ? at.url : at.origin, model: MODEL },
-      ...{ prices: PRICES, price_factor: 0.5, window_ms: 1000, poll_ms: 1000, most_items: MOST_ITEMS },
-    });
     clock.advance(STEP_MS);
     // It takes the turn, writes down what it is about to send, and is gone.
-    void third.round();
+    void three.deskOn(dying).round();
     while (!dying.dead) await new Promise((resolve) => setTimeout(resolve, 5));
     for (let round = 0; round < 60; round++) {
       clock.advance(STEP_MS);
