@@ -25,7 +25,16 @@ export function fromHistory(samples: readonly Sample[], digest: string, input_by
     if (wider !== undefined) dimensions[id] = whole(wider);
   }
   const alike = isFar(near, input_bytes) ? 0 : own.filter(({ sample }) => !sample.cut).length;
-  return { source: "history", samples: alike, dimensions, about: aboutOf(samples, near, own, input_bytes) };
+  const about = aboutOf(samples, near, own, input_bytes);
+  return { source: "history", samples: alike, dimensions, about, held: largest(near) };
+}
+
+function largest(near: readonly Past[]): Readonly<Record<string, number>> {
+  const held: Record<string, number> = {};
+  for (const { sample } of near) {
+    for (const [id, amount] of Object.entries(sample.held ?? {})) held[id] = Math.max(held[id] ?? 0, amount);
+  }
+  return held;
 }
 
 /** Whether a program's past alone tells what it will take. */

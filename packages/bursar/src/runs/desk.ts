@@ -1,3 +1,4 @@
+import type { Amount } from "../core/amount.js";
 import { StaleError } from "../core/document.js";
 import { BursarError } from "../core/errors.js";
 import type { Operation, Outcome } from "../core/operation.js";
@@ -27,6 +28,8 @@ export class Desk extends StoreOver {
   private claim: Claim;
   /** The reservation that is written into the claim from now on. */
   hold: string | null;
+  /** The most that was held for one call of a tool or a model, since this worker has the run. */
+  readonly largest: Record<string, Amount> = {};
   private queue: Waiting[] = [];
   private flushing: Promise<void> | null = null;
   private failure: Error | null = null;
@@ -51,9 +54,20 @@ export class Desk extends StoreOver {
   apply<const Ops extends readonly Operation[]>(operations: Ops): Promise<Outcomes<Ops>> {
     return new Promise((resolve, reject) => {
       if (this.failure !== null) return reject(this.failure);
+      this.measure(operations);
       this.queue.push({ operations, resolve: resolve as Waiting["resolve"], reject });
       this.flushing ??= this.flush();
     });
+  }
+
+  private measure(operations: readonly Operation[]): void {
+    for (const operation of operations) {
+      // Who computes holds all that is left, which says nothing.
+      if (operation.op !== "reserve" || (operation.kind !== "tool" && operation.kind !== "model")) continue;
+      for (const [id, amount] of Object.entries(operation.asked)) {
+        if (amount > (this.largest[id] ?? 0)) this.largest[id] = amount;
+      }
+    }
   }
 
   /**

@@ -3,7 +3,7 @@ import { usedOf } from "../core/budget.js";
 import type { Operation } from "../core/operation.js";
 import { putHistory } from "../foresight/history.js";
 import type { Prediction } from "../ports/foresight.js";
-import type { Store } from "../ports/store.js";
+import type { Desk } from "./desk.js";
 import { sizeOf } from "./estimating.js";
 import type { RunRecord } from "./record.js";
 
@@ -11,7 +11,7 @@ import type { RunRecord } from "./record.js";
  * What is kept of a run that has ended for those to come: what it took with all below it. One that shares its parent's budget has
  * taken nothing of its own, and one that was cancelled before it did anything shows nothing.
  */
-export async function learned(store: Store, run: RunRecord): Promise<readonly Operation[]> {
+export async function learned(store: Desk, run: RunRecord): Promise<readonly Operation[]> {
   const budget = run.shares ? null : await store.budget(run.budget);
   if (budget === null) return [];
   const time = store.clock.now();
@@ -26,7 +26,7 @@ export async function learned(store: Store, run: RunRecord): Promise<readonly Op
   if (run.status === "cancelled" && !hasActed) return [];
   const known = await store.document("history", run.id);
   const { id, program, input, estimate, brought } = run;
-  const sample = { input_bytes: sizeOf(input), used, cut: wasCut(run), digest: program.digest };
+  const sample = { input_bytes: sizeOf(input), used, held: store.largest, cut: wasCut(run), digest: program.digest };
   const apart = brought === true ? ({ brought } as const) : {};
   const about = { run: id, program: program.name, ...apart, ended: run.ended ?? time.instant };
   return [putHistory({ ...about, ...sample, estimate: predictedOf(estimate) }, known?.version ?? 0)];

@@ -103,19 +103,32 @@ function leftAbove({ above, time }: Place, dimension: Dimension): number {
   return Math.min(Number.POSITIVE_INFINITY, ...left);
 }
 
-/** What would have to be added to the budget so that the 95 % fits, cut to what is of use below those above. */
+/**
+ * What would have to be added to the budget so that the 95 % fits, cut to what is of use below those above. A call is held before it
+ * is charged, so that there has to be room for the largest one too.
+ */
 export function suggestedFor({ estimate }: Preflight, place: Place, dimensions: Dimensions): BudgetAmounts {
   const suggested: Record<string, number> = {};
+  const opinions = estimate?.opinions ?? [];
   for (const [id, { upper }] of Object.entries(estimate?.dimensions ?? {})) {
     const dimension = dimensions.get(id);
     const limit = capOf(place.budget, id);
-    const wanted = Math.min(upper, leftAbove(place, dimension), MAX_AMOUNT) - limit;
+    if (!(upper > limit)) continue;
+    const held = dimension.kind === "peak" ? 0 : Math.max(0, ...opinions.map((each) => each.held?.[id] ?? 0));
+    const needed = limit + roundedUp(upper + held - limit);
+    const wanted = Math.min(needed, leftAbove(place, dimension), MAX_AMOUNT) - limit;
     if (!(wanted > 0)) continue;
     const result = extendBudget([place.budget, ...place.above], { [id]: wanted } as Amounts, place.time, dimensions);
     const room = result.kind === "extended" ? wanted : result.room - (dimension.kind === "peak" ? limit : 0);
     if (room > 0) suggested[id] = writeAmount(dimension, room);
   }
   return suggested;
+}
+
+/** A figure that people can take in: two digits, and zeros. */
+function roundedUp(amount: number): number {
+  const unit = 10 ** Math.max(0, String(Math.ceil(amount)).length - 2);
+  return Math.ceil(amount / unit) * unit;
 }
 
 /** What the chain and people are told of it, in edge units. */

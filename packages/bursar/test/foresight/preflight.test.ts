@@ -69,6 +69,28 @@ describe("before a run begins", () => {
     expect(told?.data).toMatchObject({ fits: false, dimensions: { steps: { limit: 4, missing: 6 } } });
   });
 
+  it("suggests as much as it takes to end, with room for the last call before it is charged", async () => {
+    const dear = defineTool({
+      ...{ name: "dear", description: "Holds more than it takes.", input: { type: "object" } },
+      quote: { cost_usd: 0.05 },
+      meter: () => ({ cost_usd: 0.02 }),
+      run: () => "something",
+    });
+    const shopper = defineAgent("shopper", async (ctx) => {
+      for (let turn = 0; turn < 6; turn++) await ctx.tool("dear");
+      return "bought";
+    });
+    const theatre = new Theatre([shopper], [dear]);
+    await using bursar = theatre.process();
+    for (let run = 0; run < 12; run++) await theatre.until(bursar.run("shopper", null, { limits: { cost_usd: 1 } }));
+    const tight = { id: "a", limits: { cost_usd: 0.04 }, preflight: "ask" } as const;
+    await theatre.until(bursar.run("shopper", null, tight));
+    const [request] = await listOf(bursar.approvals());
+    // 0.12 that it takes, and 0.03 more for a call that holds 0.05 and takes 0.02.
+    expect(request?.suggested_extension.cost_usd).toBeGreaterThanOrEqual(0.11);
+    expect(await theatre.until(bursar.approve(request?.id ?? "", { by: ANN }))).toMatchObject({ status: "completed" });
+  });
+
   it("refuses: the run is written as failed, with nothing done and nothing held", async () => {
     const { theatre, bursar } = await stage({ foresight: { preflight: "refuse" } });
     await using _ = bursar;
