@@ -11,7 +11,11 @@ const LONG = [
   "packages/bursar/test/models/tiers/crowd.test.ts",
   "packages/bursar/test/models/everything.test.ts",
   "packages/bursar/test/foresight/engines.test.ts",
-  "apps/cli/test/{demo-run,exec,foresight-run,packages,runs-programs,tui-terminal}.test.ts",
+  "packages/sandbox/test/sessions/packages-analysis.test.ts",
+  "apps/cli/test/{demo-run,exec,estimate,foresight-run,packages,runs,runs-programs,runs-worker,store,tui-terminal}.test.ts",
+  "apps/cli/test/mcp/stdio.test.ts",
+  // In a real browser.
+  "apps/web/test/{access,accessibility,approving,browser,chain,connection,foresight,processes,run-page}.test.ts",
 ];
 const isLong = process.env.npm_lifecycle_event === "test:long";
 /** Whoever names tests gets what he names. */
