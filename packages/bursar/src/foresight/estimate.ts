@@ -8,8 +8,8 @@ export interface SourcedOpinion extends Opinion {
   readonly source: Source;
   /** How many past runs it rests on; 0 where it rests on none. */
   readonly samples: number;
-  /** The most that such runs have held for one call, in ledger units: there has to be room for it beside what is used. */
-  readonly held?: Readonly<Record<string, number>>;
+  /** The most that such runs have held for one call that did not take it, in ledger units: there has to be room for it. */
+  readonly spare?: Readonly<Record<string, number>>;
 }
 
 /** What is expected of one dimension, and whose word that is. */

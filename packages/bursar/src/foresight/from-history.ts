@@ -26,15 +26,15 @@ export function fromHistory(samples: readonly Sample[], digest: string, input_by
   }
   const alike = isFar(near, input_bytes) ? 0 : own.filter(({ sample }) => !sample.cut).length;
   const about = aboutOf(samples, near, own, input_bytes);
-  return { source: "history", samples: alike, dimensions, about, held: largest(near) };
+  return { source: "history", samples: alike, dimensions, about, spare: largest(near) };
 }
 
 function largest(near: readonly Past[]): Readonly<Record<string, number>> {
-  const held: Record<string, number> = {};
+  const spare: Record<string, number> = {};
   for (const { sample } of near) {
-    for (const [id, amount] of Object.entries(sample.held ?? {})) held[id] = Math.max(held[id] ?? 0, amount);
+    for (const [id, amount] of Object.entries(sample.spare ?? {})) spare[id] = Math.max(spare[id] ?? 0, amount);
   }
-  return held;
+  return spare;
 }
 
 /** Whether a program's past alone tells what it will take. */

@@ -10,7 +10,7 @@ const REMEMBERED = 256;
 const NEWS = 16;
 /** The pasts of so many programs are kept in mind, those that were looked at last. */
 const MOST_PROGRAMS = 64;
-const WANTED = ["program", "input_bytes", "used", "held", "cut", "digest"];
+const WANTED = ["program", "input_bytes", "used", "spare", "cut", "digest"];
 
 interface Remembered {
   readonly newest: string;
@@ -71,7 +71,7 @@ export class Pasts {
   private samplesIn(documents: readonly Document[], name: string): readonly Sample[] {
     const { dimensions } = this.store;
     return documents.flatMap(({ body }) => {
-      const { program, input_bytes, used, held, cut, digest } = body as unknown as Sample & {
+      const { program, input_bytes, used, spare, cut, digest } = body as unknown as Sample & {
         readonly program: string;
       };
       if (program !== name || !isCount(input_bytes) || typeof used !== "object" || used === null) return [];
@@ -79,8 +79,8 @@ export class Pasts {
       const known = Object.entries(used).filter(([id]) => dimensions.has(id));
       if (!known.every(([, amount]) => isCount(amount))) return [];
       const amounts: Readonly<Record<string, Amount>> = Object.fromEntries(known);
-      const holds = Object.entries(held ?? {}).filter(([id, amount]) => dimensions.has(id) && isCount(amount));
-      return [{ input_bytes, used: amounts, held: Object.fromEntries(holds), cut: cut === true, digest }];
+      const left = Object.entries(spare ?? {}).filter(([id, amount]) => dimensions.has(id) && isCount(amount));
+      return [{ input_bytes, used: amounts, spare: Object.fromEntries(left), cut: cut === true, digest }];
     });
   }
 }

@@ -6,8 +6,8 @@ export interface Sample {
   readonly input_bytes: number;
   /** In ledger units, by dimension. */
   readonly used: Amounts;
-  /** The most that was held for one call, by dimension; absent where nobody has looked. */
-  readonly held?: Amounts;
+  /** The most that was held for one call and not taken by it, by dimension; absent where nobody has looked. */
+  readonly spare?: Amounts;
   /** A limit has stopped it: it would have taken more, and nobody knows how much. */
   readonly cut: boolean;
   /** The version of the program that it was. */

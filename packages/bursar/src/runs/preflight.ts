@@ -105,7 +105,7 @@ function leftAbove({ above, time }: Place, dimension: Dimension): number {
 
 /**
  * What would have to be added to the budget so that the 95 % fits, cut to what is of use below those above. A call is held before it
- * is charged, so that there has to be room for the largest one too.
+ * is charged, so that there has to be room for what it does not take, too.
  */
 export function suggestedFor({ estimate }: Preflight, place: Place, dimensions: Dimensions): BudgetAmounts {
   const suggested: Record<string, number> = {};
@@ -114,8 +114,8 @@ export function suggestedFor({ estimate }: Preflight, place: Place, dimensions: 
     const dimension = dimensions.get(id);
     const limit = capOf(place.budget, id);
     if (!(upper > limit)) continue;
-    const held = dimension.kind === "peak" ? 0 : Math.max(0, ...opinions.map((each) => each.held?.[id] ?? 0));
-    const needed = limit + roundedUp(upper + held - limit);
+    const spare = dimension.kind === "peak" ? 0 : Math.max(0, ...opinions.map((each) => each.spare?.[id] ?? 0));
+    const needed = limit + roundedUp(upper + spare - limit);
     const wanted = Math.min(needed, leftAbove(place, dimension), MAX_AMOUNT) - limit;
     if (!(wanted > 0)) continue;
     const result = extendBudget([place.budget, ...place.above], { [id]: wanted } as Amounts, place.time, dimensions);
