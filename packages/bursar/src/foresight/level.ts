@@ -23,7 +23,9 @@ export function isFar(past: readonly Past[], input_bytes: number): boolean {
  */
 export function levelled(past: readonly Past[], dimension: string, input_bytes: number): readonly Figure[] {
   const points = past.map(({ sample, age }) => ({
-    ...{ value: sample.used[dimension] ?? 0, cut: sample.cut, age },
+    value: sample.used[dimension] ?? 0,
+    cut: sample.cut,
+    age,
     size: Math.log1p(sample.input_bytes),
   }));
   const size = Math.log1p(Math.max(input_bytes, Math.min(...past.map(({ sample }) => sample.input_bytes))));

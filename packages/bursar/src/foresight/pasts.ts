@@ -5,12 +5,11 @@ import { statusOf, type Whose } from "./history.js";
 import type { Sample } from "./sample.js";
 
 /** Of so many runs, the latest, the past is known: more take longer to read and say no more about the next one. */
-const REMEMBERED = 256;
+const REMEMBERED = 128;
 /** So many runs may have ended since a program was last looked at; after more, its past is read anew. */
 const NEWS = 16;
 /** The pasts of so many programs are kept in mind, those that were looked at last. */
 const MOST_PROGRAMS = 64;
-const WANTED = ["program", "input_bytes", "used", "spare", "cut", "digest"];
 
 interface Remembered {
   readonly newest: string;
@@ -48,7 +47,7 @@ export class Pasts {
   /** What is in mind, and what has come since; null when that is too much to tell. */
   private async withNews(status: string, name: string, before: Remembered): Promise<Remembered | null> {
     const news: Document[] = [];
-    for await (const document of this.store.latest("history", { status, limit: NEWS, only: WANTED })) {
+    for await (const document of this.store.latest("history", { status, limit: NEWS })) {
       if (document.id === before.newest) {
         const samples = [...this.samplesIn(news, name), ...before.samples].slice(0, REMEMBERED);
         return { newest: news[0]?.id ?? before.newest, samples };
@@ -60,7 +59,7 @@ export class Pasts {
 
   private async whole(status: string, name: string): Promise<Remembered | null> {
     const documents: Document[] = [];
-    for await (const document of this.store.latest("history", { status, limit: REMEMBERED, only: WANTED })) {
+    for await (const document of this.store.latest("history", { status, limit: REMEMBERED })) {
       documents.push(document);
     }
     const [newest] = documents;
