@@ -1,4 +1,3 @@
-import type { Amount, Amounts } from "../core/amount.js";
 import { StaleError } from "../core/document.js";
 import { BursarError } from "../core/errors.js";
 import type { Operation, Outcome } from "../core/operation.js";
@@ -7,6 +6,7 @@ import type { Timer } from "../ports/timer.js";
 import { StoreOver } from "../runtime/store-over.js";
 import { type Claim, claimId, putClaim, readClaim } from "./claim.js";
 import { ClaimLostError } from "./error.js";
+import { Spare } from "./spare.js";
 
 interface Waiting {
   readonly operations: readonly Operation[];
@@ -17,7 +17,6 @@ interface Waiting {
 /** How long to wait before a store that failed is asked again, at first; then longer. */
 const AGAIN_MS = 50;
 const LONGEST_MS = 2000;
-const MOST_ASKED = 1000;
 
 /**
  * The store as one run sees it. What the run writes in one turn goes into one transaction: the end of a call, its result,
@@ -29,9 +28,8 @@ export class Desk extends StoreOver {
   private claim: Claim;
   /** The reservation that is written into the claim from now on. */
   hold: string | null;
-  /** The most that was held for one call of a tool or a model and not taken by it, since this worker has the run. */
-  readonly spare: Record<string, Amount> = {};
-  private readonly asked = new Map<string, Amounts>();
+  /** What calls have held and not taken, since this worker has the run. */
+  readonly spare: Spare = new Spare();
   private queue: Waiting[] = [];
   private flushing: Promise<void> | null = null;
   private failure: Error | null = null;
@@ -56,30 +54,10 @@ export class Desk extends StoreOver {
   apply<const Ops extends readonly Operation[]>(operations: Ops): Promise<Outcomes<Ops>> {
     return new Promise((resolve, reject) => {
       if (this.failure !== null) return reject(this.failure);
-      this.measure(operations);
+      for (const operation of operations) this.spare.see(operation);
       this.queue.push({ operations, resolve: resolve as Waiting["resolve"], reject });
       this.flushing ??= this.flush();
     });
-  }
-
-  /** Of what is not reported all that is held is charged, so that nothing is to spare. */
-  private measure(operations: readonly Operation[]): void {
-    for (const operation of operations) {
-      if (operation.op === "release") this.asked.delete(operation.call);
-      // Who computes holds all that is left, which says nothing.
-      if (operation.op === "reserve" && (operation.kind === "tool" || operation.kind === "model")) {
-        this.asked.set(operation.call, operation.asked);
-        const [oldest] = this.asked.keys();
-        // Those that were refused are never heard of again.
-        if (this.asked.size > MOST_ASKED && oldest !== undefined) this.asked.delete(oldest);
-      }
-      if (operation.op !== "commit") continue;
-      for (const [id, amount] of Object.entries(this.asked.get(operation.call) ?? {})) {
-        const left = amount - (operation.used[id] ?? amount);
-        if (left > (this.spare[id] ?? 0)) this.spare[id] = left as Amount;
-      }
-      this.asked.delete(operation.call);
-    }
   }
 
   /**

@@ -26,7 +26,13 @@ export async function learned(store: Desk, run: RunRecord): Promise<readonly Ope
   if (run.status === "cancelled" && !hasActed) return [];
   const known = await store.document("history", run.id);
   const { id, program, input, estimate, brought } = run;
-  const sample = { input_bytes: sizeOf(input), used, spare: store.spare, cut: wasCut(run), digest: program.digest };
+  const sample = {
+    input_bytes: sizeOf(input),
+    used,
+    spare: store.spare.most,
+    cut: wasCut(run),
+    digest: program.digest,
+  };
   const apart = brought === true ? ({ brought } as const) : {};
   const about = { run: id, program: program.name, ...apart, ended: run.ended ?? time.instant };
   return [putHistory({ ...about, ...sample, estimate: predictedOf(estimate) }, known?.version ?? 0)];
