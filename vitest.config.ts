@@ -4,18 +4,21 @@ import { configDefaults, defineConfig } from "vitest/config";
 /** What kills processes and servers, or plays whole programs, takes long; `npm run test:long` is for it. */
 const LONG = [
   "test/runs/{again,elsewhere,kill,points,workers}.test.ts",
-  "test/{examples-run,docs-cookbook}.test.ts",
+  "test/{examples-estimates,examples-run,docs-cookbook}.test.ts",
   "packages/bursar/test/stores/{crash,crash-postgres,concurrency}.test.ts",
   "packages/bursar/test/models/batch/{crash,kill,runs-crash}.test.ts",
   "packages/bursar/test/models/{reservations,reuse}/callers.test.ts",
   "packages/bursar/test/models/tiers/crowd.test.ts",
-  "packages/bursar/test/models/everything.test.ts",
+  "packages/bursar/test/models/{everything,everything-killed}.test.ts",
+  "packages/bursar/test/models/register/{register,sharing,signals}.test.ts",
   "packages/bursar/test/foresight/engines.test.ts",
-  "packages/sandbox/test/sessions/packages-analysis.test.ts",
-  "apps/cli/test/{demo-run,exec,estimate,foresight-run,packages,runs,runs-programs,runs-worker,store,tui-terminal}.test.ts",
-  "apps/cli/test/mcp/stdio.test.ts",
+  "packages/sandbox/test/sessions/{packages,packages-analysis}.test.ts",
+  // Each command is a process of its own.
+  "apps/cli/test/{chain,completion,config,demo-run,exec,estimate,faces,foresight-run,gateway,keys,packages,quiet}.test.ts",
+  "apps/cli/test/{runs,runs-programs,runs-worker,store,tui-terminal}.test.ts",
+  "apps/cli/test/mcp/{code,stdio}.test.ts",
   // In a real browser.
-  "apps/web/test/{access,accessibility,approving,browser,chain,connection,foresight,processes,run-page}.test.ts",
+  "apps/web/test/{access,accessibility,approving,browser,chain,connection,foresight,processes,run-page,start}.test.ts",
 ];
 const isLong = process.env.npm_lifecycle_event === "test:long";
 /** Whoever names tests gets what he names. */
@@ -26,11 +29,13 @@ export default defineConfig({
     include: isLong ? LONG : ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "test/**/*.test.ts"],
     exclude: isLong || isNamed ? configDefaults.exclude : [...configDefaults.exclude, ...LONG],
     // Sessions are tested as they are shipped, and what is shipped is made from what was compiled last.
-    globalSetup: ["packages/sandbox/bundle.mjs"],
+    globalSetup: ["packages/sandbox/bundle.mjs", ...(isLong || isNamed ? ["apps/web/test/unpack-browser.ts"] : [])],
     // Guests that were built on this machine are for `npm run test:guest`.
     env: { BURSAR_GUEST: process.env.BURSAR_GUEST ?? "npm" },
     // One more than there are processors: many tests wait, for disks, for servers and for processes that they have killed.
     maxWorkers: availableParallelism() + 1,
+    // Browsers, terminals and killed processes are at the mercy of the machine: what fails is tried once more, and the report says so.
+    retry: isLong ? 1 : 0,
     // Property tests explore many histories; a slow machine must not fail them.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -67,15 +67,9 @@ export function findMisnamedScenarios(spec: Spec): Findings {
     .map(({ line, due, id }) => `${spec.file}:${line} is the scenario ${due}, but begins ${id ?? "no requirement"}`);
 }
 
-export function findUncited(
-  requirements: readonly Requirement[],
-  pending: readonly string[],
-  citations: readonly Citation[],
-): Findings {
-  const settled = new Set([...pending, ...citations.map(({ id }) => id)]);
-  return requirements
-    .filter(({ id }) => !settled.has(id))
-    .map(({ id, title }) => `${id} is proven by no test: ${title}`);
+export function findUncited(requirements: readonly Requirement[], citations: readonly Citation[]): Findings {
+  const cited = new Set(citations.map(({ id }) => id));
+  return requirements.filter(({ id }) => !cited.has(id)).map(({ id, title }) => `${id} is proven by no test: ${title}`);
 }
 
 export function findUnknownCitations(requirements: readonly Requirement[], citations: readonly Citation[]): Findings {
@@ -84,20 +78,6 @@ export function findUnknownCitations(requirements: readonly Requirement[], citat
     if (id === null) return [`${file}:${line} computes the id it cites; write it out as a string in double quotes`];
     return known.has(id) ? [] : [`${file}:${line} cites ${id}, which is in no manifest of specs/manifest/`];
   });
-}
-
-export function findUnknownPending(requirements: readonly Requirement[], pending: readonly string[]): Findings {
-  const known = new Set(requirements.map(({ id }) => id));
-  return pending
-    .filter((id) => !known.has(id))
-    .map((id) => `${id} is pending, but in no manifest of specs/manifest/; drop it from specs/pending.ts`);
-}
-
-/** What is proven is no longer pending: the list would otherwise hide that a capability has arrived. */
-export function findCitedPending(pending: readonly string[], citations: readonly Citation[]): Findings {
-  return citations
-    .filter(({ id }) => id !== null && pending.includes(id))
-    .map(({ id, file, line }) => `${file}:${line} proves ${id}, which is pending; drop it from specs/pending.ts`);
 }
 
 function nonBlankLines(spec: Spec): readonly (readonly [line: number, text: string])[] {

@@ -7,7 +7,8 @@ import { compilePlan, planProgram } from "bursar/plans";
 import { FakeClock, openScriptedModel, type Script } from "bursar/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { review } from "../examples/agents/review.js";
-import { chance, normal } from "../packages/bursar/test/foresight/chance.js";
+import { normal } from "../packages/bursar/test/foresight/normal.js";
+import { randomOf } from "../packages/bursar/test/stores/seeds.js";
 
 /*
  * The programs of this repository, run again and again with inputs of any size against a scripted provider over HTTP, each run
@@ -47,7 +48,7 @@ interface Played {
 
 /** What was said and what was taken, by dimension, from the eleventh run on; and what the report says of it. */
 async function play({ program, tools = [], input, answering, seed }: Played) {
-  const next = chance(seed);
+  const next = randomOf(seed);
   const clock = new FakeClock();
   const script: Script = ({ text }) => {
     const { text: answer, tokens, ms } = answering(next, text);

@@ -80,7 +80,9 @@ function above(name, text, otherwise) {
   return value;
 }
 
-const STORES = ["crash", "crash-postgres", "torn"].map((name) => `packages/bursar/test/stores/${name}.test.ts`);
+const STORES = ["stores/crash", "stores/crash-postgres", "stores/torn", "models/everything-killed"].map(
+  (name) => `packages/bursar/test/${name}.test.ts`,
+);
 const KILLS = ["kill", "points"].map((name) => `test/runs/${name}.test.ts`);
 const HISTORIES = "packages/bursar/test/runs/simulation/history.test.ts";
 /** How many times as much as in `npm test` one round does. */

@@ -5,7 +5,6 @@ import { describe, expect, test } from "vitest";
 import { type Citation, citationsIn } from "../specs/citations.js";
 import {
   findChangedText,
-  findCitedPending,
   findDuplicateIds,
   findMalformedIds,
   findMiscountedRanges,
@@ -13,17 +12,14 @@ import {
   findOverlappingProse,
   findUncited,
   findUnknownCitations,
-  findUnknownPending,
   findUnownedLines,
 } from "../specs/coverage.js";
 import { parseLines } from "../specs/lines.js";
 import { requirement, requirements, type Spec, specs } from "../specs/manifest.js";
-import { pending } from "../specs/pending.js";
 import { prose } from "../specs/prose.js";
 import { scenario } from "../specs/scenario.js";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
-const pendingIds: readonly string[] = Object.values(pending).flat();
 const citations = testFiles().flatMap((file) => citationsIn(relative(root, file), readFileSync(file, "utf8")));
 
 describe.for(specs)("$file", (spec) => {
@@ -55,22 +51,12 @@ describe("the requirements", () => {
     expect(findDuplicateIds(requirements.map(({ id }) => id))).toEqual([]);
   });
 
-  test("are each proven by a test, or pending", () => {
-    expect(findUncited(requirements, pendingIds, citations)).toEqual([]);
+  test("are each proven by a test", () => {
+    expect(findUncited(requirements, citations)).toEqual([]);
   });
 
   test("are the only ones tests cite", () => {
     expect(findUnknownCitations(requirements, citations)).toEqual([]);
-  });
-
-  test("are pending only while unproven, and listed once", () => {
-    const findings = [
-      ...findUnknownPending(requirements, pendingIds),
-      ...findCitedPending(pendingIds, citations),
-      ...findDuplicateIds(pendingIds),
-    ];
-
-    expect(findings).toEqual([]);
   });
 });
 
@@ -93,10 +79,8 @@ describe("the check finds", () => {
       ...findMiscountedRanges(sound, heading),
       ...findMalformedIds(sound),
       ...findMisnamedScenarios(sound),
-      ...findUncited(sound.requirements, [], [cited]),
+      ...findUncited(sound.requirements, [cited]),
       ...findUnknownCitations(sound.requirements, [cited]),
-      ...findUnknownPending(sound.requirements, ["009/first-thing"]),
-      ...findCitedPending([], [cited]),
     ];
 
     expect(findings).toEqual([]);
@@ -148,9 +132,7 @@ describe("the check finds", () => {
   });
 
   test("a requirement that no test cites", () => {
-    expect(findUncited(sound.requirements, [], [])).toEqual([
-      "009/first-thing is proven by no test: First thing (always)",
-    ]);
+    expect(findUncited(sound.requirements, [])).toEqual(["009/first-thing is proven by no test: First thing (always)"]);
   });
 
   test("a citation of an unknown id", () => {
@@ -162,18 +144,6 @@ describe("the check finds", () => {
   test("a citation whose id is computed", () => {
     expect(findUnknownCitations(sound.requirements, [{ ...cited, id: null }])).toEqual([
       expect.stringContaining("test/example.test.ts:7 computes the id"),
-    ]);
-  });
-
-  test("a pending id that is unknown", () => {
-    expect(findUnknownPending(sound.requirements, ["009/second-thing"])).toEqual([
-      expect.stringContaining("009/second-thing is pending"),
-    ]);
-  });
-
-  test("a pending id that is cited already", () => {
-    expect(findCitedPending(["009/first-thing"], [cited])).toEqual([
-      "test/example.test.ts:7 proves 009/first-thing, which is pending; drop it from specs/pending.ts",
     ]);
   });
 

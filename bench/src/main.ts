@@ -1,5 +1,4 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { cpus, loadavg } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -8,6 +7,8 @@ import { context } from "./context.js";
 import { foresight } from "./foresight/foresight.js";
 import { gate } from "./gate.js";
 import { gateway } from "./gateway/gateway.js";
+import { lookAtMachine, type Machine } from "./machine.js";
+import { publish } from "./measurements.js";
 import { models } from "./models/models.js";
 import { page } from "./page/page.js";
 import { type Bench, type Report, renderReport } from "./report.js";
@@ -37,28 +38,41 @@ const BENCHES: readonly Bench[] = [
 ];
 const RESULTS = fileURLToPath(new URL("../results", import.meta.url));
 
-interface Machine {
-  readonly cpu: string;
-  readonly cores: number;
-  readonly node: string;
-  readonly load: readonly number[];
-}
-
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: "string" }, quick: { type: "boolean" }, strict: { type: "boolean" } },
+  options: {
+    json: { type: "string" },
+    quick: { type: "boolean" },
+    strict: { type: "boolean" },
+    publish: { type: "boolean" },
+    help: { type: "boolean", short: "h" },
+  },
 });
+if (values.help === true) {
+  console.log(`npm run bench -- [name …] [--quick] [--strict] [--json file] [--publish]
+
+Measures all, or those that are named: ${BENCHES.map(({ name }) => name).join(", ")}.
+
+  --quick    only shows that a bench works; its figures are rough
+  --strict   ends with 1 when a bar is not met
+  --json     writes the result of one bench into a file; into bench/results otherwise
+  --publish  puts the figures into docs/MEASUREMENTS.md`);
+  process.exit();
+}
+if (values.publish === true && values.quick === true)
+  throw new Error("rough figures are not published: leave out --quick");
 const chosen = positionals.length === 0 ? BENCHES : positionals.flatMap(find);
 if (values.json !== undefined && chosen.length > 1) throw new Error("--json takes one file; name one bench with it");
 
 let kept = true;
 for (const bench of chosen) {
-  const machine = look();
+  const machine = lookAtMachine();
   console.log(`bench/${bench.name}: ${bench.about}`);
   console.log(`${machine.cpu} x ${machine.cores}, Node ${machine.node}, load ${machine.load.join(" ")}\n`);
   const report = await bench.run(values.quick === true);
   console.log(`${renderReport(report)}\n`);
   kept &&= report.bars.every(({ met }) => met);
+  if (values.publish === true) await publish(bench.name, machine, report);
   await save(values.json ?? join(RESULTS, `${bench.name}.json`), bench, machine, report);
 }
 if (values.strict === true && !kept) process.exitCode = 1;
@@ -68,16 +82,6 @@ function find(name: string): readonly Bench[] {
   const found = BENCHES.filter((each) => each.name === name || each.name.startsWith(`${name}-`));
   if (found.length > 0) return found;
   throw new Error(`${name} is not a bench; known: ${BENCHES.map((each) => each.name).join(", ")}`);
-}
-
-function look(): Machine {
-  const all = cpus();
-  return {
-    cpu: all[0]?.model ?? "unknown cpu",
-    cores: all.length,
-    node: process.versions.node,
-    load: loadavg().map((value) => Number(value.toFixed(2))),
-  };
 }
 
 async function save(file: string, bench: Bench, machine: Machine, report: Report): Promise<void> {

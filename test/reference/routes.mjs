@@ -65,7 +65,9 @@ function printShape(name, schema) {
 function contentOf({ content = {} }) {
   const schema = content["application/json"]?.schema;
   if (schema !== undefined) return typeOf(schema);
-  const types = Object.keys(content).map((type) => `\`${type}\``);
+  const types = Object.entries(content).map(([type, { schema: of }]) => {
+    return of === undefined ? `\`${type}\`` : `\`${type}\`, ${typeOf(of)}`;
+  });
   return types.length === 0 ? "nothing" : types.join(", ");
 }
 

@@ -1,5 +1,3 @@
-import { fileURLToPath } from "node:url";
-import { openSandbox, type Sandbox } from "@bursar/sandbox";
 import {
   defineAgent,
   defineTool,
@@ -14,16 +12,10 @@ import {
   verifyChain,
 } from "bursar";
 import { compilePlan, planProgram, revivePlan } from "bursar/plans";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { ANN, openTestSandbox } from "./sandbox.js";
 
-const CACHE = fileURLToPath(new URL("../../node_modules/.cache/bursar-sandbox-tests", import.meta.url));
-const ANN = { name: "ann", role: "operator" } as const;
-
-let sandbox: Sandbox;
-beforeAll(async () => {
-  sandbox = await openSandbox({ cacheFolder: CACHE, workers: 2 });
-}, 120_000);
-afterAll(() => sandbox[Symbol.asyncDispose]());
+const sandbox = await openTestSandbox();
 
 const PYTHON = `
 total = 0
@@ -168,7 +160,7 @@ test("an agent runs code in the sandbox, and its fuel is the run's", async () =>
     return stdout.trim();
   });
   const bursar = openBursar({ store, programs: [coder], handlers: { exec: execHandler(async () => sandbox) } });
-  const done = await bursar.run("coder", {}, { limits: { fuel: 10_000_000_000 } });
+  const done = await bursar.run("coder", {}, { limits: { fuel: 1_000_000_000 } });
   expect(done).toMatchObject({ status: "completed", result: "45" });
   expect(Number(done.usage.fuel)).toBeGreaterThan(0);
   const poor = await bursar.run("coder", {}, { limits: { fuel: 1000 } });

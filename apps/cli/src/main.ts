@@ -15,10 +15,11 @@ Commands:
   chain         the chain of a run
   completion    a script that completes commands in bash, zsh or fish
   config        what agents may use: show, check, init
-  demo          watch a simulated run meet a real budget
+  demo          watch a run meet its budget, pause and go on, without a key
   deny          say no to a request
   estimate      what a run would take, before anything is spent
   exec          run Python or JavaScript in the sandbox
+  extend        add to the budget of a run, a session or a key
   gateway       hard budgets for clients of any language, by a base address
   keys          the keys of the gateway: list, create, rotate, revoke
   mcp           the Model Context Protocol for a client that starts it
@@ -74,6 +75,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["deny", async () => (await import("./commands/deny.js")).deny],
   ["estimate", async () => (await import("./commands/estimate.js")).estimate],
   ["exec", async () => (await import("./commands/exec.js")).exec],
+  ["extend", async () => (await import("./commands/extend.js")).extend],
   ["gateway", async () => (await import("./commands/gateway.js")).gateway],
   ["keys", async () => (await import("./commands/keys.js")).keys],
   ["mcp", async () => (await import("./commands/mcp.js")).mcp],
@@ -122,9 +124,13 @@ async function helpOf([name = "", second = ""]: readonly string[]): Promise<stri
   return ["bursar", ...words, "--help"].join(" ");
 }
 
+/** Whoever was told to stop, and has put everything in order, does not wait for tools that do not listen. */
+const LINGER_MS = 1000;
+
 const given = process.argv.slice(2);
+const terminal = openTerminal();
 try {
-  process.exitCode = await main(given, openTerminal());
+  process.exitCode = await main(given, terminal);
   if (process.exitCode === 130) process.stderr.write("bursar: interrupted\n");
 } catch (error) {
   const usage = error instanceof UsageError;
@@ -133,6 +139,8 @@ try {
   );
   process.exitCode = usage || isStoreUrl(error) ? 2 : 1;
 }
+
+if (terminal.signal.aborted) setTimeout(() => process.exit(), LINGER_MS).unref();
 
 /** What we throw on purpose says all there is to say; anything else is a fault of ours, and where it comes from helps. */
 async function describe(error: unknown): Promise<string> {

@@ -148,6 +148,12 @@ describe.each(shells)("completion in %s", (shell) => {
     expect(found(stage, shell, "bursar show ni")).toEqual(["nightly"]);
     const [request] = stage.json("approvals").said.approvals as unknown as readonly [{ readonly id: string }];
     expect([...found(stage, shell, "bursar approve ")].sort()).toEqual([request.id, "nightly"].sort());
+    stage.run("tokens", "create", "--name", "ann", "--role", "viewer");
+    expect([...found(stage, shell, "bursar chain ")].sort()).toEqual(["bursar:server", "nightly"]);
+    expect(found(stage, shell, "bursar verify bur")).toEqual(["bursar:server"]);
+    stage.run("keys", "create", "--limits", "steps=1");
+    const [key] = stage.json("keys").said.keys as unknown as readonly [{ readonly budget: string }];
+    expect([...found(stage, shell, "bursar extend ")].sort()).toEqual([key.budget, "nightly"].sort());
     const { env } = stage;
     const elsewhere: Stage = { ...stage, env: { ...env, BURSAR_STORE: `sqlite:${stage.at("none.db")}` } };
     expect(offered(elsewhere, shell, "bursar show ")).toEqual([]);

@@ -175,7 +175,8 @@ describe("the question at the prompt", () => {
   const request: ApprovalRequest = {
     ...{ id: "approval-1", status: "pending", kind: "budget_extension", run: "triage", about: "triage llm_tokens" },
     ...{ checkpoint_id: "triage/checkpoint", budget: "triage", exhausted_dimension: "llm_tokens", action: {} },
-    ...{ consumed: { llm_tokens: 565 }, limits: { llm_tokens: 1050 }, suggested_extension: { llm_tokens: 525 } },
+    ...{ consumed: { llm_tokens: 565 }, held: {}, limits: { llm_tokens: 1050 } },
+    suggested_extension: { llm_tokens: 525 },
     ...{ digest: "", requested: 0, expires: Number.MAX_SAFE_INTEGER, decision: null, consumed_by: null, version: 1 },
   };
 

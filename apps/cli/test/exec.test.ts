@@ -77,8 +77,43 @@ describe("bursar exec", () => {
     [["exec", "-c", "1", "--memory", "1"], "--memory is 1; allowed: 32 to 4096"],
     [["exec", "-c", "1", "--language", "perl"], "--language is perl; allowed: python, javascript"],
     [["exec", "-c", "1", "--feul", "1"], "did you mean --fuel?"],
+    [["exec", "x.ts"], "x.ts ends in .ts, which is no language of the sandbox; allowed: .py, .js, .mjs"],
+    [["exec", "x.constructor"], "say --language python or --language javascript"],
+    [["exec", "some.python.txt"], "ends in .txt"],
   ])("%s is refused", (args, message) => {
     expect(bursar(args)).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
+  });
+
+  test("takes a script of any name in the language it is told, and of no ending for Python", () => {
+    const [typed, bare, loud] = ["c.ts", "bare", "D.MJS"].map((name) => join(folder, name)) as [string, string, string];
+    writeFileSync(typed, "console.log(1)");
+    writeFileSync(bare, "print(2)");
+    writeFileSync(loud, "console.log(3)");
+    expect(bursar(["exec", typed, "--language", "javascript", "--quiet"]).stdout).toBe("1\n");
+    expect(bursar(["exec", bare, "--quiet"]).stdout).toBe("2\n");
+    expect(bursar(["exec", loud, "--quiet"]).stdout).toBe("3\n");
+  });
+
+  test("ends with 130 when it is interrupted, as its help says", async () => {
+    const args = ["exec", "-c", "print('out')\nwhile True: pass", "--fuel", "1000T", "--timeout", "1h", "--quiet"];
+    const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "ignore"] });
+    await firstLine(child.stdout);
+    child.kill("SIGINT");
+    expect(await once(child, "exit")).toEqual([130, null]);
+    expect(bursar(["exec", "--help"]).stdout).toContain("130  it was interrupted");
+  });
+
+  test.each([
+    [["--fuel", "99999999999B"], 2, "fuelBudget is 99999999999000000000; allowed: "],
+    [["--timeout", "30d"], 2, "timeout is 2592000000; allowed: "],
+    [["--package", "numpy-of-nobody"], 1, "to add it: bursar packages add"],
+  ])("says in one line what the sandbox does not take: %j", (flags, code, message) => {
+    const told = bursar(["exec", "-c", "print(1)", ...flags]);
+    expect(told).toMatchObject({ status: code, stdout: "", stderr: expect.stringContaining(message) });
+    expect(told.stderr).not.toContain("    at ");
+    const { status, stdout } = bursar(["exec", "-c", "print(1)", "--json", ...flags]);
+    expect(status).toBe(code);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { message: expect.stringContaining(message) } });
   });
 
   test("names a script that is not there", () => {

@@ -10,7 +10,8 @@ import { bursar, MAIN } from "./run.js";
 import { openStage, type Stage } from "./runs-stage.js";
 
 const KEY = "key-of-the-provider";
-const MODELS = ["gpt-4o", "gpt-4o-mini"];
+/** The last is in no table of prices. */
+const MODELS = ["gpt-4o", "gpt-4o-mini", "house-model"];
 const ECHO: Script = ({ text }) => ({
   ...{ kind: "text", text: `You said: ${text}`, usage: { prompt_tokens: 100, completion_tokens: 20 } },
 });
@@ -24,6 +25,19 @@ export const patient = defineAgent("patient", async (ctx, input) => {
   const first = await Promise.all(["one", "two", "three"].map(ask));
   const last = await ask(first.map(({ text }) => text.slice(-3)).join(" "));
   return { text: last.text, model: last.model };
+});
+`;
+const PARENT = `${MODULE}
+export const parent = defineAgent("parent", (ctx) => ctx.spawn("patient", {}, { fraction: 0.5 }));
+`;
+/** Makes known how long answers are, and asks for more at once than would fit if all of them could be as long as they may. */
+const EAGER = `
+import { defineAgent } from "bursar";
+
+export const eager = defineAgent("eager", async (ctx) => {
+  const ask = () => ctx.model({ prompt: "Hi", max_tokens: 4096 });
+  for (let turn = 0; turn < 20; turn++) await ask();
+  return (await Promise.all(Array.from({ length: 8 }, ask))).length;
 });
 `;
 const ANSWER = "You said: one two ree";
@@ -113,6 +127,18 @@ describe("bursar run with batches in the configuration", () => {
     expect(stdout + stderr).not.toContain(KEY);
   });
 
+  test("waits for a child that waits", async () => {
+    await using at = await provided("below", (model) => ({ batches: batchesAt(model) }), { polls: 2 });
+    const both = join(dirname(program), "parent.mjs");
+    writeFileSync(both, PARENT);
+    const named = ["--agent", "--name", "parent", "--id", "b9", "--json"];
+    const run = begin("run", both, ...named, "--config", at.config);
+    const { status, stdout, stderr } = await run.ended;
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+    expect(JSON.parse(stdout)).toMatchObject({ status: "completed", result: { text: ANSWER } });
+    expect(stderr).toContain('"event":"waiting_for_batch","run_id":"b9","calls":3');
+  });
+
   test("is left by whoever drives it, and resumed by another, without a call that is made twice", async () => {
     await using at = await provided("left", (model) => ({ batches: batchesAt(model) }), { polls: 5 });
     const first = begin("run", program, "--agent", "--config", at.config, "--id", "b2");
@@ -139,6 +165,43 @@ describe("bursar run with batches in the configuration", () => {
     expect((await lookAt("b3")).count("TierSwitched")).toBe(1);
   });
 
+  test.each([
+    ["a model that only --price knows", "house-model", "p1", (140 + 80) / 2],
+    ["and one that the table knows beside it", "gpt-4o", "p2", ((2.5 * 100 + 10 * 20) * 4) / 2],
+  ])("charges the price that is stated: %s", async (_, model, id, millionths) => {
+    await using at = await provided(id, (scripted) => ({ batches: batchesAt(scripted, model) }));
+    const own = ["--model-url", at.model.url, "--model", "house-model", "--price", "0.35,1"];
+    const run = begin("run", program, "--agent", "--config", at.config, "--id", id, ...own, "--json");
+    const { status, stdout, stderr } = await run.ended;
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+    expect(JSON.parse(stdout)).toMatchObject({ status: "completed", result: { text: ANSWER, model } });
+    expect((await lookAt(id)).budget?.used.cost_usd).toBe(millionths * 1000);
+  });
+
+  test("charges the price that is stated for the model of the configuration, where no other is named", async () => {
+    await using at = await provided("p3", (scripted) => ({ batches: batchesAt(scripted, "house-model") }));
+    const about = ["run", program, "--agent", "--config", at.config, "--price", "0.35,1", "--json"];
+    const { status, stdout, stderr } = await begin(...about, "--id", "p3").ended;
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+    expect(JSON.parse(stdout)).toMatchObject({ status: "completed", result: { model: "house-model" } });
+    expect((await lookAt("p3")).budget?.used.cost_usd).toBe(((140 + 80) / 2) * 1000);
+    const mistaken = await begin(...about, "--id", "p4", "--model", "gpt-4o").ended;
+    expect(mistaken).toMatchObject({ status: 2, stderr: expect.stringContaining("add --model house-model") });
+  });
+
+  test("says to programs that it waits, on standard error", async () => {
+    await using at = await provided("told", (model) => ({ batches: batchesAt(model) }));
+    const about = ["run", program, "--agent", "--config", at.config, "--id"];
+    const told = await begin(...about, "t1", "--json").ended;
+    expect(told.stdout.trim().split("\n")).toHaveLength(1);
+    const lines = told.stderr.trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toEqual(
+      [3, 1].map((calls) => ({ event: "waiting_for_batch", run_id: "t1", calls })),
+    );
+    const quiet = await begin(...about, "t2", "--quiet").ended;
+    expect(quiet).toMatchObject({ status: 0, stderr: "" });
+  });
+
   test("says what is missing when the key is not there", async () => {
     await using at = await provided("keyless", (model) => ({
       batches: { ...batchesAt(model), key_env: "NO_SUCH_KEY" },
@@ -147,6 +210,27 @@ describe("bursar run with batches in the configuration", () => {
     expect(status).not.toBe(0);
     expect(stderr).toContain("NO_SUCH_KEY is not set");
   });
+});
+
+test.each([
+  ["are learned, and kept for other processes", "learned", [40], 1],
+  ["are full, where the configuration says so", "full", [], 0],
+] as const)("reservations of bursar run %s", async (_, reservations, cut, sites) => {
+  const eager = join(dirname(stage.module), `eager-${reservations}.mjs`);
+  writeFileSync(eager, EAGER);
+  await using at = await provided(reservations, () => ({ reservations }));
+  const terms = ["--budget", "llm_tokens=12000", "--store", `sqlite:${stage.at(`${reservations}.db`)}`];
+  const model = ["--model-url", at.model.url, "--model", "gpt-4o"];
+  const run = begin("run", eager, "--agent", "--config", at.config, ...terms, ...model, "--json");
+  const { status, stdout, stderr } = await run.ended;
+  expect({ status, stderr }).toMatchObject({ status: 0 });
+  expect(JSON.parse(stdout)).toMatchObject({ status: "completed", result: 8 });
+  const limits = new Set(at.model.requests.map(({ max_tokens }) => max_tokens));
+  expect([...limits].filter((limit) => limit !== 4096)).toEqual(cut);
+  await using store = await openStore(`sqlite:${stage.at(`${reservations}.db`)}`);
+  let kept = 0;
+  for await (const _ of store.latest("history", { status: "site", limit: 10 })) kept++;
+  expect(kept).toBe(sites);
 });
 
 test("switched off, nothing of it is active: no batch, no tier, no estimate, nothing learned", async () => {

@@ -22,6 +22,11 @@ describe("what was decided to spend less", () => {
     ],
     ["RunEstimated", { fits: true, dimensions: {} }, "nobody knows what it will take"],
     [
+      "RunEstimated",
+      { run_id: "r.0", parent: "r", program: "note\x1b", fits: true, dimensions: { steps: { median: 2, upper: 4 } } },
+      "run r.0 (note\ufffd): expected: steps about 2 steps, up to 4 steps",
+    ],
+    [
       "TierSwitched",
       {
         ...{ from: { model: "large", quote: { cost_usd: 0.4 } }, to: { model: "small", quote: { cost_usd: 0.1 } } },

@@ -63,6 +63,7 @@ const MISTAKEN: readonly (readonly [readonly string[], Readonly<Record<string, s
   [["--price", "0.1,0.2"], {}, 2, "names no model"],
   [["--assume", "cheap"], {}, 2, "as 0.15,0.60"],
   [["--wait", "long"], {}, 2, "from 0s to 1h"],
+  [["--count", "provders"], {}, 2, "did you mean provider?"],
   [["--url", "nowhere"], {}, 2, "an address such as"],
   [[], { OPENAI_BASE_URL: "http://127.0.0.1:8787/v1" }, 2, "would be this gateway itself"],
   [[], { BURSAR_UPSTREAM_OPENAI_KEY: "bursar_0123" }, 2, "for clients"],

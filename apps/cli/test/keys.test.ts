@@ -106,6 +106,22 @@ describe("bursar keys", () => {
     });
   });
 
+  test("lists what each budget has saved, where that is something", async () => {
+    const { key } = json<Made>("create", "--limits", "cost_usd=10");
+    const other = json<Made>("create", "--limits", "cost_usd=10").key;
+    {
+      await using store = await openStore(env.BURSAR_STORE);
+      const data = { budget: key.budget, kind: "cache", saved_usd: 0.75, call_id: "c", model: "m" };
+      await store.apply([{ op: "record", budget: key.budget, action: { action_type: "Saved", data } }]);
+    }
+    const { stdout } = bursar(["keys"], env);
+    expect(stdout).toMatch(new RegExp(`${key.id}.*\\n +cost_usd .*\\n +saved \\$0\\.75\\n`));
+    expect(stdout.match(/saved/g)).toHaveLength(1);
+    const { keys } = json<{ keys: readonly { id: string; saved_usd: number }[] }>("list");
+    const savedBy = (id: string) => keys.find((each) => each.id === id)?.saved_usd;
+    expect([savedBy(key.id), savedBy(other.id)]).toEqual([0.75, 0]);
+  });
+
   test("makes one for a budget or a session that is there, or for a part of it", async () => {
     {
       await using store = await openStore(env.BURSAR_STORE);

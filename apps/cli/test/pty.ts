@@ -49,6 +49,16 @@ export class Pty {
     throw new Error(`${text} was not shown; the last was:\n${this.raw.slice(-4000).replace(ESCAPES, "")}`);
   }
 
+  /** Waits for the same by a pattern, and gives what fits it. */
+  async hears(pattern: RegExp): Promise<string> {
+    for (let waited = 0; waited < PATIENCE_MS; waited += 20) {
+      const [found] = pattern.exec(this.raw.slice(this.looked).replace(ESCAPES, "")) ?? [];
+      if (found !== undefined) return found;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    throw new Error(`${pattern} was not shown; the last was:\n${this.raw.slice(-4000).replace(ESCAPES, "")}`);
+  }
+
   /** Whether what was on the terminal before is there again, with its cursor. */
   get isRestored(): boolean {
     const isBack = this.raw.lastIndexOf("\x1b[?1049l") > this.raw.lastIndexOf("\x1b[?1049h");

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -53,6 +53,15 @@ async function layGuest(): Promise<{ readonly place: string; readonly sha256: st
   return { place, sha256: wasm.sha256, hash };
 }
 
+/** The same guest as a package that Node finds. */
+function install(name: string): { readonly NODE_PATH: string; readonly place: string } {
+  const NODE_PATH = join(folder, name, "node_modules");
+  const place = join(NODE_PATH, "@bursar", "guest-cpython");
+  cpSync(laid.place, place, { recursive: true });
+  writeFileSync(join(place, "package.json"), JSON.stringify({ name: "@bursar/guest-cpython", version: "3.11.2-1" }));
+  return { NODE_PATH, place };
+}
+
 let laid: Awaited<ReturnType<typeof layGuest>>;
 beforeAll(async () => {
   laid = await layGuest();
@@ -80,6 +89,36 @@ describe("bursar python show", () => {
       ...{ module: join(place, "python.wasm"), library: join(place, "python311.zip") },
     });
     expect(show({ BURSAR_GUEST: "npm" })).toMatchObject({ guest: "npm", reason: "refused" });
+  });
+
+  test("prefers one that was installed to the slow one, and one that was built to that", () => {
+    const { NODE_PATH, place } = install("sound");
+    const show = (env: Readonly<Record<string, string>>) =>
+      JSON.parse(bursar(["python", "show", "--json"], { NODE_PATH, BURSAR_GUEST: "fast", ...env }).stdout);
+
+    expect(show({ BURSAR_GUESTS: none })).toMatchObject({
+      ...{ guest: "fast", reason: "installed", module: join(place, "python.wasm"), sha256: laid.sha256 },
+    });
+    expect(show({ BURSAR_GUESTS: guests })).toMatchObject({ reason: "built", module: join(laid.place, "python.wasm") });
+    expect(show({ BURSAR_GUESTS: none, BURSAR_GUEST: "npm" })).toMatchObject({ guest: "npm", reason: "refused" });
+    const { stdout } = bursar(["python", "show"], { NODE_PATH, BURSAR_GUEST: "fast", BURSAR_GUESTS: none });
+    const text = stdout.replaceAll(/\s+/g, " ");
+    expect(text).toContain("CPython 3.11.2, the fast one, installed from npm");
+    expect(text).toContain("@bursar/guest-cpython is installed; BURSAR_GUEST=npm would leave it out");
+  });
+
+  test("refuses an installed one that is not sound, as programs do, and says what to do", () => {
+    const { NODE_PATH, place } = install("damaged");
+    writeFileSync(join(place, "python.wasm"), "another module");
+    const env = { NODE_PATH, BURSAR_GUEST: "fast", BURSAR_GUESTS: none, XDG_CACHE_HOME };
+    const message =
+      `@bursar/guest-cpython in ${place} cannot be used: python.wasm is not what its manifest says. ` +
+      "Install it again, or set BURSAR_GUEST=npm to do without";
+
+    expect(bursar(["python", "show"], env)).toMatchObject({ status: 1, stderr: expect.stringContaining(message) });
+    const run = ["exec", "-c", "print(1)", "--quiet"];
+    expect(bursar(run, env)).toMatchObject({ status: 1, stderr: expect.stringContaining(message) });
+    expect(bursar(run, { ...env, BURSAR_GUEST: "npm" })).toMatchObject({ status: 0, stdout: "1\n" });
   });
 
   test("tells people what they can do", () => {

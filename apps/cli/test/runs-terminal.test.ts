@@ -92,6 +92,7 @@ const REQUEST: ApprovalRequest = {
   ...{ id: "a-1", status: "pending", kind: "budget_extension", run: "r", checkpoint_id: "r/checkpoint" },
   ...{ about: "r llm_tokens", budget: "r", exhausted_dimension: "llm_tokens", digest: "" },
   consumed: { llm_tokens: 1900, cost_usd: 0.02, steps: 0 },
+  held: {},
   limits: { llm_tokens: 2000, cost_usd: 0.5, steps: 9 },
   suggested_extension: { llm_tokens: 1000 },
   action: { name: "tool", args: { name: "search", args: { query: "\x1b[31mtea" } } },
@@ -122,6 +123,12 @@ describe("the question to a person", () => {
     expect(approvalText(REQUEST, 7_200_000, style)).toContain("`bursar resume r` asks anew");
     const long = { ...REQUEST, action: { name: "tool", args: { name: "x", args: { a: "b".repeat(500) } } } };
     for (const line of approvalText(long, 0, style).split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  test("shows apart what others hold, which is why the rest does not suffice", () => {
+    const held = { ...REQUEST, held: { llm_tokens: 80, cost_usd: 0.1 } };
+    expect(approvalText(held, 0, style)).toMatch(/held +80 tokens, \$0\.10, for calls under way/);
+    expect(approvalText(REQUEST, 0, style)).not.toContain("held");
   });
 
   test("takes yes, other amounts, no with a reason, and later", async () => {

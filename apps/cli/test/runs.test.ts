@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { Gate, openStore, readAmounts, requestExtension } from "bursar";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bursar, severally } from "./run.js";
 import { openStage, type Stage } from "./runs-stage.js";
@@ -42,8 +43,22 @@ describe("bursar run", () => {
     expect(again.status).toBe(5);
     expect(again.stderr).toContain("it is there already, and failed; nothing is started anew");
     expect(readFileSync(stage.at("notes"), "utf8")).toBe(before);
+    const changed = stage.run(...writer("--id", "short", "--quiet", ...words("c")));
+    expect(changed).toMatchObject({ status: 1, stdout: "", stderr: expect.stringContaining("with another input") });
     const other = stage.run("run", stage.at("x.py"), "--id", "short");
     expect(other).toMatchObject({ status: 1, stderr: expect.stringContaining("is not there") });
+  });
+
+  test("a session that is used up lets nothing begin, with the code of a limit", () => {
+    const inside = (...flags: string[]) => stage.run(...writer("--session", "spent", ...flags));
+    inside("--session-budget", "steps=1", ...words("a"));
+    const told = inside(...words("b"));
+    expect(told).toMatchObject({
+      status: 5,
+      stderr: expect.stringContaining("no run can be started in session spent"),
+    });
+    const { status, said } = stage.json(...writer("--session", "spent", ...words("b")));
+    expect([status, said]).toMatchObject([5, { ok: false, error: { code: "exhausted" } }]);
   });
 
   test("takes its input from a file and from a pipe", () => {
@@ -156,6 +171,20 @@ describe("looking", () => {
     });
   });
 
+  test("requests say apart what is held in their budgets, to people and to programs", async () => {
+    {
+      await using store = await openStore(stage.env.BURSAR_STORE ?? "");
+      using gate = new Gate({ store });
+      await gate.open("crowd", { limits: { cost_usd: 2 }, scope: "shared" });
+      const call = { budget: "crowd", call: "c", kind: "model", capability_id: "model:x" } as const;
+      await store.apply([{ op: "reserve", ...call, asked: readAmounts({ cost_usd: 1.5 }) }]);
+      await requestExtension(store, { budget: "crowd", dimension: "cost_usd", action: {} });
+    }
+    const { approvals } = stage.json("approvals").said as unknown as { approvals: readonly object[] };
+    expect(approvals).toContainEqual(expect.objectContaining({ budget: "crowd", held: { cost_usd: 1.5 } }));
+    expect(stage.run("approvals").stdout).toMatch(/consumed +\$0\.00 of \$2\.00\n.*held +\$1\.50, for calls under way/);
+  });
+
   test("lists runs by status, the latest first, and chains as they were hashed", () => {
     const { said } = stage.json("runs", "--status", "failed");
     expect((said as unknown as { runs: { id: string }[] }).runs.map(({ id }) => id)).toContain("short");
@@ -194,6 +223,7 @@ const REFUSED: readonly (readonly [readonly string[], number, string])[] = [
   [["run", "MODULE", "--agent", "--detach", "--store", "memory:"], 2, "nothing can be left to a worker"],
   [["run", "MODULE", "--agent", "--model-url", "http://ada:secret@h/v1"], 2, "BURSAR_MODEL_KEY"],
   [["run", "MODULE", "--agent", "--model-url", "http://h/v1"], 2, "--model is missing"],
+  [["run", "MODULE", "--agent", "--price", "0.1,0.2"], 2, "--price says nothing without a model"],
   [["run", "MODULE", "--agent", "--module", "/no/such.mjs"], 1, "is not there"],
   [["runs", "--status", "pausd"], 2, "did you mean paused?"],
   [["show"], 2, "the run to show is missing"],

@@ -31,6 +31,16 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+test("the store of the configuration is looked after, as runs are in it; a flag comes first", async () => {
+  await using store = await openStore(`sqlite:${at("configured.db")}`);
+  writeFileSync(at("own.yaml"), `store: ${JSON.stringify(`sqlite:${at("configured.db")}`)}\n`);
+  const where = (...args: string[]) => JSON.parse(bursar(["store", "info", "--json", ...args], env).stdout).where;
+  expect(where("--config", at("own.yaml"))).toBe(at("configured.db"));
+  expect(where("--config", at("own.yaml"), "--store", BURSAR_STORE)).toBe(at("x.db"));
+  expect(where()).toBe(at("x.db"));
+  expect(store.dimensions).toBeDefined();
+});
+
 const MISTAKEN: readonly (readonly [readonly string[], number, string])[] = [
   [["store", "chekc"], 2, "the command store chekc is not known; did you mean check?"],
   [["store", "check", "--achive", "x"], 2, "did you mean --archive?"],

@@ -17,7 +17,7 @@ interface Place {
 
 const PLACES: readonly Place[] = [
   { route: { kind: "overview" }, label: "Overview", kinds: ["overview"] },
-  { route: { kind: "runs", filter: ALL_RUNS }, label: "Runs", kinds: ["runs", "run", "chain"] },
+  { route: { kind: "runs", filter: ALL_RUNS }, label: "Runs", kinds: ["runs", "start", "run", "chain"] },
   { route: { kind: "approvals", status: "pending", before: "" }, label: "Approvals", kinds: ["approvals", "approval"] },
   { route: { kind: "sessions" }, label: "Sessions", kinds: ["sessions"] },
   { route: { kind: "keys" }, label: "Keys", kinds: ["keys"], needs: "operator" },

@@ -5,6 +5,7 @@ import "./styles/base.css";
 import "./styles/layout.css";
 import "./styles/parts.css";
 import "./styles/pages.css";
+import "./styles/start.css";
 
 restoreTheme();
 const root = document.getElementById("app");

@@ -12,6 +12,7 @@ import type { Route } from "./router/route.js";
 import { RunPage } from "./run/run-page.js";
 import { RunsPage } from "./runs/runs-page.js";
 import { SessionsPage } from "./sessions/sessions-page.js";
+import { StartPage } from "./start/start-page.js";
 import { TokensPage } from "./tokens/tokens-page.js";
 
 /** The page for a route; a key makes another run another page, with nothing left of the one before. */
@@ -21,6 +22,8 @@ export function PageOf({ route }: { readonly route: Route }): JSX.Element {
       return <OverviewPage />;
     case "runs":
       return <RunsPage filter={route.filter} />;
+    case "start":
+      return <StartPage program={route.program} />;
     case "run":
       return <RunPage key={route.id} id={route.id} />;
     case "chain":

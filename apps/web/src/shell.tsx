@@ -28,7 +28,9 @@ export function Shell({ onLogout }: { readonly onLogout: () => void }): JSX.Elem
     };
   }, []);
   const [path = ""] = addressOf(route).split("?");
-  useFocusOnMove(path);
+  // What follows the path says what a page shows; only the form for a new run is another page.
+  const place = `${route.kind} ${path}`;
+  useFocusOnMove(place);
   return (
     <>
       <a class="skip" href="#main">
@@ -37,7 +39,7 @@ export function Shell({ onLogout }: { readonly onLogout: () => void }): JSX.Elem
       <MainNavigation route={route} waiting={waiting} onHelp={() => setHelp(true)} onLogout={onLogout} />
       <Banner />
       <main id="main" tabIndex={-1}>
-        <Guarded key={path}>
+        <Guarded key={place}>
           <PageOf route={route} />
         </Guarded>
       </main>
@@ -67,10 +69,10 @@ function useWaiting(): number | null {
 }
 
 /** After a move within the page the focus goes to its heading, as it would after loading one. */
-function useFocusOnMove(address: string): void {
+function useFocusOnMove(place: string): void {
   const first = useRef(true);
   useEffect(() => {
     if (!first.current) document.getElementById("title")?.focus({ preventScroll: true });
     first.current = false;
-  }, [address]);
+  }, [place]);
 }

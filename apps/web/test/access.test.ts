@@ -1,4 +1,5 @@
 import { MemoryStore } from "bursar";
+import { Keys } from "bursar/gateway";
 import { Tokens } from "bursar/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openScene, POLL, type Scene } from "./scene.js";
@@ -34,7 +35,7 @@ describe("where a login is demanded", () => {
     await using visit = await scene.visit(`/runs/${run}`);
     const { page } = visit;
     await page.getByRole("heading", { name: "Log in to Bursar" }).waitFor();
-    expect(await page.getByText("researcher").count()).toBe(0);
+    await expect.poll(() => page.getByText("researcher").count(), POLL).toBe(0);
 
     await page.getByLabel("Token").fill("bursar_token_wrong");
     await page.getByRole("button", { name: "Log in" }).click();
@@ -45,7 +46,7 @@ describe("where a login is demanded", () => {
     await page.getByRole("heading", { name: "researcher", level: 1 }).waitFor();
     await page.getByText("ann").waitFor();
     // A script on the page must not be able to take the login along.
-    expect(await page.evaluate("document.cookie")).toBe("");
+    await expect.poll(() => page.evaluate("document.cookie"), POLL).toBe("");
   });
 
   test("the name of whoever decides goes into the chain", async () => {
@@ -70,7 +71,7 @@ describe("where a login is demanded", () => {
     for (const name of ["Approve", "Deny", "Cancel run …", "Extend …"]) {
       expect(await page.getByRole("button", { name }).count(), name).toBe(0);
     }
-    expect(await page.getByRole("link", { name: "Tokens" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("link", { name: "Tokens" }).count(), POLL).toBe(0);
   });
 
   test("a login that has ended leads back to the login, and from there to where one was", async () => {
@@ -108,7 +109,7 @@ describe("an admin", () => {
     const secret = await dialog.locator("code").innerText();
     expect(await new Tokens(scene.store).find(secret)).toMatchObject({ name: "zoe", role: "operator" });
     await dialog.getByRole("button", { name: "I have it" }).click();
-    expect(await page.content()).not.toContain(secret);
+    await expect.poll(() => page.content(), POLL).not.toContain(secret);
 
     await page.getByRole("button", { name: "Revoke access token of zoe" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
@@ -145,6 +146,38 @@ describe("an admin", () => {
     expect(visit.faults.filter((fault) => !fault.includes("401"))).toEqual([]);
   });
 
+  test("limits a key by any dimension there is, and by nothing at all", async () => {
+    await using visit = await loggedIn("/keys", secrets.admin);
+    const { page } = visit;
+    await page.getByText("New key").click();
+    await page.getByLabel("Label").fill("thrifty");
+    await page.getByLabel("Limit of cost in USD").fill("0");
+    await page.getByText("Nothing of it is allowed.").waitFor();
+    const also = page.getByLabel("Limit also");
+    await expect.poll(() => also.locator("option").count(), POLL).toBe(12);
+    const [, ...others] = await also.locator("option").allInnerTexts();
+    for (const label of others) await also.selectOption({ label });
+    await expect.poll(() => page.getByLabel("Limit also").count(), POLL).toBe(0);
+    for (const field of await page.getByRole("textbox", { name: /^Limit of / }).all()) {
+      if ((await field.inputValue()) === "") await field.fill("7");
+    }
+    await page.getByRole("button", { name: "Remove the limit of fuel" }).click();
+    await expect.poll(() => page.evaluate("document.activeElement.labels?.[0]?.textContent"), POLL).toBe("Limit also");
+    await page.getByRole("textbox", { name: "Limit of steps" }).fill("-1");
+    await expect.poll(() => page.getByRole("button", { name: "Make key" }).isDisabled(), POLL).toBe(true);
+    await page.getByRole("textbox", { name: "Limit of steps" }).fill("0");
+    await page.getByRole("button", { name: "Make key" }).click();
+    await page.getByRole("dialog", { name: "Secret of thrifty" }).waitFor();
+    const key = (await new Keys(scene.store).list()).find(({ label }) => label === "thrifty");
+    const { limits } = (await scene.store.budget(key?.budget ?? "")) ?? {};
+    expect(limits).toMatchObject({ cost_usd: 0, llm_tokens: 7, steps: 0, network_egress_bytes: 7, wall_clock_ms: 7 });
+    expect([Object.keys(limits ?? {}).length, Object.keys(limits ?? {})]).toEqual([
+      12,
+      expect.not.arrayContaining(["fuel"]),
+    ]);
+    expect(visit.faults.filter((fault) => !fault.includes("401"))).toEqual([]);
+  });
+
   test("sees sessions, ends a sandbox, and sees where each limit comes from", async () => {
     await scene.bursar.openSession("team-b", { cost_usd: 3 });
     await scene.run("researcher", { questions: ["one"] }, { session: "team-b", limits: { cost_usd: 1 } });
@@ -159,7 +192,7 @@ describe("an admin", () => {
     await page.getByRole("link", { name: "Configuration" }).click();
     const row = page.getByRole("row", { name: /^Cost/ });
     await row.waitFor();
-    expect(await row.innerText()).toMatch(/\$0\.50\s+approval required\s+bursar\.yaml:12:7/);
-    expect(await page.getByRole("row", { name: /^Fuel/ }).innerText()).toContain("no limit");
+    await expect.poll(() => row.innerText(), POLL).toMatch(/\$0\.50\s+approval required\s+bursar\.yaml:12:7/);
+    await expect.poll(() => page.getByRole("row", { name: /^Fuel/ }).innerText(), POLL).toContain("no limit");
   });
 });

@@ -3,7 +3,7 @@ import { readAmounts } from "bursar";
 import { Keys } from "bursar/gateway";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openScene, type Scene } from "./scene.js";
+import { openScene, POLL, type Scene } from "./scene.js";
 
 const CHECKS = readFileSync(new URL("in-page.js", import.meta.url), "utf8");
 const DESKTOP = { viewport: { width: 1280, height: 900 } };
@@ -43,6 +43,7 @@ const PAGES: readonly (readonly [path: () => string, ready: string])[] = [
   [() => "/", "article"],
   [() => "/runs", "table.runs"],
   [() => "/runs?text=nothing-like-it", ".empty"],
+  [() => "/runs?start=", ".empty"],
   [() => `/runs/${paused}`, "canvas"],
   [() => `/runs/${paused}/chain`, ".badge-good"],
   [() => "/approvals", "article"],
@@ -76,13 +77,15 @@ describe.for([
     await using visit = await scene.visit("/keys", look);
     const { page } = visit;
     await page.getByText("New key").click();
-    expect(await faultsOn(page)).toEqual([]);
+    await page.getByLabel("Limit also").selectOption("fuel");
+    await page.getByRole("button", { name: "Remove the limit of fuel" }).waitFor();
+    await expect.poll(() => faultsOn(page), POLL).toEqual([]);
     await page.goto(`${scene.url}/runs/${paused}`);
     await page.getByLabel("More money in USD").fill("lots");
     for (const summary of await page.locator("summary").all()) await summary.click();
     await page.getByRole("button", { name: "Cancel run …" }).click();
     await page.getByRole("dialog").waitFor();
-    expect(await faultsOn(page)).toEqual([]);
+    await expect.poll(() => faultsOn(page), POLL).toEqual([]);
   });
 });
 
@@ -146,7 +149,7 @@ test("the skip link leads past the navigation", async () => {
   await visit.page.keyboard.press("Enter");
   await visit.page.keyboard.press("Tab");
 
-  expect(await visit.page.evaluate("document.activeElement.type")).toBe("search");
+  await expect.poll(() => visit.page.evaluate("document.activeElement.textContent"), POLL).toBe("Start a run");
 });
 
 test.for([
@@ -159,7 +162,7 @@ test.for([
   await visit.page.getByRole("link", { name: "Overview" }).click();
   await visit.page.getByText("Loading the overview …").waitFor();
 
-  expect(await visit.page.evaluate("document.getAnimations().length")).toBe(turning);
+  await expect.poll(() => visit.page.evaluate("document.getAnimations().length"), POLL).toBe(turning);
 });
 
 test("the theme can be chosen, and stays chosen", async () => {
@@ -169,8 +172,8 @@ test("the theme can be chosen, and stays chosen", async () => {
   const light = await background();
 
   await page.getByRole("button", { name: "Theme: system" }).click();
-  expect(await background()).not.toBe(light);
+  await expect.poll(() => background(), POLL).not.toBe(light);
   await page.reload();
   await page.getByRole("button", { name: "Theme: dark" }).click();
-  expect(await background()).toBe(light);
+  await expect.poll(() => background(), POLL).toBe(light);
 });

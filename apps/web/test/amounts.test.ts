@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { amountProblem, extensionsOf, typedFrom } from "../src/approvals/amounts.js";
+import { amountProblem, extensionsOf, limitsOf, typedFrom } from "../src/approvals/amounts.js";
 
 test("what is suggested stands in the fields as one would type it", () => {
   expect(typedFrom({ cost_usd: 0.000_000_5, llm_tokens: 50_000, note: "no amount" })).toEqual({
@@ -25,4 +25,10 @@ describe("a typed amount is refused when it is", () => {
 
 test("an empty field extends nothing", () => {
   expect(extensionsOf({ cost_usd: " 0.25 ", llm_tokens: "" })).toEqual({ cost_usd: 0.25 });
+});
+
+test("a limit may be nothing, and all else that is wrong is wrong with it too", () => {
+  expect(limitsOf({ cost_usd: "0", steps: "20", llm_tokens: "" })).toEqual({ cost_usd: 0, steps: 20 });
+  expect(limitsOf({ cost_usd: "-1" })).toBeNull();
+  expect(limitsOf({ steps: "1.5" })).toBeNull();
 });

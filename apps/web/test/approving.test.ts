@@ -1,3 +1,4 @@
+import { Gate, readAmounts, requestExtension } from "bursar";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openScene, POLL, QUESTIONS, type Scene, TIGHT } from "./scene.js";
@@ -29,9 +30,9 @@ describe("a run that asks for more", () => {
     const card = visit.page.getByRole("article");
 
     await card.getByRole("heading", { name: "researcher asks for more money" }).waitFor();
-    expect(await card.innerText()).toContain("$0.08 of $0.10 (80 %) is used");
-    expect(await card.getByRole("row", { name: /^Tokens/ }).innerText()).toMatch(/1,500\s+5,000\s+30/);
-    expect(await card.getByLabel("More money in USD").inputValue()).toBe("0.05");
+    await expect.poll(() => card.innerText(), POLL).toContain("$0.08 of $0.10 (80 %) is used");
+    await expect.poll(() => card.getByRole("row", { name: /^Tokens/ }).innerText(), POLL).toMatch(/1,500\s+5,000\s+30/);
+    await expect.poll(() => card.getByLabel("More money in USD").inputValue(), POLL).toBe("0.05");
     expect(visit.faults).toEqual([]);
   });
 
@@ -64,7 +65,7 @@ describe("a run that asks for more", () => {
 
     await visit.page.getByText("too dear", { exact: false }).waitFor();
     await expect.poll(() => statusOf(run), POLL).toBe("cancelled");
-    expect(await visit.page.getByRole("button", { name: "Approve" }).count()).toBe(0);
+    await expect.poll(() => visit.page.getByRole("button", { name: "Approve" }).count(), POLL).toBe(0);
   });
 
   test("cannot be given what is no amount", async () => {
@@ -76,12 +77,12 @@ describe("a run that asks for more", () => {
 
     await field.fill("lots");
     await page.getByText("Write a number, such as 0.25 or 1000.").waitFor();
-    expect(await approve.isDisabled()).toBe(true);
-    expect(await field.getAttribute("aria-invalid")).toBe("true");
+    await expect.poll(() => approve.isDisabled(), POLL).toBe(true);
+    await expect.poll(() => field.getAttribute("aria-invalid"), POLL).toBe("true");
 
     await field.fill("");
     await page.getByText("Write at least one amount").waitFor();
-    expect(await approve.isDisabled()).toBe(true);
+    await expect.poll(() => approve.isDisabled(), POLL).toBe(true);
     expect(await statusOf(run)).toBe("paused");
   });
 
@@ -98,6 +99,30 @@ describe("a run that asks for more", () => {
     await expect.poll(() => statusOf(run), POLL).toBe("completed");
     expect(await chainOf(run)).toContain('"additional":700');
   });
+});
+
+test("what others hold stands apart from what is used, in the sentence, the table and the bar", async () => {
+  const { store } = scene;
+  using gate = new Gate({ store });
+  await gate.open("crew", { limits: { cost_usd: 2, llm_tokens: 5000, steps: 9 }, scope: "shared" });
+  const call = { budget: "crew", call: "c", kind: "model", capability_id: "model:x" } as const;
+  await store.apply([{ op: "reserve", ...call, asked: readAmounts({ cost_usd: 1.5, llm_tokens: 300 }) }]);
+  const { id } = await requestExtension(store, { budget: "crew", dimension: "cost_usd", action: {} });
+  await using visit = await scene.visit(`/approvals/${id}`);
+  const card = visit.page.getByRole("article");
+
+  await expect
+    .poll(() => card.innerText(), POLL)
+    .toContain("$0.00 of $2.00 (0 %) is used, $1.50 is held for calls under way, and the rest does not suffice");
+  await expect.poll(() => card.getByRole("columnheader", { name: "Held" }).count(), POLL).toBe(1);
+  const row = (name: RegExp) => card.getByRole("row", { name });
+  await expect.poll(() => row(/^Cost/).innerText(), POLL).toMatch(/\$0\.00\s+\$1\.50\s+\$2\.00\s+0/);
+  await expect.poll(() => row(/^Tokens/).innerText(), POLL).toMatch(/0\s+300\s+5,000\s+0/);
+  await expect
+    .poll(() => row(/^Cost/).getByRole("img").getAttribute("aria-label"), POLL)
+    .toBe("Cost: $0.00 of $2.00 used (0 %), $1.50 held");
+  await expect.poll(() => card.innerText(), POLL).toContain("Nothing used of: steps.");
+  expect(visit.faults).toEqual([]);
 });
 
 test("a request of a tool says what it wants to do, and needs no amounts", async () => {
@@ -157,12 +182,12 @@ test("everything can be done from the keyboard", async () => {
 
   // Newest first: the second run's card is the first one.
   await page.keyboard.press("j");
-  expect(await focused()).toContain(second);
+  await expect.poll(() => focused(), POLL).toContain(second);
   await page.keyboard.press("j");
-  expect(await focused()).toContain(first);
+  await expect.poll(() => focused(), POLL).toContain(first);
   await page.keyboard.press("k");
   await page.keyboard.press("a");
-  expect(await page.evaluate("document.activeElement.textContent")).toBe("Approve");
+  await expect.poll(() => page.evaluate("document.activeElement.textContent"), POLL).toBe("Approve");
   expect(await statusOf(second)).toBe("paused");
   await page.keyboard.press("Enter");
   await expect.poll(async () => (await chainOf(second)).includes('"ApprovalDecided"'), POLL).toBe(true);
@@ -189,7 +214,7 @@ test("single keys can be switched off", async () => {
   await page.getByRole("button", { name: "Close" }).click();
   await page.keyboard.press("/");
 
-  expect(new URL(page.url()).pathname).toBe("/");
+  await expect.poll(() => new URL(page.url()).pathname, POLL).toBe("/");
 });
 
 test("a new request is announced, wherever the reader is", async () => {

@@ -9,10 +9,13 @@ const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-s
  */
 const ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"];
 
-/** A real Chromium: the one that is named, one of this machine, or the one that an npm package carries. */
 export async function openBrowser(): Promise<Browser> {
-  const executablePath = named() ?? installed() ?? (await carried());
-  return chromium.launch({ executablePath, args: ARGUMENTS, headless: true });
+  return chromium.launch({ executablePath: await findBrowser(), args: ARGUMENTS, headless: true });
+}
+
+/** A real Chromium: the one that is named, one of this machine, or the one that an npm package carries. */
+export async function findBrowser(): Promise<string> {
+  return named() ?? installed() ?? (await carried());
 }
 
 function named(): string | null {

@@ -1,17 +1,8 @@
-import { readFileSync } from "node:fs";
 import { defineAgent, defineTool, type StartOptions } from "bursar";
+import { Keys } from "bursar/gateway";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CHECKS, LOOKS } from "./looks.js";
 import { openScene, POLL, QUESTIONS, type Scene } from "./scene.js";
-
-const CHECKS = readFileSync(new URL("in-page.js", import.meta.url), "utf8");
-const DESKTOP = { viewport: { width: 1280, height: 900 } };
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
-const LOOKS = [
-  ["light, on a desktop", { ...DESKTOP, colorScheme: "light" }],
-  ["dark, on a desktop", { ...DESKTOP, colorScheme: "dark" }],
-  ["light, on a phone", { ...PHONE, colorScheme: "light" }],
-  ["dark, on a phone", { ...PHONE, colorScheme: "dark" }],
-] as const;
 
 /** Asks on and on, at a steady pace. */
 const crawler = defineAgent("crawler", async (ctx, { pages }: { pages: number }) => {
@@ -47,6 +38,12 @@ beforeAll(async () => {
   held = (await scene.bursar.start("holder", null, { limits: { cost_usd: 1 } })).id;
   const data = { run_id: held, kind: "cache", saved_usd: 0.125, call_id: "c", model: "m" };
   await scene.store.apply([{ op: "record", budget: held, action: { action_type: "Saved", data } }]);
+  await scene.bursar.openSession("paying", { cost_usd: 10 });
+  await scene.bursar.openSession("free", {});
+  const keys = new Keys(scene.store);
+  for (const session of ["paying", "free"]) await keys.create({ budget: `session:${session}`, label: session });
+  const spared = { budget: "session:paying", kind: "cache", saved_usd: 0.5, call_id: "d", model: "m" };
+  await scene.store.apply([{ op: "record", budget: "session:paying", action: { action_type: "Saved", data: spared } }]);
 });
 afterAll(async () => {
   release();
@@ -58,14 +55,14 @@ describe("a run that is asked about before it begins", () => {
     await using visit = await scene.visit("/approvals");
     const card = visit.page.getByRole("article", { name: "researcher asks to begin" });
     await card.waitFor();
-    expect(await card.locator(".why").innerText()).toMatch(
-      /^It has not begun, and is expected not to fit: cost up to \$0\.1\d+, allowed \$0\.09\.$/,
-    );
+    await expect
+      .poll(() => card.locator(".why").innerText(), POLL)
+      .toMatch(/^It has not begun, and is expected not to fit: cost up to \$0\.1\d+, allowed \$0\.09\.$/);
     const table = card.getByRole("table", { name: "Predicted, against limits" });
     const [first = ""] = await table.locator("tbody tr").allInnerTexts();
     expect(first.replaceAll(/\s+/g, " ")).toMatch(/^Cost ?\$0\.\d+ missing \$0\.16 \$0\.1\d+ \$0\.09 past runs$/);
-    expect(await card.locator(".sources").innerText()).toContain("From past runs: ");
-    expect(await card.getByText("What it wants to do").count()).toBe(0);
+    await expect.poll(() => card.locator(".sources").innerText(), POLL).toContain("From past runs: ");
+    await expect.poll(() => card.getByText("What it wants to do").count(), POLL).toBe(0);
     await card.getByRole("textbox", { name: /^More money/ }).fill("0.2");
     await card.getByRole("button", { name: "Approve" }).click();
     await expect.poll(async () => (await scene.bursar.find(asked)).status, POLL).toBe("completed");
@@ -105,12 +102,20 @@ describe("what is held, and what was saved", () => {
     await using visit = await scene.visit("/");
     const used = visit.page.getByRole("region", { name: "Used by runs under way" });
     await expect.poll(() => used.innerText(), POLL).toMatch(/\$0\.00\s+Cost and \$0\.25 held/);
-    expect(await used.innerText()).toMatch(/\$0\.125\s+Saved/);
+    await expect.poll(() => used.innerText(), POLL).toMatch(/\$0\.625\s+Saved/);
     const row = visit.page.getByRole("row", { name: /^holder/ });
     expect((await row.innerText()).replaceAll(/\s+/g, " ")).toContain("$0.00 + $0.25 held");
     await visit.page.goto(`${scene.url}/runs/${held}`);
     await visit.page.locator(".facts").first().waitFor();
-    expect(await visit.page.locator(".facts").first().innerText()).toMatch(/Saved\s+\$0\.125/);
+    await expect.poll(() => visit.page.locator(".facts").first().innerText(), POLL).toMatch(/Saved\s+\$0\.125/);
+    expect(visit.faults).toEqual([]);
+  });
+
+  test("what was saved stands with each key, and with none that has saved nothing", async () => {
+    await using visit = await scene.visit("/keys");
+    const table = visit.page.getByRole("table", { name: /^Gateway keys/ });
+    await expect.poll(() => table.innerText(), POLL).toMatch(/paying[\s\S]*Saved \$0\.50[\s\S]*free/);
+    expect((await table.innerText()).match(/Saved/g)).toHaveLength(1);
     expect(visit.faults).toEqual([]);
   });
 });
@@ -122,6 +127,7 @@ test.for(LOOKS)("in %s all of it can be read, named and reached", async ([, look
     ["/", "table.prediction"],
     [`/runs/${run}`, "#expected"],
     [`/runs/${held}`, ".facts .saved"],
+    ["/keys", "table .saved"],
   ] as const) {
     await visit.page.goto(`${scene.url}${path}`);
     await visit.page.locator(ready).first().waitFor();

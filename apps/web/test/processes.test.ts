@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBursar, openStore } from "bursar";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openScene, type Scene } from "./scene.js";
+import { openScene, POLL, type Scene } from "./scene.js";
 
 let folder: string;
 let scene: Scene;
@@ -30,5 +30,5 @@ test("what somebody else does to the same SQLite file appears in the page", asyn
 
   await page.locator(".heading .status", { hasText: "cancelled" }).waitFor();
   await page.getByText("not from here").first().waitFor();
-  expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Approve" }).count(), POLL).toBe(0);
 });

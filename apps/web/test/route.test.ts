@@ -10,6 +10,7 @@ const routes: fc.Arbitrary<Route> = fc.oneof(
   fc.constantFrom<Route>({ kind: "overview" }, { kind: "sessions" }, { kind: "keys" }, { kind: "tokens" }),
   fc.constantFrom<Route>({ kind: "config" }, { kind: "verify" }, { kind: "approvals", status: "pending", before: "" }),
   fc.record({ kind: fc.constant("runs" as const), filter }),
+  fc.record({ kind: fc.constant("start" as const), program: words }),
   fc.record({ kind: fc.constant("approvals" as const), status: id, before: words }),
   fc.record({ kind: fc.constantFrom("run" as const, "chain" as const, "approval" as const), id }),
 );

@@ -29,6 +29,11 @@ test.for([
   ],
   ["RunEstimated", { fits: true, dimensions: {} }, "expected: nobody knows what it will take"],
   [
+    "RunEstimated",
+    { run_id: "r.0", parent: "r", program: "notes", fits: true, dimensions: { steps: { median: 2, upper: 4 } } },
+    "run r.0 (notes) expected: steps about 2, up to 4",
+  ],
+  [
     "TierSwitched",
     {
       ...{ from: { model: "large", quote: { cost_usd: 0.4 } }, to: { model: "small", quote: { cost_usd: 0.1 } } },

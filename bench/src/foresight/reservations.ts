@@ -1,6 +1,8 @@
 import { MemoryStore, openBudget } from "bursar";
 import { governedFetch } from "bursar/fetch";
 import type { Bar, Report } from "../report.js";
+import { randomFrom, skewed } from "./chance.js";
+import { percent } from "./percent.js";
 import { SimulatedProvider } from "./simulated-provider.js";
 
 const URL_OF_CHAT = "https://api.openai.com/v1/chat/completions";
@@ -64,7 +66,7 @@ function barsOf({ name, callers }: Workload, full: Outcome, learned: Outcome): r
 async function simulate(workload: Workload, reservations: "full" | "learned"): Promise<Outcome> {
   const { budgets, output_tokens, calls, callers } = workload;
   const random = randomFrom(7);
-  const provider = new SimulatedProvider(() => Math.min(4096, Math.round(MEDIAN * Math.exp(SPREAD * normal(random)))));
+  const provider = new SimulatedProvider(() => Math.min(4096, Math.round(skewed(random, MEDIAN, SPREAD))));
   const governed = governedFetch({ fetch: provider.fetch, reservations, wait_ms: 3_600_000 });
   const store = new MemoryStore();
   let served = 0;
@@ -97,23 +99,4 @@ async function simulate(workload: Workload, reservations: "full" | "learned"): P
     cut: cut / answered,
     throughput: answered / (now / 1000),
   };
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
-}
-
-/** The same numbers in every run, so that both ways answer the same calls. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-function normal(random: () => number): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }

@@ -11,6 +11,8 @@ import {
 import { tieredModel } from "bursar/models";
 import { measureAsync } from "../measure.js";
 import type { Bar, Report } from "../report.js";
+import { randomFrom, skewed } from "./chance.js";
+import { percent } from "./percent.js";
 
 const RUNS = 400;
 const QUICK_RUNS = 60;
@@ -172,30 +174,13 @@ function round(usd: number): number {
   return Math.round(usd * 1e9) / 1e9;
 }
 
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
-}
-
 /** The answers of so many runs: 5 to 60 steps, about 20 of them; most answers short, some ten times as long. The same every time. */
 function worksOf(runs: number): readonly (readonly number[])[] {
   const random = randomFrom(11);
-  const skewed = (median: number, spread: number) => median * Math.exp(spread * normal(random));
   return Array.from({ length: runs }, () => {
-    const steps = Math.min(60, Math.max(5, Math.round(skewed(20, 0.4))));
-    return Array.from({ length: steps }, () => Math.min(MOST_TOKENS, Math.max(20, Math.round(skewed(350, 0.7)))));
+    const steps = Math.min(60, Math.max(5, Math.round(skewed(random, 20, 0.4))));
+    return Array.from({ length: steps }, () =>
+      Math.min(MOST_TOKENS, Math.max(20, Math.round(skewed(random, 350, 0.7)))),
+    );
   });
-}
-
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-function normal(random: () => number): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }

@@ -90,7 +90,16 @@ export type { Preflight, PreflightDimension, PreflightPolicy } from "./foresight
 export type { Batches, BatchTerms } from "./ports/batches.js";
 export type { Clock } from "./ports/clock.js";
 export type { Known, Opinion, Prediction, Predictor, Question } from "./ports/foresight.js";
-export type { Choosing, Model, ModelAnswer, ModelChoice } from "./ports/model.js";
+export type {
+  AnswerCut,
+  CallSite,
+  Choosing,
+  Model,
+  ModelAnswer,
+  ModelChoice,
+  SitedAnswer,
+  SitedCall,
+} from "./ports/model.js";
 export type { Asked, Execution, Output, OwnEffect, Played, Program, Stage } from "./ports/program.js";
 export type {
   GuestAnswer,

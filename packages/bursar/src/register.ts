@@ -10,10 +10,12 @@ import { BursarError, LedgerError } from "./core/errors.js";
 import { statedPrices } from "./models/prices/open-prices.js";
 import { Awake } from "./models/register/awake.js";
 import { type Environment, policiesIn, pricesIn, saidIn } from "./models/register/environment.js";
+import { FatalSignals } from "./models/register/fatal-signals.js";
 import { governedGlobal } from "./models/register/governed-global.js";
 import { Providers } from "./models/register/providers.js";
 import { shutSideDoors } from "./models/register/side-doors.js";
 import { Tally } from "./models/register/tally.js";
+import { UnderWay } from "./models/register/under-way.js";
 import type { Store } from "./ports/store.js";
 import { newName } from "./runtime/names.js";
 import { setRootPurse } from "./runtime/purse.js";
@@ -26,8 +28,12 @@ const MOST_ATTEMPTS = 5;
 const HOW = `set BURSAR_BUDGET, such as BURSAR_BUDGET="cost_usd=0.50,steps=20"; without it nothing is started`;
 
 function say(text: string): void {
-  // Written at once, because a process that ends does not wait.
-  writeSync(2, `bursar: ${text}\n`);
+  try {
+    // Written at once, because a process that ends does not wait.
+    writeSync(2, `bursar: ${text}\n`);
+  } catch {
+    // Nobody reads it any more, such as in a terminal that was closed; that is no reason to end otherwise.
+  }
 }
 
 function giveUp(text: string): never {
@@ -87,12 +93,18 @@ async function register(env: NodeJS.ProcessEnv): Promise<void> {
   env[INHERITED] = name;
   const providers = new Providers(env);
   const tally = new Tally();
-  globalThis.fetch = governedGlobal(globalThis.fetch, { providers, tally, meter });
+  const under_way = new UnderWay();
+  globalThis.fetch = governedGlobal(globalThis.fetch, { providers, tally, under_way, meter });
   shutSideDoors(providers);
-  process.once("exit", () => {
-    if (tally.isEmpty && (inherited || !isMainThread)) return;
+  let summed_up = false;
+  const sumUp = () => {
+    if (summed_up || (tally.isEmpty && (inherited || !isMainThread))) return;
+    summed_up = true;
     for (const line of [...tally.lines(name), shown(address)]) say(line);
-  });
+  };
+  process.once("exit", sumUp);
+  // Threads hear no signals.
+  if (isMainThread) new FatalSignals({ settle: () => under_way.end(), say: sumUp });
 }
 
 /** The thread of a store of ours loads this file too, and must not open a store for itself. */

@@ -1,15 +1,16 @@
 export type { ErrorGuidance, FuelAnalysis, SandboxMetadata, SandboxResult, TrapReason } from "./analysis/result.js";
 export type { FileEntry } from "./sessions/errand.js";
+export { SandboxInputError } from "./sessions/input-error.js";
 export type { SessionInfo } from "./sessions/keeper.js";
-export {
-  type ExecuteOptions,
-  type Language,
-  type Moment,
-  type Mount,
-  type OutputPiece,
-  SandboxInputError,
-  type SessionLimits,
-  type SessionOptions,
+export type {
+  ExecuteOptions,
+  FuelWarning,
+  Language,
+  Moment,
+  Mount,
+  OutputPiece,
+  SessionLimits,
+  SessionOptions,
 } from "./sessions/options.js";
 export { defaultPlaces, type Places } from "./sessions/places.js";
 export { openSandbox, Sandbox, type SandboxOptions } from "./sessions/sandbox.js";

@@ -1,15 +1,18 @@
 import { parseLine } from "bursar";
 import { linkText } from "../render/run-chain.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { findRun } from "../runs/find.js";
 import { COMMON_HELP, QUIET } from "../runs/flags.js";
 import { openPlace } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
+import { findChain } from "./find-chain.js";
 
 const COMMAND: RunsCommand = {
-  help: `Usage: bursar chain <run> [flags]
+  help: `Usage: bursar chain <run | chain> [flags]
 
-The chain of a run: all that was decided about it, as links in order.
+The chain of a run: all that was decided about it, as links in order. Other
+chains are shown by their full name: bursar:server is the server's own, with
+what happened to tokens, keys and logins; sessions, keys of the gateway and
+connections of MCP have one each, named as their budget is.
 
 Flags:
   --full             whole links; otherwise they are cut to the line, and what
@@ -25,8 +28,9 @@ Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted
 Examples:
   bursar chain 0194a2
   bursar chain 0194a2 --json > run.jsonl && bursar verify run.jsonl
+  bursar chain bursar:server
 `,
-  word: "the run whose chain to show",
+  word: "the run whose chain to show, or the name of a chain",
   flags: { full: { type: "boolean" }, ...QUIET },
   run: print,
 };
@@ -38,13 +42,13 @@ export function chain(args: readonly string[], terminal: Terminal): Promise<numb
 async function print({ word, flags, terminal, style }: Chore): Promise<Done> {
   const { pour, signal } = terminal;
   await using place = await openPlace(flags, terminal);
-  const run = await findRun(place.store, word);
+  const chain = await findChain(place.store, word);
   if (flags.quiet === true && flags.json !== true) {
-    const head = await place.store.head(run.budget);
+    const head = await place.store.head(chain);
     return { report: null, text: head === null ? "" : `${head.chain}:${head.seq}:${head.hash}\n` };
   }
   const columns = flags.full === true || !terminal.isTerminal ? Number.POSITIVE_INFINITY : terminal.columns();
-  for await (const line of place.store.chain(run.budget)) {
+  for await (const line of place.store.chain(chain)) {
     signal.throwIfAborted();
     await pour(flags.json === true ? `${line}\n` : linkText(parseLine(line), columns, style, flags.full === true));
   }

@@ -1,4 +1,6 @@
 import type { DocumentKind, Store } from "bursar";
+import { SERVER_CHAIN } from "bursar/server";
+import { knownBudgets } from "../runs/find-budget.js";
 import type { Given } from "../runs/flags.js";
 import { openPlace } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
@@ -13,6 +15,8 @@ const PATIENCE_MS = 2000;
 
 const SOURCES: Readonly<Record<IdKind, readonly (readonly [kind: DocumentKind, status: string | undefined])[]>> = {
   runs: [["run", undefined]],
+  chains: [["run", undefined]],
+  budgets: [["run", undefined]],
   // A request is found by its run too, and people remember what they have named themselves.
   requests: [
     ["run", "paused"],
@@ -24,36 +28,38 @@ const SOURCES: Readonly<Record<IdKind, readonly (readonly [kind: DocumentKind, s
 
 /** The ids that a command could mean, a line each; nothing at all when they cannot be told, or not soon. */
 export async function idsFor(kind: string, line: string, terminal: Terminal): Promise<string> {
-  const sources = SOURCES[kind as IdKind];
-  if (sources === undefined) return "";
+  if (!Object.hasOwn(SOURCES, kind)) return "";
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<readonly string[]>((resolve) => {
     timer = setTimeout(resolve, PATIENCE_MS, []);
   });
-  const ids = await Promise.race([findIds(sources, line, terminal).catch(() => []), late]);
+  const ids = await Promise.race([findIds(kind as IdKind, line, terminal).catch(() => []), late]);
   clearTimeout(timer);
   return ids.map((id) => `${id}\n`).join("");
 }
 
-async function findIds(
-  sources: (typeof SOURCES)[IdKind],
-  line: string,
-  terminal: Terminal,
-): Promise<readonly string[]> {
+async function findIds(wanted: IdKind, line: string, terminal: Terminal): Promise<readonly string[]> {
   await using place = await openPlace(placeIn(line), terminal);
+  const { store } = place;
   const ids: string[] = [];
-  for (const [kind, status] of sources) ids.push(...(await some(place.store, kind, status)));
+  for (const [kind, status] of SOURCES[wanted]) ids.push(...(await some(store, kind, status)));
+  if (wanted === "chains" && (await store.budget(SERVER_CHAIN)) !== null) ids.push(SERVER_CHAIN);
+  if (wanted === "budgets") ids.push(...(await knownBudgets(store)).filter(isWord).slice(0, MOST));
   return ids;
 }
 
 async function some(store: Store, kind: DocumentKind, status: string | undefined): Promise<readonly string[]> {
   const ids: string[] = [];
   for await (const { id } of store.documents(kind, status)) {
-    // What a shell would take apart, or take for something else, is not offered.
-    if (/^[\w.:@/+-]{1,200}$/.test(id)) ids.push(id);
+    if (isWord(id)) ids.push(id);
     if (ids.length === MOST) break;
   }
   return ids;
+}
+
+/** What a shell would take apart, or take for something else, is not offered. */
+function isWord(id: string): boolean {
+  return /^[\w.:@/+-]{1,200}$/.test(id);
 }
 
 /** The store that is named on the line that is being completed. */

@@ -1,5 +1,5 @@
 /** What stands for a flag's value, or for the word of a command. */
-export type Wanted = "files" | "runs" | "requests" | "keys" | "tokens";
+export type Wanted = "files" | "runs" | "chains" | "budgets" | "requests" | "keys" | "tokens";
 
 export interface FlagEntry {
   readonly name: string;
@@ -78,11 +78,14 @@ function wantedIn(usage: string): readonly Wanted[] {
   const kinds: readonly (readonly [RegExp, Wanted])[] = [
     [/file|folder|script/, "files"],
     [/\brequest\b/, "requests"],
+    [/\bchain\b/, "chains"],
+    [/\bbudget\b/, "budgets"],
     [/\brun\b/, "runs"],
     [/\bkey\b/, "keys"],
     [/\btoken\b/, "tokens"],
   ];
   const wanted = kinds.filter(([pattern]) => pattern.test(words)).map(([, kind]) => kind);
-  // Runs that wait for a request are offered with the requests; no other can be meant.
-  return wanted.includes("requests") ? wanted.filter((kind) => kind !== "runs") : wanted;
+  // Runs that wait for a request are offered with the requests, no other can be meant; and every run has a chain and a budget.
+  const hasRuns = (["requests", "chains", "budgets"] as const).some((kind) => wanted.includes(kind));
+  return hasRuns ? wanted.filter((kind) => kind !== "runs") : wanted;
 }

@@ -8,8 +8,8 @@ import { zshScript } from "./completion-zsh.js";
 const HELP = `Usage: bursar completion <shell>
 
 Prints a script that teaches a shell the commands and flags of bursar, and to
-look up runs, requests and keys in the store. It holds what this version
-understands: make it anew after an upgrade.
+look up runs, requests, budgets and keys in the store. It holds what this
+version understands: make it anew after an upgrade.
 
 Commands:
   bash  for bash, of version 3 or newer

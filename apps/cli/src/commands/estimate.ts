@@ -71,12 +71,12 @@ async function estimated({ word: file, flags, terminal, style }: Chore): Promise
   const found = await findProgram(wishOf(file, flags, sandbox));
   const { start, effective } = termsOf(config, flags, found, systemClock.now().instant);
   const input = await inputOf(textOf(flags, "input"), terminal);
-  await using equipment = await equip(flags, terminal.env, ownOf(found, file), sandbox);
+  await using equipment = await equip(flags, { env: terminal.env, config }, ownOf(found, file), sandbox);
   found.checkTools(equipment.tools);
   await using place = await lookPlace(flags, config);
   const foresight = foresightOf(flags, place, equipment);
   if (foresight === false) throw new CommandError(SWITCHED_OFF);
-  await using bursar: Bursar = bursarAt(place, equipment, terminal, { foresight });
+  await using bursar: Bursar = await bursarAt(place, equipment, terminal, { foresight });
   const program = needing(found.program, needsFrom(equipment, found.program));
   const shared = await sharedTerms(place.store, effective.shared, start.limits ?? {});
   const by = principalOf(flags);

@@ -6,6 +6,7 @@ import { executionText } from "../render/execution.js";
 import { Patience } from "../render/patience.js";
 import { readSpan } from "../render/quantities.js";
 import { printable, styleFor, wantsColour } from "../render/style.js";
+import { isSandboxFault } from "../sandbox-fault.js";
 import type { Terminal } from "../terminal.js";
 import { converse } from "./exec-dialogue.js";
 
@@ -17,8 +18,8 @@ program from standard input, or starts a dialogue when that is a keyboard.
 
 Flags:
   -c, --code <code>  the program itself
-  --language <name>  python or javascript; else by the script's name, else the
-                     first
+  --language <name>  python or javascript; else by the script's name (.py, .js,
+                     .mjs), and python where that does not say
   --fuel <amount>    what it may burn: 10B unless said otherwise; 500M, 2B, …
   --timeout <time>   how long it may take: 60s unless said otherwise
   --memory <MiB>     how large its memory may grow: 256 unless said otherwise
@@ -33,6 +34,7 @@ Exit codes:
   the program's own, or
   2    the command line was not understood
   124  it took too long
+  130  it was interrupted, with Ctrl-C
   134  it crashed
   137  it ran out of fuel or memory
 
@@ -81,11 +83,15 @@ export async function exec(args: readonly string[], terminal: Terminal): Promise
     deterministic: flags.deterministic === true,
   };
   await using sandbox = await openSandbox({ workers: 1 });
-  if (wanted.code === null) {
-    const session = await sandbox.createSession({ ...options, autoPersistGlobals: true });
-    return await converse(session, wanted.language, terminal);
-  }
-  const session = await sandbox.createSession(options);
+  const isDialogue = wanted.code === null;
+  const session = await sandbox
+    .createSession({ ...options, ...(isDialogue && { autoPersistGlobals: true }) })
+    .catch((error: unknown) => {
+      if (isSandboxFault(error)) return error;
+      throw error;
+    });
+  if (session instanceof Error) return refused(session, flags.json === true, terminal);
+  if (isDialogue) return await converse(session, wanted.language, terminal);
   const show = flags.json ? null : showing(terminal);
   const result = await run(session, wanted, terminal, flags.quiet !== true, show);
   if (flags.json) return terminal.finish(result.exit_code, `${JSON.stringify(result)}\n`);
@@ -94,6 +100,14 @@ export async function exec(args: readonly string[], terminal: Terminal): Promise
     process.stderr.write(executionText(result, style));
   }
   return terminal.finish(result.exit_code, "");
+}
+
+/** Bounds of the sandbox's are bounds of the command line; a package that is not there is none of its faults. */
+function refused({ name, message }: Error, json: boolean, { finish }: Terminal): number {
+  const isMissing = name === "PackageError";
+  if (!json) throw isMissing ? new CommandError(message) : new UsageError(message);
+  const error = { code: isMissing ? "package" : "invalid_input", message };
+  return finish(isMissing ? 1 : 2, `${JSON.stringify({ ok: false, error })}\n`);
 }
 
 async function run(
@@ -142,19 +156,23 @@ async function wantedBy(
   return { code: Buffer.concat(pieces).toString("utf8"), name, language: known, argv: ["-", ...rest] };
 }
 
-const LANGUAGES: Readonly<Record<string, Language>> = {
-  python: "python",
-  py: "python",
-  javascript: "javascript",
-  js: "javascript",
-  mjs: "javascript",
-};
+const LANGUAGES: ReadonlyMap<string, Language> = new Map([
+  ["python", "python"],
+  ["py", "python"],
+  ["javascript", "javascript"],
+  ["js", "javascript"],
+  ["mjs", "javascript"],
+]);
 
+/** A program in a language that nobody has named must not be taken for one in another. */
 function readLanguage(given: string | undefined, script: string | null): Language {
-  const language = LANGUAGES[given ?? (extname(script ?? "").slice(1) || "python")];
+  const ending = extname(script ?? "").toLowerCase();
+  const language = LANGUAGES.get(given ?? (ending.slice(1) || "python"));
   if (language !== undefined) return language;
-  if (given === undefined) return "python";
-  throw new UsageError(`--language is ${given}; allowed: python, javascript`);
+  if (given !== undefined) throw new UsageError(`--language is ${given}; allowed: python, javascript`);
+  throw new UsageError(
+    `${script} ends in ${ending}, which is no language of the sandbox; allowed: .py, .js, .mjs, or say --language python or --language javascript`,
+  );
 }
 
 const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6, b: 1e9, t: 1e12 };

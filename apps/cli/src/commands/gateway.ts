@@ -1,6 +1,6 @@
 import { type OpenBudget, openBudget, Sweeper } from "bursar";
 import { type Gateway, openGateway, type UpstreamOptions } from "bursar/gateway";
-import { UsageError } from "../args.js";
+import { UsageError, unknown } from "../args.js";
 import { readSpan } from "../render/quantities.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { COMMON_HELP, type Given, limitsOf, pairsOf, textOf } from "../runs/flags.js";
@@ -10,9 +10,8 @@ import type { Terminal } from "../terminal.js";
 import { readPrices } from "./gateway-prices.js";
 import { GatewayTelling } from "./gateway-telling.js";
 import { readUpstreams, refuseItself, UPSTREAMS_HELP } from "./gateway-upstreams.js";
-import { asUsage, notListening, PORT, readPort, tlsOf, untilStopped } from "./listening.js";
+import { asUsage, DRAIN_MS, notListening, PORT, readPort, tlsOf, untilStopped } from "./listening.js";
 
-const DRAIN_MS = 10_000;
 const LONGEST_WAIT_MS = 3_600_000;
 
 const COMMAND: RunsCommand = {
@@ -39,6 +38,9 @@ Flags:
   --price <..>       what a model costs in USD for a million tokens, in and
                      out, as llama3.2=0,0; may be given again
   --assume <in,out>  what models cost that nobody knows; else they are refused
+  --count <who>      who bounds a request that does not fit by its bytes: bytes,
+                     which nobody is asked for, or provider, which is asked how
+                     many tokens it has; each question takes a step
   --wait <time>      how long a call waits for what others hold: 30s
   --tls-cert <file>  a certificate, and
   --tls-key <file>   its key, as PEM: then it speaks HTTPS
@@ -66,6 +68,7 @@ Examples:
     upstream: { type: "string", multiple: true },
     price: { type: "string", multiple: true },
     assume: { type: "string" },
+    count: { type: "string" },
     wait: { type: "string" },
     "tls-cert": { type: "string" },
     "tls-key": { type: "string" },
@@ -135,6 +138,7 @@ async function begin(flags: Given, { store, config }: Place, { budget, upstreams
   const url = textOf(flags, "url");
   const tls = tlsOf(flags);
   const wait_ms = readWait(textOf(flags, "wait"));
+  const count = readCount(textOf(flags, "count"));
   const foresight = gatewayForesight(config);
   const opening = asUsage("", () =>
     openGateway({
@@ -144,6 +148,7 @@ async function begin(flags: Given, { store, config }: Place, { budget, upstreams
       ...(url !== undefined && { url }),
       ...(tls !== null && { tls }),
       ...(wait_ms !== null && { wait_ms }),
+      ...(count !== null && { count }),
       onServed: (served) => telling.served(served),
       onError: (error) => telling.failed(error),
     }),
@@ -151,6 +156,15 @@ async function begin(flags: Given, { store, config }: Place, { budget, upstreams
   return opening.catch((error: unknown) => {
     throw notListening(error, host, port);
   });
+}
+
+const COUNTS = ["bytes", "provider"] as const;
+
+function readCount(text: string | undefined): (typeof COUNTS)[number] | null {
+  if (text === undefined) return null;
+  const count = COUNTS.find((each) => each === text);
+  if (count === undefined) throw new UsageError(unknown(`--count ${text.slice(0, 40)}`, text, COUNTS));
+  return count;
 }
 
 function readWait(text: string | undefined): number | null {

@@ -124,7 +124,10 @@ async function budgetFor(store: Store, { budget, session, limits, policies }: Wi
   try {
     const parent = named === null ? {} : { parent: named };
     const { budget: opened } = await gate.open(id, { limits, policies, scope: "shared", ...parent });
-    if (opened === null) throw new CommandError(`session ${session} takes no further budgets: it is exhausted`);
+    if (opened === null) {
+      const how = `\`bursar extend ${named} --add …\` adds to it`;
+      throw new CommandError(harmless(`session ${session} takes no further budgets: it is exhausted; ${how}`));
+    }
   } catch (error) {
     throw error instanceof InputError ? new UsageError(`--limits: ${error.message}`) : error;
   }

@@ -2,7 +2,7 @@ import { type GatewayKey, Keys } from "bursar/gateway";
 import { keyViews, type PaidView } from "bursar/views";
 import { UsageError } from "../args.js";
 import { readSpan, span } from "../render/quantities.js";
-import { runFigures } from "../render/run-figures.js";
+import { runFigure, runFigures } from "../render/run-figures.js";
 import { clip, harmless, pad, type Style } from "../render/style.js";
 import { type Chore, type Done, listed, type RunsCommand } from "../runs/command.js";
 import { COMMON_HELP, IDS_HELP, principalOf, QUIET, textOf } from "../runs/flags.js";
@@ -21,7 +21,8 @@ export const LIST: RunsCommand = {
   help: `Usage: bursar keys list [flags]
 
 All keys, also those that were revoked, oldest first; below each, what its
-budget has used, what is held for calls under way behind a +, and its limits.
+budget has used, what is held for calls under way behind a +, and its limits;
+and what it has saved, where calls were answered otherwise or could wait.
 
 Flags:
 ${IDS_HELP}
@@ -91,17 +92,27 @@ Examples:
 
 async function list({ flags, terminal, style }: Chore): Promise<Done> {
   await using place = await openPlace(flags, terminal);
-  const keys = await keyViews(place.store, await new Keys(place.store).list());
+  const all = await new Keys(place.store).list();
+  const brief = listed(all.map(({ id }) => id));
+  // What was saved is summed up from chains, which may be long; who wants the ids alone does not wait for that.
+  if (flags.quiet === true && flags.json !== true) return { report: null, text: brief };
+  const keys = await keyViews(place.store, all);
   const now = place.store.clock.now().instant;
   const columns = terminal.isTerminal ? terminal.columns() : null;
   const lines = keys.flatMap((key) => [line(key, now, columns, style), ...amountLines(key, columns ?? COLUMNS, style)]);
   const none = style.dim("no keys; `bursar keys create --limits cost_usd=5` makes one");
   const text = lines.length === 0 ? `${none}\n` : listed(lines);
-  return { report: { keys }, text, brief: listed(keys.map(({ id }) => id)) };
+  return { report: { keys }, text, brief };
 }
 
-/** Where each limit of its budget stands; without any, what it has used. */
-function amountLines({ dimensions, usage }: PaidView, columns: number, style: Style): readonly string[] {
+/** Where each limit of its budget stands, or without any what it has used; and what it has saved, if that is something. */
+function amountLines(view: PaidView, columns: number, style: Style): readonly string[] {
+  const lines = standing(view, columns, style);
+  if (view.saved_usd === 0) return lines;
+  return [...lines, clip(`${INDENT}${style.good(`saved ${runFigure("cost_usd", view.saved_usd)}`)}`, columns)];
+}
+
+function standing({ dimensions, usage }: PaidView, columns: number, style: Style): readonly string[] {
   const lines = dimensionLines(dimensions, columns - INDENT.length, style);
   if (lines.length > 0) return lines.map((each) => `${INDENT}${each}`);
   const used = Object.fromEntries(Object.entries(usage).filter(([, amount]) => amount !== 0));

@@ -6,6 +6,8 @@ import { type Given, textOf } from "../runs/flags.js";
 // What commands that listen have in common.
 
 export const PORT = 8787;
+/** Who is told to stop gives what is under way so long. */
+export const DRAIN_MS = 10_000;
 
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "somebody else does; give another --port",

@@ -71,9 +71,9 @@ async function speak({ flags, terminal }: Chore, args: readonly string[] = []): 
   }
   if (terminal.keys !== null) process.stderr.write(`${ALONE}\n`);
   const config = configOf(flags, terminal);
-  await using equipment = await equip(flags, terminal.env);
+  await using equipment = await equip(flags, { env: terminal.env, config });
   await using place = await makePlace(flags, config);
-  await using bursar = bursarAt(place, equipment, terminal);
+  await using bursar = await bursarAt(place, equipment, terminal);
   using sweeper = new Sweeper({ store: place.store });
   sweeper.start();
   // Standard output is the protocol's.

@@ -1,8 +1,15 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { defaultPlaces } from "@bursar/sandbox";
-import { builtPython, npmPython, type PythonManifest } from "@bursar/sandbox/guests";
-import { readFlags } from "../args.js";
+import {
+  builtPython,
+  GuestError,
+  installedPython,
+  installedPythonFolder,
+  npmPython,
+  type PythonManifest,
+} from "@bursar/sandbox/guests";
+import { CommandError, readFlags } from "../args.js";
 import { facts } from "../render/report.js";
 import { styleFor, wantsColour } from "../render/style.js";
 import type { Terminal } from "../terminal.js";
@@ -17,7 +24,7 @@ Flags:
   --json           the report as one JSON object
   --help           this text
 
-Exit codes: 0 done, 2 not understood
+Exit codes: 0 done, 1 what is installed cannot be used, 2 not understood
 
 Examples:
   bursar python show
@@ -32,7 +39,7 @@ const FLAGS = {
 } as const;
 
 /** Why it is this guest that is used. */
-type Reason = "built" | "refused" | "none" | "damaged";
+type Reason = "built" | "installed" | "refused" | "none" | "damaged";
 
 export async function showPython(args: readonly string[], terminal: Terminal): Promise<number> {
   const flags = readFlags(args, FLAGS);
@@ -40,11 +47,26 @@ export async function showPython(args: readonly string[], terminal: Terminal): P
   const folder = flags.folder ?? defaultPlaces(terminal.env).guests;
   const isRefused = terminal.env.BURSAR_GUEST === "npm";
   const built = isRefused ? null : await builtPython(folder);
-  const manifest = built ?? npmPython();
-  const reason = isRefused ? "refused" : built !== null ? "built" : hasRemains(folder) ? "damaged" : "none";
+  const installed = isRefused || built !== null ? null : await installedOne();
+  const manifest = built ?? installed ?? npmPython();
+  const reason = isRefused ? "refused" : reasonOf(built, installed, folder);
   if (flags.json) return terminal.finish(0, `${JSON.stringify(reportOf(manifest, folder, reason))}\n`);
   const style = styleFor(wantsColour(terminal.env, terminal.isTerminal));
   return terminal.finish(0, facts(factsOf(manifest, folder, reason), style));
+}
+
+async function installedOne(): Promise<PythonManifest | null> {
+  const folder = installedPythonFolder();
+  if (folder === null) return null;
+  return installedPython(folder).catch((error: unknown) => {
+    throw error instanceof GuestError ? new CommandError(error.message) : error;
+  });
+}
+
+function reasonOf(built: PythonManifest | null, installed: PythonManifest | null, folder: string): Reason {
+  if (built !== null) return "built";
+  if (installed !== null) return "installed";
+  return hasRemains(folder) ? "damaged" : "none";
 }
 
 /** Something was built there, but the sandbox does not take it. */
@@ -53,7 +75,7 @@ function hasRemains(folder: string): boolean {
 }
 
 function reportOf({ name, version, wasm, sha256, stdlib }: PythonManifest, guests: string, reason: Reason): object {
-  const guest = reason === "built" ? "fast" : "npm";
+  const guest = reason === "built" || reason === "installed" ? "fast" : "npm";
   const library = stdlib.kind === "zip" ? stdlib.file : null;
   return { ok: true, guest, reason, name, version, sha256, module: wasm, library, guests };
 }
@@ -63,9 +85,8 @@ function factsOf(
   guests: string,
   reason: Reason,
 ): readonly (readonly [string, string])[] {
-  const what = reason === "built" ? "the fast one, built on this machine" : `the one on npm, ${name}`;
   return [
-    ["guest", `CPython ${version}, ${what}`],
+    ["guest", `CPython ${version}, ${whatIs(reason, name)}`],
     ["module", wasm],
     ["library", stdlib.kind === "zip" ? stdlib.file : "inside of the module"],
     ["SHA-256", sha256],
@@ -73,8 +94,15 @@ function factsOf(
   ];
 }
 
+function whatIs(reason: Reason, name: string): string {
+  if (reason === "built") return "the fast one, built on this machine";
+  return reason === "installed" ? "the fast one, installed from npm" : `the one on npm, ${name}`;
+}
+
 function because(reason: Reason, guests: string): string {
   switch (reason) {
+    case "installed":
+      return "@bursar/guest-cpython is installed; BURSAR_GUEST=npm would leave it out";
     case "built":
       return `it is in ${guests}; BURSAR_GUEST=npm would leave it out`;
     case "refused":

@@ -6,8 +6,8 @@ import { showPython } from "./python-show.js";
 const HELP = `Usage: bursar python <command> [flags]
 
 Looks after the CPython that sandboxed programs run in. One comes with bursar
-and needs nothing; a faster one is built on this machine, once, and is then
-preferred.
+and needs nothing; a faster one is built on this machine, once, or installed
+as @bursar/guest-cpython, and is then preferred.
 
 Commands:
   show   which one is used, its version, its hash, and where it is
@@ -18,7 +18,7 @@ Flags:
 
 Environment:
   BURSAR_GUESTS  where built ones are kept; else the user's cache
-  BURSAR_GUEST   npm: never use a built one
+  BURSAR_GUEST   npm: never use a faster one
 
 Exit codes:
   0    done

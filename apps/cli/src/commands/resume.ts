@@ -1,4 +1,4 @@
-import { pendingRequests } from "bursar";
+import { type ApprovalRequest, Events, pendingRequests, type Store } from "bursar";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { EXIT_HELP } from "../runs/exit-code.js";
 import { findRun } from "../runs/find.js";
@@ -12,8 +12,9 @@ const COMMAND: RunsCommand = {
   help: `Usage: bursar resume <run> [flags]
 
 Lets a run go on where it was, whoever had it before: after an interruption,
-after a crash, or when a request of it has expired, which then is asked anew.
-A worker that died holds its runs for half a minute at most.
+after a crash, when a request of it has expired, which then is asked anew, or
+when \`bursar extend\` has added what it asks for. A worker that died holds its
+runs for half a minute at most.
 
 Flags:
 ${EQUIPMENT_HELP}
@@ -43,9 +44,22 @@ async function goAhead({ word, flags, terminal }: Chore): Promise<Done> {
   const found = await findRun(place.store, word);
   const run = await rootOf(place.store, found);
   const now = place.store.clock.now().instant;
-  const waiting = (await pendingRequests(place.store, run.id)).filter(({ expires }) => expires > now);
+  const waiting: ApprovalRequest[] = [];
+  for (const request of await pendingRequests(place.store, run.id)) {
+    if (request.expires > now && !(await isExtended(place.store, request))) waiting.push(request);
+  }
   return await goOn({ place, flags, terminal, run }, async (bursar, by) => {
     // While a request is open, to let the run go on would only make it ask the same again.
     if (run.status === "paused" && waiting.length === 0) await bursar.resume(run.id, by);
   });
+}
+
+/** Whether what it asks for was extended without it, so that the run may find enough by now. */
+async function isExtended(
+  store: Store,
+  { budget: id, exhausted_dimension: dimension, limits }: ApprovalRequest,
+): Promise<boolean> {
+  const budget = id === null || dimension === null ? null : await store.budget(id);
+  if (budget === null || dimension === null) return false;
+  return Number(new Events(store.dimensions).limits(budget)[dimension]) > Number(limits[dimension]);
 }

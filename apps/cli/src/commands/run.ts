@@ -1,4 +1,4 @@
-import { type RunRecord, systemClock } from "bursar";
+import { canonicalize, type Json, type RunRecord, systemClock } from "bursar";
 import { CommandError, UsageError } from "../args.js";
 import { harmless } from "../render/style.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
@@ -42,6 +42,10 @@ ${EQUIPMENT_HELP}
 ${DRIVING_HELP}
 ${COMMON_HELP}
 
+With --json standard output has the outcome alone. While the run waits for calls
+in a batch, standard error says so in a line of JSON:
+  {"event":"waiting_for_batch","run_id":"…","calls":3}
+
 ${EXIT_HELP}
 
 Examples:
@@ -69,14 +73,14 @@ async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
   const found = await findProgram(wishOf(file, flags, sandbox));
   const terms = termsOf(config, flags, found, systemClock.now().instant);
   const input = await inputOf(textOf(flags, "input"), terminal);
-  await using equipment = await equip(flags, terminal.env, ownOf(found, file), sandbox);
+  await using equipment = await equip(flags, { env: terminal.env, config }, ownOf(found, file), sandbox);
   found.checkTools(equipment.tools);
   if (flags.detach === true && !isKept(flags, config, terminal)) {
     throw new UsageError("a memory: store ends with this process, so nothing can be left to a worker; name another");
   }
   await using place = await makePlace(flags, config);
   const preflight = preflightOf(flags);
-  await using bursar = bursarAt(place, equipment, terminal, { foresight: foresightOf(flags, place, equipment) });
+  await using bursar = await bursarAt(place, equipment, terminal, { foresight: foresightOf(flags, place, equipment) });
   const shared = await openShared(place.store, terms.effective.shared, flags["session-budget"] !== undefined);
   const program = needing(found.program, needsFrom(equipment, found.program));
   const isNew = terms.start.id === undefined || (await place.store.document("run", terms.start.id)) === null;
@@ -86,6 +90,10 @@ async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
   });
   if (record.program.digest !== program.digest) {
     throw new CommandError(`run ${record.id} is there already, with another program; choose another --id`);
+  }
+  // Whoever gives another input does not want the old answer.
+  if (!isNew && flags.input !== undefined && canonicalize(record.input) !== canonicalize(input as Json)) {
+    throw new CommandError(`run ${record.id} is there already, with another input; choose another --id`);
   }
   if (flags.detach === true) return detached(record, flags);
   tell(record, found, flags, terminal, { isNew, note: shared.note });

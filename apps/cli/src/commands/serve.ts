@@ -6,10 +6,9 @@ import { openServing } from "../serve/serving.js";
 import { ServeTelling } from "../serve/telling.js";
 import type { Terminal } from "../terminal.js";
 import { UPSTREAMS_HELP } from "./gateway-upstreams.js";
-import { PORT, untilStopped } from "./listening.js";
+import { DRAIN_MS, PORT, untilStopped } from "./listening.js";
 
 const MOST = 1000;
-const DRAIN_MS = 10_000;
 
 const COMMAND: RunsCommand = {
   help: `Usage: bursar serve [flags]
@@ -21,8 +20,8 @@ names another address: then everybody has to show a token (\`bursar tokens
 create\`).
 
 Stopped with Ctrl-C or SIGTERM it takes no more requests, and gives those under
-way ${DRAIN_MS / 1000} seconds; its runs are left where they are, and whoever serves or
-works next takes them up.
+way, and the calls that its runs are making, ${DRAIN_MS / 1000} seconds; its runs are left where
+they are, and whoever serves or works next takes them up.
 
 Flags:
   --port <n>         where it listens: ${PORT} unless said otherwise; 0 for any

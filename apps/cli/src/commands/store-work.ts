@@ -3,18 +3,22 @@ import { type Housekeeping, openHousekeeping, type WorkOptions } from "bursar/st
 import { CommandError, readArguments, UsageError } from "../args.js";
 import { ProgressBar } from "../render/progress.js";
 import { type Style, styleFor, wantsColour } from "../render/style.js";
+import { configOf } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
 
 /** What every command about a store understands. */
 const COMMON = {
   store: { type: "string" },
+  config: { type: "string" },
   json: { type: "boolean" },
   quiet: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
 
 export const COMMON_HELP = `  --store <url>    sqlite:<file>, postgres://user@host/database?schema=<name>;
-                   else BURSAR_STORE, else the user's own store
+                   else the one of the configuration, else BURSAR_STORE,
+                   else the user's own store
+  --config <file>  the configuration, if it is not found by itself
   --json           the report as one JSON object
   --quiet          nothing but the exit code, and what fails
   --help           this text`;
@@ -60,7 +64,7 @@ export async function runStoreCommand(
   if (command.word !== undefined && word === "") throw new UsageError(`${command.word} is missing`);
   const { signal, finish } = terminal;
   try {
-    await using housekeeping = openHousekeeping(flags.store as string | undefined);
+    await using housekeeping = openHousekeeping(urlOf(flags as Given, terminal));
     const style = styleFor(wantsColour(terminal.env, terminal.isTerminal));
     const done = await working(command, { housekeeping, word, flags: flags as Given, terminal, style });
     return finish(done.code ?? 0, flags.json ? `${JSON.stringify(done.report)}\n` : flags.quiet ? "" : done.text);
@@ -71,6 +75,12 @@ export async function runStoreCommand(
     const report = { ok: false, error: { code, message: error.message } };
     return finish(code === "store_url" ? 2 : 1, `${JSON.stringify(report)}\n`);
   }
+}
+
+/** The same store that runs are in, or somebody would back up another one. */
+function urlOf(flags: Given, terminal: Terminal): string | undefined {
+  if (typeof flags.store === "string") return flags.store;
+  return configOf(flags, terminal).store?.url;
 }
 
 /** The bar is gone before anything else is written. */

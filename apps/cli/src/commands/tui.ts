@@ -62,9 +62,9 @@ async function open(flags: Given, terminal: Terminal): Promise<number> {
     );
   }
   const by = principalOf(flags);
-  await using equipment = await equip(flags, env);
   await using place = await openPlace(flags, terminal);
-  const bursar = bursarAt(place, equipment, terminal);
+  await using equipment = await equip(flags, { env, config: place.config });
+  const bursar = await bursarAt(place, equipment, terminal);
   const style = styleFor(wantsColour(env, isTerminal));
   const { runScreen } = await loadScreen();
   const left = await runScreen({ bursar, equipment, by, style, signal, title: titleOf(flags, place, terminal) });

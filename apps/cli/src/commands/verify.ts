@@ -5,23 +5,24 @@ import { ProgressBar } from "../render/progress.js";
 import { counted } from "../render/quantities.js";
 import { facts } from "../render/report.js";
 import { harmless, type Style, styleFor, wantsColour, wrap } from "../render/style.js";
-import { findRun } from "../runs/find.js";
 import type { Given } from "../runs/flags.js";
 import { openPlace } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
+import { findChain } from "./find-chain.js";
 import { counting, openFile } from "./store-move.js";
 
-const HELP = `Usage: bursar verify <file.jsonl | run> [flags]
+const HELP = `Usage: bursar verify <file.jsonl | run | chain> [flags]
 
 Verifies a chain: that no link was changed, dropped, inserted or moved. For
 a file it needs neither a store nor a key; - is standard input. A run is looked
 for in the store, by its id or any unambiguous beginning of it, and verified
-against the head that the store has for it.
+against the head that the store has for it. So is any other chain, by its full
+name: bursar:server is the server's own.
 
 Flags:
   --head <head>    the last link, as chain:seq:hash; only with it can be seen
                    whether the end was cut off. \`bursar verify\` prints it so.
-  --store <url>    where the run is; it says that a run is meant, and no file
+  --store <url>    where the run or the chain is; it says that no file is meant
   --config <file>  the configuration that names the store
   --json           the result as one JSON object
   --quiet          nothing but the exit code
@@ -36,6 +37,7 @@ Exit codes:
 Examples:
   bursar verify run-7.jsonl
   bursar verify 0194a2
+  bursar verify bursar:server
   bursar verify run-7.jsonl --head run-7:41:9f86d081884c7d659a2feaa0c55ad015…
 `;
 
@@ -53,14 +55,15 @@ export async function verify(args: readonly string[], terminal: Terminal): Promi
   const { finish, signal, env, isTerminal } = terminal;
   if (flags.help) return finish(0, HELP);
   const [file] = words;
-  if (file === undefined) throw new UsageError("the file to verify is missing, or the id of a run");
+  if (file === undefined)
+    throw new UsageError("the file to verify is missing, or the id of a run, or the name of a chain");
   const head = flags.head === undefined ? undefined : readHead(flags.head);
   try {
-    const isRun = flags.store !== undefined || !isFile(file);
+    const isKept = flags.store !== undefined || !isFile(file);
     const seen: Terminal = flags.quiet ? { ...terminal, aside: null } : terminal;
-    const result = isRun ? await verifyRun(file, head, flags, seen) : await verifyFile(file, head, seen);
+    const result = isKept ? await verifyKept(file, head, flags, seen) : await verifyFile(file, head, seen);
     const style = styleFor(wantsColour(env, isTerminal));
-    const said = flags.quiet ? "" : text(file, result, isRun || head !== undefined, style);
+    const said = flags.quiet ? "" : text(file, result, isKept || head !== undefined, style);
     return finish(result.ok ? 0 : 1, flags.json ? `${JSON.stringify(result)}\n` : said);
   } catch (error) {
     if (signal.aborted) return 130;
@@ -73,17 +76,17 @@ function isFile(word: string): boolean {
   return word === "-" || /[\\/]|\.jsonl?$/i.test(word) || existsSync(word);
 }
 
-async function verifyRun(
+async function verifyKept(
   word: string,
   head: Head | undefined,
   flags: Given,
   terminal: Terminal,
 ): Promise<Verification> {
   await using place = await openPlace(flags, terminal);
-  const { budget } = await findRun(place.store, word);
-  const known = head ?? (await place.store.head(budget)) ?? undefined;
+  const chain = await findChain(place.store, word);
+  const known = head ?? (await place.store.head(chain)) ?? undefined;
   using bar = new ProgressBar(terminal.aside);
-  const lines = verifying(place.store.chain(budget), known?.seq ?? 0, bar, terminal.signal);
+  const lines = verifying(place.store.chain(chain), known?.seq ?? 0, bar, terminal.signal);
   return await verifyChain(lines, { hash: sha256Hex, head: known });
 }
 

@@ -9,6 +9,7 @@ import { equip } from "../runs/equipment.js";
 import { COMMON_HELP, countOf, EQUIPMENT, EQUIPMENT_HELP, textOf } from "../runs/flags.js";
 import { configOf, isKept, makePlace } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
+import { DRAIN_MS } from "./listening.js";
 
 const MOST = 1000;
 const LOOK_MS = 200;
@@ -20,8 +21,9 @@ const COMMAND: RunsCommand = {
 
 Drives runs that wait, and those whose worker is gone, until it is stopped.
 Any number of workers on any number of machines may do so on one store: each run
-has one at a time. Stopped with Ctrl-C or SIGTERM it lets go of its runs, which
-others then take up where they are, when its claims have run out.
+has one at a time. Stopped with Ctrl-C or SIGTERM it gives the calls that its
+runs are making ${DRAIN_MS / 1000} seconds, and lets go of the runs, which others then take up
+where they are.
 
 Programs in the sandbox come from the store. What is trusted code has to be
 given here, and so have tools and the model; a run that needs more than this
@@ -64,13 +66,12 @@ async function work({ flags, terminal, style }: Chore): Promise<Done> {
   if (!isKept(flags, config, terminal)) {
     throw new UsageError("a memory: store ends with this process, so no run can be in it; name another with --store");
   }
-  await using equipment = await equip(flags, terminal.env);
+  await using equipment = await equip(flags, { env: terminal.env, config });
   await using place = await makePlace(flags, config);
   const told = new Telling(terminal, style, { json: flags.json === true, quiet: flags.quiet === true });
-  const bursar = bursarAt(place, equipment, terminal, { claim_ms, changed: (run) => told.changed(run) });
+  const bursar = await bursarAt(place, equipment, terminal, { claim_ms, changed: (run) => told.changed(run) });
   using sweeper = new Sweeper({ store: place.store });
   sweeper.start();
-  // Disposed of, it lets go of its runs, also when the signal has come in the middle of them.
   await using worker = new Worker({ bursar, most, failed: (error, run) => told.failed(error, run) });
   if (flags.once === true) await untilNothingIsLeft(worker, terminal.signal);
   else {
@@ -78,6 +79,8 @@ async function work({ flags, terminal, style }: Chore): Promise<Done> {
     worker.start();
     await untilStopped(terminal.signal);
   }
+  if (worker.runs.length > 0) told.say("takes no more runs, and waits for the calls that are being made");
+  await worker.close({ within_ms: DRAIN_MS });
   return { report: null, text: "" };
 }
 

@@ -101,7 +101,7 @@ async function drive(started: RunRecord, bursar: Bursar, scene: RunScene): Promi
   await show.tell(headline(1));
   const following = show.follow(store, started);
   const run = await driveOn(started.id, {
-    ...{ bursar, by, signal, decide, waits: false, note: show.note, stood: () => {} },
+    ...{ bursar, by, signal, decide, waits: false, note: show.note, stood: () => {}, waiting: () => {} },
     start: () => following.start(),
     rest: () => following.rest(),
   });

@@ -209,9 +209,23 @@ export class CodeSessions implements AsyncDisposable {
       ...{ language, files, packages, autoPath: packages.length > 0, autoPersistGlobals: auto_persist_globals },
       ...{ fuelBudget: fuel_budget, timeout: timeout_ms, memoryLimit: memory_limit_mib * MIB },
     });
+    await started(handle);
     return {
       ...{ id: old?.id ?? handle.id, language, fuel_budget, timeout_ms, memory_limit_mib, packages },
       ...{ auto_persist_globals, created: old?.created ?? Date.now(), handle },
     };
+  }
+}
+
+/**
+ * Has the interpreter started, which takes seconds where nothing is kept of it yet. Nothing is executed meanwhile, so it must not
+ * happen while the clock of a budget runs. Whoever looks at the files of a guest has it made first.
+ */
+async function started(handle: SandboxSession): Promise<void> {
+  try {
+    await handle.listFiles();
+  } catch (error) {
+    await handle.destroy().catch(() => {});
+    throw error;
   }
 }

@@ -3,6 +3,7 @@ import type { ElicitRequestFormParams, ElicitResult } from "@modelcontextprotoco
 import type { ApprovalRequest, BudgetAmounts, Store } from "bursar";
 import { type PredictionView, predictionIn } from "bursar/views";
 import { Progress } from "./progress.js";
+import { holding } from "./requests.js";
 import type { Extra } from "./said.js";
 
 /** What the person in front of the client has answered. */
@@ -69,13 +70,13 @@ function formFor(request: ApprovalRequest, store: Store): ElicitRequestFormParam
 }
 
 function questionAbout(request: ApprovalRequest): string {
-  const { kind, run, budget, exhausted_dimension, consumed, limits, action } = request;
+  const { kind, run, budget, exhausted_dimension, consumed, held, limits, action } = request;
   const who = run === null ? `Budget ${budget}` : `Run ${run}`;
   const prediction = predictionIn(request);
   if (prediction !== null) return `${who} has not begun: ${unfitText(prediction)}. May it, with more?`;
   if (kind !== "budget_extension") return `${who} wants: ${JSON.stringify(action).slice(0, 500)}. May it?`;
   const id = exhausted_dimension ?? "";
-  const stands = `${String(consumed[id] ?? 0)} of ${String(limits[id] ?? "?")} ${id} used`;
+  const stands = `${String(consumed[id] ?? 0)} of ${String(limits[id] ?? "?")} ${id} used${holding(held, id)}`;
   const why = typeof action.reason === "string" ? ` It says: ${JSON.stringify(action.reason.slice(0, 300))}` : "";
   return `${who} has not enough ${id} (${stands}). Add to its budget?${why}`;
 }

@@ -23,13 +23,15 @@ export interface Executed {
 
 /** With less than this an interpreter comes to nothing. */
 const LEAST_FUEL = 1_000_000;
+/** The most that one execution may write. */
+const STORAGE_BYTES = 50 * 1024 * 1024;
 /** How much later than its timeout an execution may be settled. */
 const GRACE_MS = 60_000;
 /** A word that comes before the guest has begun is not heard, so it is said again. */
 const CANCEL_MS = 200;
 
 /**
- * Executes code in a session, paid for by the budget: fuel is reserved first, and what was not burnt is given back. Whoever waits
+ * Executes code in a session, paid for by the budget: fuel, and what it may write, are reserved first, and what was not used is given back. Whoever waits
  * for others in that session reserves nothing yet, and is not charged when he gives up.
  */
 export function execute(workplace: Workplace, { id }: CodeSession, wish: CodeWish): Promise<Executed> {
@@ -42,12 +44,14 @@ async function executeNow(workplace: Workplace, session: CodeSession, wish: Code
   wish.signal.throwIfAborted();
   const gated = await workplace.pay<SandboxResult | NotBegun>(
     {
-      ...{ capability_id: `sandbox:${session.language}`, kind: "code", asked: { fuel: wish.fuel } },
-      ...{ least: { fuel: Math.min(wish.fuel, LEAST_FUEL) }, expires_ms: timeout + GRACE_MS },
+      ...{ capability_id: `sandbox:${session.language}`, kind: "code", expires_ms: timeout + GRACE_MS },
+      asked: { fuel: wish.fuel, storage_write_bytes: STORAGE_BYTES },
+      least: { fuel: Math.min(wish.fuel, LEAST_FUEL), storage_write_bytes: 0 },
     },
     async (signal, granted) => {
       const fuelBudget = granted.fuel ?? wish.fuel;
-      const ended = await runToEnd(session.handle, { ...wish, timeout, fuelBudget }, signal);
+      const storageLimit = granted.storage_write_bytes ?? STORAGE_BYTES;
+      const ended = await runToEnd(session.handle, { ...wish, timeout, fuelBudget, storageLimit }, signal);
       if (ended.kind === "not_begun") return { value: ended, usage: { fuel: 0, storage_write_bytes: 0 } };
       const { result, usage } = ended;
       const { fuel, memory_bytes: memory_peak_bytes, bytes_written: storage_write_bytes } = usage;
@@ -96,13 +100,14 @@ function isRefusal(error: unknown): error is Error {
 
 async function runToEnd(
   handle: SandboxSession,
-  wish: CodeWish & { readonly timeout: number; readonly fuelBudget: number },
+  wish: CodeWish & Required<Pick<ExecuteOptions, "timeout" | "fuelBudget" | "storageLimit">>,
   limit: AbortSignal,
 ): Promise<Ended | NotBegun> {
-  const { code, stdin, args = [], timeout, fuelBudget, onOutput } = wish;
+  const { code, stdin, args = [], timeout, fuelBudget, storageLimit, onOutput } = wish;
   if (wish.signal.aborted) return { kind: "not_begun", error: wish.signal.reason };
   using _ = cancelling(handle, [wish.signal, limit]);
-  const settings = { fuelBudget, timeout, argv: ["program", ...args], ...(stdin !== undefined && { stdin }) };
+  const argv = ["program", ...args];
+  const settings = { fuelBudget, timeout, storageLimit, argv, ...(stdin !== undefined && { stdin }) };
   const first = await handle.begin(code, settings, onOutput).catch((error: unknown): NotBegun => {
     if (isRefusal(error)) return { kind: "not_begun", error };
     throw error;

@@ -15,6 +15,7 @@ export const REQUEST = z.object({
   checkpoint_id: z.string().nullable(),
   exhausted_dimension: z.string().nullable(),
   consumed: z.record(z.string(), z.unknown()),
+  held: z.record(z.string(), z.unknown()).describe("Reserved in that budget when it was asked: neither used nor free."),
   limits: z.record(z.string(), z.unknown()),
   suggested_extension: z.record(z.string(), z.unknown()),
   prediction: z
@@ -29,11 +30,11 @@ export const REQUEST = z.object({
 export type RequestView = z.output<typeof REQUEST>;
 
 export function requestView(request: ApprovalRequest | ApprovalView, settings: McpSettings): RequestView {
-  const { id, status, kind, run, budget, checkpoint_id, exhausted_dimension, consumed, limits } = request;
+  const { id, status, kind, run, budget, checkpoint_id, exhausted_dimension, consumed, held, limits } = request;
   const prediction = predictionIn(request);
   return {
     ...{ approval_id: id, status, kind, run_id: run, budget_id: budget, checkpoint_id, exhausted_dimension },
-    ...{ consumed, limits, suggested_extension: request.suggested_extension, expires: request.expires },
+    ...{ consumed, held, limits, suggested_extension: request.suggested_extension, expires: request.expires },
     prediction: prediction === null ? null : { ...prediction },
     approval_url: settings.approvalUrl?.(id) ?? null,
     command: settings.commandLine?.("approve", id) ?? `bursar approve ${id}`,
@@ -45,7 +46,10 @@ export function requestText(
   { approval_id, exhausted_dimension, kind, approval_url, command, ...rest }: RequestView,
   { principal }: Peer,
 ): string {
-  const asked = exhausted_dimension === null ? kind : `${exhausted_dimension} is exhausted`;
+  const asked =
+    exhausted_dimension === null
+      ? kind
+      : `${exhausted_dimension} is exhausted${holding(rest.held, exhausted_dimension)}`;
   const what = rest.prediction === null ? asked : "the run is expected not to fit, and asks to begin all the same";
   const suggested = Object.entries(rest.suggested_extension).map(([id, amount]) => `${id} +${String(amount)}`);
   const more = suggested.length === 0 ? "" : ` Suggested: ${suggested.join(", ")}.`;
@@ -54,6 +58,12 @@ export function requestText(
     ? "Answer it with budget_approve or budget_deny once the user has decided; or a person answers it"
     : "Only a person can answer it:";
   return `Request ${approval_id}: ${what}.${more} ${how}${where} with \`${command}\`.`;
+}
+
+/** What of a dimension is held for calls under way, when something is. */
+export function holding(held: Readonly<Record<string, unknown>>, dimension: string): string {
+  const amount = held[dimension];
+  return amount === undefined ? "" : `, ${String(amount)} held for calls under way`;
 }
 
 /** How a run stands, as tools answer it. */
@@ -79,6 +89,10 @@ export const RUN = z.looseObject({
   result: z.unknown().optional(),
   failure: z.unknown().optional(),
   checkpoint_id: z.string().optional(),
+  cancel: z
+    .object({ by: z.string(), reason: z.string().nullable() })
+    .nullable()
+    .describe("Who wants it to end, once somebody does; it ends where it is driven."),
   requests: z.array(REQUEST).describe("What it waits for; empty unless it is paused."),
 });
 
@@ -94,11 +108,12 @@ export async function runAnswer(
   const { stdout, stderr } = result.output;
   const output = { stdout: stdout.slice(-LONGEST_OUTPUT), stderr: stderr.slice(-LONGEST_OUTPUT) };
   const view = await runView(store, result.run_id);
-  const { held = {}, expected = [], outlook = null, saved_usd = 0 } = view ?? {};
+  const { held = {}, expected = [], outlook = null, saved_usd = 0, cancel = null } = view ?? {};
   const ahead = outlook === null ? "" : ` Its outlook: ${outlook}.`;
+  const ending = cancel === null || result.status !== "running" ? "" : ` It was told to end by ${cancel.by}.`;
   return {
-    structured: { ...result, ...{ output, held, expected, outlook, saved_usd, requests } },
-    text: `${runText(result, requests, peer)}${ahead}${executionText(result.execution)}`,
+    structured: { ...result, ...{ output, held, expected, outlook, saved_usd, cancel, requests } },
+    text: `${runText(result, requests, peer)}${ending}${ahead}${executionText(result.execution)}`,
   };
 }
 

@@ -19,13 +19,19 @@ import type { Workplace } from "./workplace.js";
 
 const WAIT_MS = 20_000;
 const LONGEST_WAIT_MS = 60_000;
+/** A run that another process drives hears of it within moments; how long its end takes is up to its program. */
+const CANCEL_MS = 10_000;
 const MEMORY_BYTES = 268_435_456;
 const LONGEST_INPUT = 1_048_576;
 
 export const RUN_ID = z.string().min(1).max(300).describe("The run's id, as run_start gave it.");
-export const WAIT = wholeUpTo(LONGEST_WAIT_MS, 0)
-  .optional()
-  .describe(`How long to wait until it stands still or has ended: ${WAIT_MS} unless it says otherwise.`);
+export const WAIT = waiting("it stands still or has ended", WAIT_MS);
+
+function waiting(until: string, usual: number): z.ZodOptional<z.ZodNumber> {
+  return wholeUpTo(LONGEST_WAIT_MS, 0)
+    .optional()
+    .describe(`How long to wait until ${until}: ${usual} unless it says otherwise.`);
+}
 
 /** What is said of a run that is wanted. */
 export const WISH = {
@@ -72,15 +78,18 @@ export function offerRuns(offer: Offer, driving: Driving, workplace: Workplace):
   offer("run_cancel", {
     title: "Cancel a run",
     description:
-      "Ends a run, and those below it, wherever they stand. What was used stays used. " +
+      "Ends a run, and those below it, wherever they stand. What was used stays used. Another process that drives it is told, " +
+      "and ends it there; while it has not, the answer's status is running and its cancel says who wants its end. " +
       (isDeciding(peer.principal) ? "" : "You may cancel runs that you have started."),
-    input: z.strictObject({ run_id: RUN_ID, reason: z.string().max(1000).optional() }),
+    input: z.strictObject({
+      ...{ run_id: RUN_ID, reason: z.string().max(1000).optional(), wait_ms: waiting("it has ended", CANCEL_MS) },
+    }),
     output: RUN,
     annotations: { destructiveHint: true, idempotentHint: true },
-    run: async ({ run_id, reason = null }, extra) => {
+    run: async ({ run_id, reason = null, wait_ms = CANCEL_MS }, extra) => {
       const run = await findRun(driving, run_id);
       const work = settings.bursar.cancel(run_id, cancelling(peer.principal, run), reason);
-      return runAnswer(await waitFor(driving, run_id, work, extra, WAIT_MS), driving);
+      return runAnswer(await waitFor(driving, run_id, work, extra, wait_ms), driving);
     },
   });
 }

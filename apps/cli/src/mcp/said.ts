@@ -8,6 +8,7 @@ import type {
 } from "@modelcontextprotocol/sdk/types.js";
 import { BursarError } from "bursar";
 import type { z } from "zod";
+import { isSandboxFault } from "../sandbox-fault.js";
 
 /** What a tool answers: for programs, and for a model to read. */
 export interface Said {
@@ -68,13 +69,8 @@ export function offering(server: McpServer, onError: (error: unknown) => void): 
 /** What a client is told of a failure. */
 function explained(error: unknown, onError: (error: unknown) => void): string {
   if (error instanceof ToolError) return `${error.message}\nWhat to do: ${error.hint}`;
-  if (error instanceof BursarError || isInputFault(error)) return error.message;
+  if (error instanceof BursarError || isSandboxFault(error)) return error.message;
   if (error instanceof Error && error.name === "AbortError") return "It was cancelled, and nothing more is done.";
   onError(error);
   return "Something failed inside of Bursar, and was told to its operator.\nWhat to do: try once more; if it fails again, tell the user.";
-}
-
-/** The sandbox and its packages are a package of their own, with errors of their own. */
-function isInputFault(error: unknown): error is Error {
-  return error instanceof Error && (error.name === "SandboxInputError" || error.name === "PackageError");
 }

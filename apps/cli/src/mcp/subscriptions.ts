@@ -6,6 +6,7 @@ import {
   UnsubscribeRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { Store } from "bursar";
+import { budgetChain } from "bursar/views";
 import { type Place, placeOf } from "./resources.js";
 
 const MOST = 100;
@@ -98,9 +99,9 @@ export class Subscriptions implements Disposable {
 
   /** Differs whenever the resource does: everything that happens to a run or a budget is a link of its chain. */
   private async mark({ kind, id }: Place): Promise<string> {
-    const run = kind === "budget" ? null : await this.store.document("run", id);
-    const budget = run?.budget ?? id;
-    const head = await this.store.head(budget);
+    const run = kind === "run" || kind === "chain" ? await this.store.document("run", id) : null;
+    const chain = kind === "budget_chain" ? await budgetChain(this.store, id) : (run?.budget ?? id);
+    const head = chain === null ? null : await this.store.head(chain);
     const standing = kind === "budget" ? await this.store.budget(id) : null;
     return JSON.stringify([run?.version ?? null, head, standing?.used ?? null]);
   }

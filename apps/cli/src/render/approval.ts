@@ -24,7 +24,7 @@ export function approvalText(request: ApprovalRequest, now: number, style: Style
 }
 
 function fields(request: ApprovalRequest, now: number): readonly (readonly [string, string])[] {
-  const { id, run, exhausted_dimension: dimension, consumed, limits, suggested_extension, decision } = request;
+  const { id, run, exhausted_dimension: dimension, consumed, held, limits, suggested_extension, decision } = request;
   const about: (readonly [string, string])[] = [
     ["id", harmless(id)],
     ...(run === null ? [] : [["run", harmless(run)] as const]),
@@ -35,6 +35,7 @@ function fields(request: ApprovalRequest, now: number): readonly (readonly [stri
     const others = Object.keys(limits).filter((each) => each !== dimension && consumed[each]);
     const besides = others.map((each) => runShare(each, consumed[each], limits[each]));
     if (besides.length > 0) about.push(["besides", besides.join(", ")]);
+    if (Object.keys(held).length > 0) about.push(["held", `${runFigures(held)}, for calls under way`]);
     about.push(["suggested", `+ ${runFigures(suggested_extension)}`]);
   }
   const prediction = predictionIn(request);

@@ -35,14 +35,16 @@ const HOW: Readonly<Record<string, string>> = {
   embeddings: ": sent together with others",
 };
 
-function estimated({ dimensions, fits, preflight }: JsonObject): string {
+function estimated({ run_id, parent, program, dimensions, fits, preflight }: JsonObject): string {
   const parts = Object.entries(objectOf(dimensions)).map(([id, value]) => {
     const { median, upper } = objectOf(value);
     return `${harmless(id)} about ${rough(id, median)}, up to ${rough(id, upper)}`;
   });
-  if (parts.length === 0) return "nobody knows what it will take";
+  // One that shares the budget of the run above it is told of in that run's chain.
+  const whose = typeof parent === "string" ? `run ${short(run_id)} (${short(program)}): ` : "";
+  if (parts.length === 0) return `${whose}nobody knows what it will take`;
   const unfit = fits === false ? `, which does not fit (${short(preflight)})` : "";
-  return `expected${unfit}: ${parts.join("; ")}`;
+  return `${whose}expected${unfit}: ${parts.join("; ")}`;
 }
 
 function bare(id: string, value: Json | undefined): string {

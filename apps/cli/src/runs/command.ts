@@ -1,4 +1,4 @@
-import { BursarError } from "bursar";
+import { BursarError, RunError } from "bursar";
 import { CommandError, readArguments, UsageError } from "../args.js";
 import { Patience } from "../render/patience.js";
 import { type Style, styleFor, wantsColour } from "../render/style.js";
@@ -52,11 +52,20 @@ export async function runsCommand(command: RunsCommand, args: readonly string[],
     return finish(done.code ?? EXIT.done, saidOf(done, flags as Given));
   } catch (error) {
     if (signal.aborted) return EXIT.interrupted;
-    if (!flags.json || !(error instanceof BursarError || error instanceof CommandError)) throw error;
-    const code = error instanceof BursarError ? error.code : "failed";
-    const report = { ok: false, error: { code, message: error.message } };
-    return finish(code === "store_url" ? 2 : EXIT.failed, `${JSON.stringify(report)}\n`);
+    if (!(error instanceof BursarError || error instanceof CommandError)) throw error;
+    return failed(error, flags as Given, finish);
   }
+}
+
+/** A budget that lets nothing begin is a limit like any other. */
+function failed(error: BursarError | CommandError, { json }: Given, finish: Terminal["finish"]): number {
+  const code = error instanceof BursarError ? error.code : "failed";
+  const isExhausted = error instanceof RunError && code === "exhausted";
+  const exit = isExhausted ? EXIT.stopped : code === "store_url" ? 2 : EXIT.failed;
+  if (json === true) return finish(exit, `${JSON.stringify({ ok: false, error: { code, message: error.message } })}\n`);
+  if (!isExhausted) throw error;
+  process.stderr.write(`bursar: ${error.message}\n`);
+  return finish(exit, "");
 }
 
 /** What a command says at its end, to whom it says it. */

@@ -8,8 +8,9 @@ import {
   type RunRecord,
 } from "bursar";
 import { type Configuration, effectiveBudget } from "bursar/config";
-import { tieredModel } from "bursar/models";
+import { keepSites, tieredModel } from "bursar/models";
 import { positionsFor } from "bursar/views";
+import { counted } from "../render/quantities.js";
 import { runBars, worthwhile } from "../render/run-bars.js";
 import { printable, type Style, styleFor, wantsColour } from "../render/style.js";
 import type { Terminal } from "../terminal.js";
@@ -26,17 +27,19 @@ import { Watching } from "./watching.js";
 const MOST_YES = 20;
 
 /** Opens what drives runs in this process. */
-export function bursarAt(
+export async function bursarAt(
   place: Place,
   equipment: Equipment,
   terminal: Terminal,
   more: Pick<BursarOptions, "claim_ms" | "changed" | "foresight"> = {},
-): Bursar {
+): Promise<Bursar> {
   const { store, config } = place;
   const { programs, tools, model, sandbox } = equipment;
   const webhook = webhookOf(config, terminal);
   const { tiers } = config.foresight;
-  const batches = batchesOf(place, terminal);
+  const batches = await batchesOf(place, equipment, terminal);
+  // What model calls have taught is written down now and then, and at last.
+  place.beforeClosing(() => keepSites(store));
   return openBursar({
     ...{ store, programs, tools, revive: reviver(equipment), governance: governanceOf(config) },
     ...{ foresight: foresightOf({}, place, equipment), ...more },
@@ -74,12 +77,18 @@ export function companyFor(
   const { store } = bursar;
   const watching = isQuiet ? null : new Watching({ store, run, style, write, screen, from });
   const output = new Output(run, terminal, from === 0);
+  const note = (text: string) => (flags.json === true ? undefined : write(`bursar: ${text}\n`));
   return {
     ...{ bursar, by, signal: terminal.signal, waits: flags.watch === true },
     start: () => watching?.start(),
     rest: async () => watching?.rest(),
     stood: (stopped) => (flags.json === true ? undefined : output.show(stopped)),
-    note: (text) => (flags.json === true ? undefined : write(`bursar: ${text}\n`)),
+    note,
+    waiting: (calls) => {
+      if (flags.quiet === true) return;
+      if (flags.json === true) write(`${JSON.stringify({ event: "waiting_for_batch", run_id: run.id, calls })}\n`);
+      else note(`waits for ${counted(calls, "call")} in a batch; Ctrl-C leaves that to a worker`);
+    },
     decide: decider(flags, terminal, style, write),
   };
 }

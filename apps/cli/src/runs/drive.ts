@@ -23,6 +23,8 @@ export interface Company {
   readonly stood: (run: RunRecord) => void;
   /** Says what is worth knowing. */
   readonly note: (text: string) => void;
+  /** Told that it is waited for so many calls in a batch, which may take a day. */
+  readonly waiting: (calls: number) => void;
   /** Who decides over requests; null when nobody is there. */
   readonly decide: ((request: ApprovalRequest) => Promise<Choice>) | null;
   /** Whether to wait for somebody elsewhere when nobody decides here. */
@@ -39,8 +41,9 @@ export async function driveOn(id: string, company: Company): Promise<RunRecord> 
   for (let pauses = 0; run.status === "paused" && pauses < MOST_PAUSES; pauses++) {
     const [request] = await pendingRequests(company.bursar.store, run.id);
     if (request === undefined) {
-      if (!waitsForBatches(run)) return run;
-      await untilCollected(run, company);
+      const waiting = await waitingIn(run, company.bursar);
+      if (waiting.length === 0) return run;
+      await untilCollected(run, waiting, company);
       run = await driven(id, company);
       continue;
     }
@@ -102,21 +105,25 @@ function isMendable(error: unknown): error is BursarError {
   );
 }
 
-/** Whether nothing but the answers of calls that can wait keeps a run from going on. */
-function waitsForBatches({ pause }: RunRecord): boolean {
-  return pause !== null && (pause.batches ?? []).length > 0;
+/** Which runs, of this one and those below it, stand still because calls that can wait are not answered yet. */
+async function waitingIn(run: RunRecord, bursar: Bursar): Promise<readonly RunRecord[]> {
+  if (run.status !== "paused" || run.pause === null) return [];
+  const { batches = [], children } = run.pause;
+  const below = await Promise.all(children.map(async (id) => waitingIn(await bursar.find(id), bursar)));
+  return [...(batches.length > 0 ? [run] : []), ...below.flat()];
 }
 
-/** Sends and fetches what waits, until the run can go on. Whoever has enough leaves it to a worker. */
-async function untilCollected(run: RunRecord, company: Company): Promise<void> {
-  const { bursar, signal, note } = company;
-  const { length } = run.pause?.batches ?? [];
-  note(`waits for ${length} ${length === 1 ? "call" : "calls"} in a batch; Ctrl-C leaves that to a worker`);
+/** Sends and fetches what waits, until the run can go on, or one below it. Whoever has enough leaves it to a worker. */
+async function untilCollected(run: RunRecord, waiting: readonly RunRecord[], company: Company): Promise<void> {
+  const { bursar, signal } = company;
+  company.waiting(waiting.reduce((sum, { pause }) => sum + (pause?.batches ?? []).length, 0));
+  const ids = [run, ...waiting].map(({ id }) => id);
   for (;;) {
     // What is under way is broken off by the signal, and left to others before this process ends.
     await bursar.collect(signal);
     signal.throwIfAborted();
-    if ((await bursar.find(run.id)).status !== "paused") return;
+    const now = await Promise.all(ids.map((id) => bursar.find(id)));
+    if (now.some(({ status }) => status !== "paused")) return;
     await unlessAborted(new Promise((resolve) => setTimeout(resolve, LOOK_MS)), signal);
   }
 }

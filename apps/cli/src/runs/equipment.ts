@@ -1,9 +1,12 @@
 import { resolve } from "node:path";
 import { type GuestSource, guestProgram, type Model, type Program, type ProgramRef, RunError, type Tool } from "bursar";
+import type { Configuration } from "bursar/config";
+import type { ModelPrices } from "bursar/models";
 import { CommandError } from "../args.js";
+import type { Terminal } from "../terminal.js";
 import { type EQUIPMENT, type Given, listOf } from "./flags.js";
 import { LazySandbox } from "./lazy-sandbox.js";
-import { modelFlags, modelOf } from "./model.js";
+import { modelFlags, modelOf, pricesOf } from "./model.js";
 import { loadModule } from "./module-file.js";
 import { bareSource, checkNeeds, digestWith, howToGive, type Needs, needsOf } from "./needs.js";
 import { planProgram } from "./plan-program.js";
@@ -17,15 +20,22 @@ export interface Equipment extends AsyncDisposable {
   readonly programs: readonly Program[];
   readonly tools: readonly Tool[];
   readonly model: Model | null;
+  /** What models cost, as far as it is stated beside the table of prices; null for nothing. */
+  readonly prices: ModelPrices | null;
   readonly sandbox: LazySandbox;
   /** The flags that another process needs to be equipped alike. */
   readonly flags: readonly string[];
 }
 
+/** What there is without any flag. */
+interface Surroundings extends Pick<Terminal, "env"> {
+  readonly config: Configuration;
+}
+
 /** Loads what the flags name, and what a file that is run brings along by itself. */
 export async function equip(
   flags: Given,
-  env: Readonly<Record<string, string | undefined>>,
+  { env, config }: Surroundings,
   own: Partial<Pick<Equipment, "programs" | "tools" | "flags">> = {},
   sandbox: LazySandbox = new LazySandbox(env),
 ): Promise<Equipment> {
@@ -43,8 +53,10 @@ export async function equip(
   }
   refuseTwins(programs, "program");
   refuseTwins(tools, "tool");
+  const batched = config.foresight.batches?.model ?? null;
+  const model = modelOf(flags, env, batched);
   return {
-    ...{ programs, tools, model: modelOf(flags, env), sandbox },
+    ...{ programs, tools, model, prices: pricesOf(flags, env, batched), sandbox },
     flags: [...(own.flags ?? []), ...fileFlags(flags, "module"), ...fileFlags(flags, "program"), ...modelFlags(flags)],
     [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
   };

@@ -20,7 +20,8 @@ export async function findRun(store: Store, word: string): Promise<RunRecord> {
   throw new CommandError(`there is no run ${shownWord(word)}; \`bursar runs\` lists them`);
 }
 
-async function runBy(store: Store, word: string): Promise<RunRecord | null> {
+/** The same, or null. */
+export async function runBy(store: Store, word: string): Promise<RunRecord | null> {
   checkWord(word);
   const exact = await store.document("run", word);
   if (exact !== null) return readRun(exact);
@@ -71,7 +72,8 @@ async function requestsBeginning(store: Store, word: string): Promise<readonly A
   return found;
 }
 
-function only<Found extends { readonly id: string }>(
+/** The one that was found, or null; more than one are one too many. */
+export function only<Found extends { readonly id: string }>(
   found: readonly Found[],
   what: string,
   word: string,
@@ -91,7 +93,7 @@ function checkWord(word: string): void {
 }
 
 /** What comes from outside is shown without what a terminal would obey. */
-function shownWord(word: string): string {
+export function shownWord(word: string): string {
   return shown(word)
     .slice(0, 80)
     .replace(/\p{Cc}/gu, "�");

@@ -46,7 +46,10 @@ export const EQUIPMENT_HELP = `  --module <file>    TypeScript or JavaScript wit
   --model <name>     the model of requests that name none; else BURSAR_MODEL
   --price <in,out>   what a million tokens cost in USD, in and out, such as
                      0.15,0.60; else BURSAR_MODEL_PRICE, else as the table of
-                     prices says: models that are not in it are not called
+                     prices says: models that are not in it are not called.
+                     It counts in batches too, before what they cost less.
+                     Without --model-url it is that of the model which the
+                     configuration sends batches to
   --max-tokens <n>   the longest answer, where a request does not say
   --module and --program may be given again.`;
 

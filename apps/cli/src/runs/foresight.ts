@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import type { Batches, BursarOptions, PreflightPolicy } from "bursar";
 import type { Configuration, ReuseSection } from "bursar/config";
 import type { GatewayOptions } from "bursar/gateway";
-import { modelPredictor, openBatches, type ReuseOptions } from "bursar/models";
+import { modelPredictor, openBatches, openPrices, type ReuseOptions } from "bursar/models";
 import { CommandError, UsageError, unknown } from "../args.js";
 import type { Terminal } from "../terminal.js";
 import type { Equipment } from "./equipment.js";
@@ -34,16 +34,21 @@ export function foresightOf(
   { config, store }: Place,
   { model }: Pick<Equipment, "model">,
 ): NonNullable<BursarOptions["foresight"]> {
-  const { enabled, preflight, predict } = config.foresight;
+  const { enabled, preflight, predict, reservations } = config.foresight;
   if (!enabled || textOf(flags, "preflight") === "off") return false;
-  if (predict === null || model === null || flags["no-predict"] === true) return { preflight };
+  if (predict === null || model === null || flags["no-predict"] === true) return { preflight, reservations };
   const { model: name, cost_usd } = predict;
   const budget = { limits: { cost_usd, steps: 20 } };
-  return { preflight, predictor: modelPredictor({ model, store, budget, request: { model: name } }) };
+  const predictor = modelPredictor({ model, store, budget, request: { model: name } });
+  return { preflight, reservations, predictor };
 }
 
 /** What takes calls that can wait, if the configuration names a provider for them. */
-export function batchesOf({ config, store }: Place, { env }: Pick<Terminal, "env">): Batches | null {
+export async function batchesOf(
+  { config, store }: Place,
+  { prices }: Pick<Equipment, "prices">,
+  { env }: Pick<Terminal, "env">,
+): Promise<Batches | null> {
   const { batches } = config.foresight;
   if (batches === null) return null;
   const { key_env, ...section } = batches;
@@ -51,7 +56,12 @@ export function batchesOf({ config, store }: Place, { env }: Pick<Terminal, "env
   if (key_env !== undefined && (apiKey === undefined || apiKey === "")) {
     throw new CommandError(`the configuration sends batches, and ${key_env} is not set; put the provider's key there`);
   }
-  return openBatches({ ...section, store, ...(apiKey !== undefined && { apiKey }) });
+  return openBatches({
+    ...{ ...section, store },
+    ...(apiKey !== undefined && { apiKey }),
+    // The model that the price is stated for need not be the one that batches go to, which the table may know.
+    ...(prices !== null && { prices: await openPrices({ prices }) }),
+  });
 }
 
 /** What the gateway does ahead, as the configuration says. */

@@ -23,10 +23,10 @@ export async function goOn(
   act: (bursar: Bursar, by: Principal) => Promise<unknown>,
 ): Promise<Done> {
   const by = principalOf(flags);
-  await using equipment = await equip(flags, terminal.env);
+  await using equipment = await equip(flags, { env: terminal.env, config: place.config });
   checkEquipped(equipment, run);
   const from = ((await place.store.head(run.budget))?.seq ?? -1) + 1;
-  await using bursar = bursarAt(place, equipment, terminal);
+  await using bursar = await bursarAt(place, equipment, terminal);
   const company = companyFor(run, bursar, by, { flags, terminal, from });
   const held_ms = await heldFor(place.store, run.id);
   if (held_ms > 0 && flags.quiet !== true) {

@@ -1,20 +1,24 @@
 import { InputError, type Model } from "bursar";
-import { chatModel } from "bursar/models";
+import { chatModel, type ModelPrices } from "bursar/models";
 import { UsageError } from "../args.js";
 import { countOf, type Given, textOf } from "./flags.js";
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 const LONGEST_ANSWER = 1_000_000;
 
-/** The model that runs may ask, from flags or from the environment; null when there is none. */
-export function modelOf(flags: Given, env: Readonly<Record<string, string | undefined>>): Model | null {
-  const url = textOf(flags, "model-url") ?? (env.BURSAR_MODEL_URL || undefined);
-  const model = textOf(flags, "model") ?? (env.BURSAR_MODEL || undefined);
-  const price = textOf(flags, "price") ?? (env.BURSAR_MODEL_PRICE || undefined);
+/**
+ * The model that runs may ask, from flags or from the environment; null when there is none. `batched` is the one that the
+ * configuration sends batches to, or null: a price may be stated for it alone.
+ */
+export function modelOf(flags: Given, env: Environment, batched: string | null): Model | null {
+  const url = urlOf(flags, env);
+  const model = nameOf(flags, env);
+  const prices = pricesOf(flags, env, batched);
   const max_tokens = countOf(flags, "max-tokens", LONGEST_ANSWER);
   if (url === undefined) {
-    const lonely = ["model", "price", "max-tokens"].find((name) => flags[name] !== undefined);
-    if (lonely === undefined) return null;
-    throw new UsageError(`--${lonely} says nothing without --model-url (or BURSAR_MODEL_URL)`);
+    refuseLonely(flags, model, pricedIn(batched));
+    return null;
   }
   if (/^[^/]*\/\/[^/]*@/.test(url)) {
     throw new UsageError("--model-url holds a login; put the key into BURSAR_MODEL_KEY, and leave it out here");
@@ -25,13 +29,53 @@ export function modelOf(flags: Given, env: Readonly<Record<string, string | unde
     return chatModel({
       ...{ url, model },
       // What nobody states is looked up; a model that is not in the table is refused when it is asked.
-      ...(price !== undefined && { prices: { [model]: readPrice(price) } }),
+      ...(prices !== null && { prices }),
       ...(max_tokens !== undefined && { max_tokens }),
       ...(apiKey !== undefined && apiKey !== "" && { apiKey }),
     });
   } catch (error) {
     throw error instanceof InputError ? new UsageError(`--model-url: ${error.message}`) : error;
   }
+}
+
+function urlOf(flags: Given, env: Environment): string | undefined {
+  return textOf(flags, "model-url") ?? (env.BURSAR_MODEL_URL || undefined);
+}
+
+function nameOf(flags: Given, env: Environment): string | undefined {
+  return textOf(flags, "model") ?? (env.BURSAR_MODEL || undefined);
+}
+
+/** A list of models has no price of its own. */
+function pricedIn(batched: string | null): string | null {
+  return batched?.startsWith("bursar/") ? null : batched;
+}
+
+/** Without an address, flags about a model say nothing, but for the price of the one that batches go to. */
+function refuseLonely(flags: Given, model: string | undefined, batched: string | null): void {
+  const about = flags.price === undefined ? ["model", "max-tokens"] : ["max-tokens"];
+  const lonely = about.find((name) => flags[name] !== undefined);
+  if (lonely !== undefined) {
+    throw new UsageError(`--${lonely} says nothing without --model-url (or BURSAR_MODEL_URL)`);
+  }
+  if (flags.price === undefined) return;
+  if (batched === null) {
+    throw new UsageError(
+      "--price says nothing without a model; add --model-url and --model, or name one in foresight.batches of the configuration",
+    );
+  }
+  if (model === undefined || model === batched) return;
+  throw new UsageError(
+    `--price is that of ${model.slice(0, 80)}, and the configuration names ${batched}; add --model ${batched}, or --model-url`,
+  );
+}
+
+/** What the model costs, where flags or the environment state it; null when the table of prices is to say it. */
+export function pricesOf(flags: Given, env: Environment, batched: string | null): ModelPrices | null {
+  const only = urlOf(flags, env) === undefined ? pricedIn(batched) : null;
+  const model = nameOf(flags, env) ?? only ?? undefined;
+  const price = textOf(flags, "price") ?? (env.BURSAR_MODEL_PRICE || undefined);
+  return model === undefined || price === undefined ? null : { [model]: readPrice(price) };
 }
 
 function readPrice(text: string): { readonly input_usd_per_mtok: number; readonly output_usd_per_mtok: number } {

@@ -9,6 +9,8 @@ import { type Given, textOf } from "./flags.js";
 export interface Place extends AsyncDisposable {
   readonly config: Configuration;
   readonly store: Store;
+  /** Does something as the last thing before the store is closed. */
+  readonly beforeClosing: (work: () => Promise<void>) => void;
 }
 
 export function configOf(flags: Given, { env }: Terminal): Configuration {
@@ -43,7 +45,15 @@ export async function makePlace(flags: Given, config: Configuration): Promise<Pl
 }
 
 function opened(config: Configuration, store: Store): Place {
-  return { config, store, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+  const last: (() => Promise<void>)[] = [];
+  const close = async () => {
+    try {
+      for (const work of last) await work();
+    } finally {
+      await store[Symbol.asyncDispose]();
+    }
+  };
+  return { config, store, beforeClosing: (work) => void last.push(work), [Symbol.asyncDispose]: close };
 }
 
 function urlOf(flags: Given, config: Configuration): string | undefined {

@@ -1,9 +1,9 @@
 import { type JsonObject, writeAmount } from "bursar";
 import { type Configuration, effectiveBudget, printOrigin } from "bursar/config";
 
-/** What a run gets that says nothing of its own, and who says so. */
-export function configView(config: Configuration): JsonObject {
-  const answer = effectiveBudget({ config, authority: "operator" });
+/** What a run gets that says nothing of its own, and who says so; one of this program, if it is named. */
+export function configView(config: Configuration, agent?: string): JsonObject {
+  const answer = effectiveBudget({ config, authority: "operator", ...(agent !== undefined && { agent }) });
   if (answer.kind === "refused") return { file: config.file, problems: answer.refusals.map(({ message }) => message) };
   const { dimensions, policy, thresholds, approval_expiry_ms } = answer.budget;
   return {

@@ -36,7 +36,7 @@ export interface Serving extends AsyncDisposable {
   readonly store: string;
   /** The run that waits for somebody, where one was wanted. */
   demo(): Promise<string | null>;
-  /** Takes no more requests, waits for those under way, and lets go of its runs. */
+  /** Takes no more requests, waits for those under way and for the calls that its runs are making, and lets go of the runs. */
   close(within_ms: number): Promise<void>;
 }
 
@@ -54,14 +54,14 @@ async function open({ flags, terminal, most, onError }: ServingOptions, endings:
   const config = configOf(flags, terminal);
   const sandbox = endings.add(new LazySandbox(terminal.env));
   const world = flags.demo === true ? endings.add(await openDemoWorld(sandbox.open)) : null;
-  const given = await equip(flags, terminal.env, {}, sandbox);
+  const given = await equip(flags, { env: terminal.env, config }, {}, sandbox);
   const equipment: Equipment =
     world === null ? given : { ...given, programs: [world.program], tools: world.tools, model: world.model };
   const store = textOf(flags, "store") ?? (world === null ? undefined : demoStore(terminal.env));
   const place = endings.add(await makePlace(store === undefined ? flags : { ...flags, store }, config));
   const feed = endings.add(new Feed({ store: place.store, failed: onError }));
   endings.add(new Sweeper({ store: place.store })).start();
-  const bursar = bursarAt({ ...place, store: feed.store }, equipment, terminal);
+  const bursar = await bursarAt({ ...place, store: feed.store }, equipment, terminal);
   const worker = endings.add(new Worker({ bursar, most: Math.max(1, most), failed: onError }));
   if (most > 0) worker.start();
   const onQueued = () => void (most > 0 && worker.look().catch(onError));
@@ -74,7 +74,7 @@ async function open({ flags, terminal, most, onError }: ServingOptions, endings:
     demo: async () => (world === null ? null : (await demoRun(bursar, world, equipment)).id),
     close: async (within_ms) => {
       // Clients of MCP keep a stream open for as long as they live, which nobody should wait for.
-      await Promise.all([server.close({ within_ms }), mcp[Symbol.asyncDispose]()]);
+      await Promise.all([server.close({ within_ms }), mcp[Symbol.asyncDispose](), worker.close({ within_ms })]);
       await endings[Symbol.asyncDispose]();
     },
     [Symbol.asyncDispose]: () => endings[Symbol.asyncDispose](),
@@ -112,7 +112,7 @@ async function listen(
     start: startingFrom(bursar, place.config, equipment),
     estimate: estimatingFrom(bursar, place.config, equipment),
     sandbox: shownSandbox(equipment.sandbox),
-    config: () => configView(place.config),
+    config: (program) => configView(place.config, program),
   };
   server = endings.add(await opened(options, flags));
   return { server, gateway, mcp };

@@ -22,8 +22,10 @@ export function dimensionLines(views: readonly DimensionView[], columns: number,
   });
 }
 
+type Share = Pick<DimensionView, "dimension" | "used" | "held" | "limit">;
+
 /** `1,200 + 300 of 5,000 tokens`: what is held for calls under way stands apart. */
-export function shareOf({ dimension, used, held, limit }: DimensionView): string {
+export function shareOf({ dimension, used, held, limit }: Share): string {
   const share = runShare(dimension, used, limit);
   if (held <= 0) return share;
   const figure = runFigure(dimension, held);

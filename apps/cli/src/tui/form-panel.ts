@@ -1,6 +1,7 @@
 import type { ApprovalView } from "bursar/views";
-import { runFigure, runShare } from "../render/run-figures.js";
+import { runFigure } from "../render/run-figures.js";
 import { clip, harmless, pad, type Style } from "../render/style.js";
+import { shareOf } from "./dimension-lines.js";
 import { REASON } from "./form.js";
 import { shownPart } from "./scroll.js";
 import type { Field, Form } from "./state.js";
@@ -54,6 +55,7 @@ function hintOf(name: string, text: string, request: ApprovalView | null, style:
   if (request === null) return "";
   const limit = Number(request.limits[name] ?? 0);
   const more = Number(text);
-  const now = runShare(name, request.consumed[name] ?? 0, limit);
+  const taken = { used: Number(request.consumed[name] ?? 0), held: Number(request.held[name] ?? 0) };
+  const now = shareOf({ dimension: name, ...taken, limit });
   return style.dim(more > 0 && Number.isFinite(more) ? `${now} → ${runFigure(name, limit + more)}` : now);
 }

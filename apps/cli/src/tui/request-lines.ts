@@ -71,12 +71,21 @@ const FULL = [100];
 
 /** How every limit stood when it was asked, what is exhausted first. */
 function consumptionLines(request: ApprovalView, columns: number, style: Style): readonly string[] {
-  const { consumed, limits, exhausted_dimension: first } = request;
+  const { consumed, held, limits, exhausted_dimension: first } = request;
   const ids = Object.keys(limits).filter((id) => typeof limits[id] === "number");
-  const sorted = [...ids.filter((id) => id === first), ...ids.filter((id) => id !== first && Number(consumed[id]) > 0)];
+  const isTouched = (id: string) => Number(consumed[id] ?? 0) > 0 || Number(held[id] ?? 0) > 0;
+  const sorted = [...ids.filter((id) => id === first), ...ids.filter((id) => id !== first && isTouched(id))];
   const views = sorted.map((dimension): DimensionView => {
-    const amounts = { used: Number(consumed[dimension] ?? 0), held: 0, limit: Number(limits[dimension]) };
-    return { dimension, ...amounts, unit: "", policy: "", thresholds: FULL, exhausted_at: null };
+    const taken = { used: Number(consumed[dimension] ?? 0), held: Number(held[dimension] ?? 0) };
+    return {
+      dimension,
+      ...taken,
+      limit: Number(limits[dimension]),
+      unit: "",
+      policy: "",
+      thresholds: FULL,
+      exhausted_at: null,
+    };
   });
   const untouched = ids.length - sorted.length;
   const rest = untouched === 0 ? [] : [style.dim(`nothing is used of ${counted(untouched, "further limit")}`)];

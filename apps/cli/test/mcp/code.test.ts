@@ -204,6 +204,25 @@ async function used(client: Parameters<typeof call>[0]): Promise<number> {
 }
 
 describe("the budget of a connection", () => {
+  test("bounds what code writes, and nothing is written beyond it", async () => {
+    await using small = await openStage({
+      sandbox: async () => sandbox,
+      limits: { storage_write_bytes: 1000, fuel: 10_000_000_000, wall_clock_ms: 60_000, steps: 50 },
+    });
+    const client = await small.connect(AGENT);
+    const code = `
+try:
+    for at in range(50):
+        with open(f'f{at}', 'wb') as file:
+            file.write(b'x' * 100)
+except OSError as error:
+    print(at, error.errno)
+`;
+    const { said } = await call(client, "execute_code", { code });
+    expect(said).toMatchObject({ success: true, stdout: "10 51\n" });
+    expect(await used(client)).toBe(1000);
+  });
+
   test("is hard: what is used up stays so when a client connects again, until somebody else extends it", async () => {
     await using small = await openStage({
       sandbox: async () => sandbox,

@@ -1,6 +1,6 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ElicitRequestSchema, type ElicitResult } from "@modelcontextprotocol/sdk/types.js";
-import { hasEnded, sha256Hex, verifyChain } from "bursar";
+import { Gate, hasEnded, readAmounts, sha256Hex, verifyChain } from "bursar";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { scenario } from "../../../../specs/scenario.js";
 import { AGENT, type Answer, call, type McpStage, OPERATOR, openStage, toolNames, VIEWER } from "./stage.js";
@@ -181,17 +181,18 @@ describe("a paused run", () => {
   });
 });
 
-describe("elicitation", () => {
-  const answering = (answer: (message: string, schema: Record<string, unknown>) => ElicitResult) => ({
-    capabilities: { elicitation: { form: {} } },
-    prepare: (client: Client) => {
-      client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
-        const { requestedSchema } = params as { requestedSchema: { properties: Record<string, unknown> } };
-        return answer(params.message, requestedSchema.properties);
-      });
-    },
-  });
+/** A client whose person answers. */
+const answering = (answer: (message: string, schema: Record<string, unknown>) => ElicitResult) => ({
+  capabilities: { elicitation: { form: {} } },
+  prepare: (client: Client) => {
+    client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
+      const { requestedSchema } = params as { requestedSchema: { properties: Record<string, unknown> } };
+      return answer(params.message, requestedSchema.properties);
+    });
+  },
+});
 
+describe("elicitation", () => {
   test("the person at an operator's client is asked right there, with amounts", async () => {
     const asked: string[] = [];
     const client = await stage.connect(
@@ -274,6 +275,29 @@ describe("elicitation", () => {
     const status = await call(client, "budget_status");
     expect(status.said).toMatchObject({ budgets: [{ owner: "connection", remaining: { fuel: 107_000_000_000 } }] });
   });
+});
+
+test("what others hold is told apart from what is used, to the model and to the person", async () => {
+  const { store } = stage.bursar;
+  using gate = new Gate({ store });
+  await gate.open("crew", { limits: { cost_usd: 2 }, scope: "shared" });
+  const asked = readAmounts({ cost_usd: 1.5 });
+  await store.apply([{ op: "reserve", budget: "crew", call: "c", kind: "model", capability_id: "model:x", asked }]);
+  const messages: string[] = [];
+  const client = await stage.connect(
+    OPERATOR,
+    answering((message) => {
+      messages.push(message);
+      return { action: "cancel" };
+    }),
+  );
+  const wish = { dimension: "cost_usd", reason: "more", budget_id: "crew" };
+  const { said, text } = await call(client, "budget_request_extension", wish);
+  expect(said).toMatchObject({ request: { consumed: { cost_usd: 0 }, held: { cost_usd: 1.5 } } });
+  expect(text).toContain("cost_usd is exhausted, 1.5 held for calls under way");
+  expect(messages).toEqual([expect.stringContaining("(0 of 2 cost_usd used, 1.5 held for calls under way)")]);
+  const { requests } = (await call(client, "approvals_list")).said as never as { requests: object[] };
+  expect(requests).toContainEqual(expect.objectContaining({ budget_id: "crew", held: { cost_usd: 1.5 } }));
 });
 
 test("an agent asks for its own runs alone", async () => {

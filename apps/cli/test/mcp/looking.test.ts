@@ -33,7 +33,10 @@ describe("resources", () => {
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
       "bursar://runs/{id}",
       "bursar://runs/{id}/chain",
+      "bursar://runs/{id}/chain{?from}",
       "bursar://budgets/{id}",
+      "bursar://budgets/{id}/chain",
+      "bursar://budgets/{id}/chain{?from}",
     ]);
     expect(JSON.parse(await textAt(client, `bursar://runs/${id}`))).toMatchObject({ id, status: "completed" });
     const chain = await textAt(client, `bursar://runs/${id}/chain`);
@@ -43,6 +46,8 @@ describe("resources", () => {
     });
     const own = uris.find((uri) => uri.startsWith("bursar://budgets/")) ?? "";
     expect(JSON.parse(await textAt(client, own))).toMatchObject({ budgets: [{ limits: { fuel: 100_000_000_000 } }] });
+    expect(uris).toContain(`${own}/chain`);
+    expect(await verifyJsonl(await textAt(client, `${own}/chain`), { hash: sha256Hex })).toMatchObject({ ok: true });
     const { completion } = await client.complete({
       ref: { type: "ref/resource", uri: "bursar://runs/{id}" },
       argument: { name: "id", value: id.slice(0, 5) },
@@ -51,8 +56,49 @@ describe("resources", () => {
     await client.close();
   });
 
+  test("the chain of a budget that is no run's is read to its end, 1000 links at a time", async () => {
+    const { bursar } = stage;
+    await bursar.openSession("crew", { steps: 5 });
+    const action = { action_type: "Noted", data: {} };
+    const links = Array.from({ length: 1200 }, () => ({ op: "record", budget: "session:crew", action }) as const);
+    await bursar.store.apply(links);
+    const client = await stage.connect(VIEWER);
+    const first = await client.readResource({ uri: "bursar://budgets/session%3Acrew/chain" });
+    const more = "bursar://budgets/session%3Acrew/chain?from=1000";
+    expect(first.contents).toMatchObject([
+      { _meta: { "bursar/next": 1000, "bursar/head": { chain: "session:crew", seq: 1200 } } },
+      { uri: more, text: `These are links 0 to 999 of 1201; read ${more} for those that follow.` },
+    ]);
+    const { contents } = await client.readResource({ uri: more });
+    expect(contents).toMatchObject([{ _meta: { "bursar/next": null } }]);
+    const lines = [first.contents[0], contents[0]].map((each) =>
+      each !== undefined && "text" in each ? each.text : "",
+    );
+    expect(await verifyJsonl(lines.join(""), { hash: sha256Hex })).toMatchObject({ ok: true, links: 1201 });
+    expect(await textAt(client, "bursar://budgets/session%3Acrew/chain?from=5000")).toBe("");
+    await client.subscribeResource({ uri: "bursar://budgets/session%3Acrew/chain" });
+    await client.close();
+  });
+
+  test("the server's own chain is not among them", async () => {
+    const grant = { kind: "limits", limits: {} } as const;
+    const opening = { id: "bursar:server", scope: "shared", grant } as const;
+    await stage.bursar.store.apply([{ op: "open", parent: null, opening }]);
+    for (const principal of [AGENT, OPERATOR]) {
+      const client = await stage.connect(principal);
+      for (const query of ["", "?from=0"]) {
+        const uri = `bursar://budgets/bursar%3Aserver/chain${query}`;
+        await expect(client.readResource({ uri })).rejects.toThrow("There is no");
+      }
+      await client.close();
+    }
+  });
+
   test.each([
     "bursar://runs/nobody",
+    "bursar://runs/nobody/chain?from=1",
+    "bursar://budgets/nobody/chain",
+    "bursar://budgets/nobody/chain?from=-1",
     "bursar://runs/%E0%A4%A",
     "bursar://runs/a/../b",
     "bursar://elsewhere/x",

@@ -6,7 +6,16 @@ import { openSandbox, type Sandbox, type SandboxOptions } from "@bursar/sandbox"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { CallToolResult, ClientCapabilities } from "@modelcontextprotocol/sdk/types.js";
-import { type Bursar, defineAgent, defineTool, guestProgram, MemoryStore, openBursar, type Principal } from "bursar";
+import {
+  type Bursar,
+  defineAgent,
+  defineTool,
+  guestProgram,
+  MemoryStore,
+  openBursar,
+  type Principal,
+  type Program,
+} from "bursar";
 import { type McpHandlerOptions, openMcpHandler } from "../../src/mcp/http-handler.js";
 
 /** Kept between runs, because preparing the interpreter takes seconds. */
@@ -44,6 +53,7 @@ const sleeper = defineAgent("sleeper", async (ctx) => {
 export interface McpStage extends AsyncDisposable {
   readonly url: string;
   readonly bursar: Bursar;
+  readonly programs: readonly Program[];
   readonly errors: readonly unknown[];
   readonly connections: () => number;
   connect(principal: Principal, options?: ConnectOptions): Promise<Client>;
@@ -83,7 +93,7 @@ export async function openStage(
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
   const clients: Client[] = [];
   return {
-    ...{ url, bursar, errors, connections: () => handler.connections },
+    ...{ url, bursar, programs, errors, connections: () => handler.connections },
     async connect({ name }, { capabilities = {}, prepare = () => {} } = {}) {
       const client = new Client({ name: "test", version: "0" }, { capabilities });
       prepare(client);

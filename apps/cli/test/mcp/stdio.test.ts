@@ -142,7 +142,7 @@ describe("the MCP Inspector", { timeout: 300_000 }, () => {
 
   test("lists prompts and resources", () => {
     expect(inspect("--method", "prompts/list")).toMatchObject({ prompts: expect.anything() });
-    expect(inspect("--method", "resources/templates/list")).toMatchObject({ resourceTemplates: { length: 3 } });
+    expect(inspect("--method", "resources/templates/list")).toMatchObject({ resourceTemplates: { length: 6 } });
   });
 });
 

@@ -54,7 +54,19 @@ export interface ConfiguredLimit {
   readonly origin: string;
 }
 
-/** May decide about requests, and cancel and extend runs. */
+/** What the configuration gives to runs; the server says more of it than is named here. */
+export interface Config {
+  readonly file?: string | null;
+  readonly limits?: readonly ConfiguredLimit[];
+}
+
+/** A program that can be started by its name. */
+export interface OfferedProgram {
+  readonly name: string;
+  readonly kind: string;
+}
+
+/** May decide about requests, and start, cancel and extend runs. */
 export function mayOperate(me: Me): boolean {
   return me.role === "operator" || me.role === "admin";
 }

@@ -2,7 +2,8 @@ import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 import { formatAmount, unitOf } from "../format/amount.js";
 import { labelOf, nounOf } from "../format/dimension.js";
-import { amountProblem } from "./amounts.js";
+import { Removable } from "../parts/removable.js";
+import { amountProblem, type Purpose } from "./amounts.js";
 
 interface AmountFieldProps {
   readonly dimension: string;
@@ -10,14 +11,17 @@ interface AmountFieldProps {
   /** What the limit is now, if there is one to be extended. */
   readonly limit: number | null;
   /** Whether it is added to a limit, or is one. */
-  readonly purpose?: "extension" | "limit";
+  readonly purpose?: Purpose;
   readonly onType: (text: string) => void;
+  /** Takes the whole field back; absent for one that stays. */
+  readonly onRemove?: () => void;
 }
 
 /** An amount to be granted, and what the limit becomes with it. */
-export function AmountField({ dimension, typed, limit, purpose = "extension", onType }: AmountFieldProps): JSX.Element {
+export function AmountField(props: AmountFieldProps): JSX.Element {
+  const { dimension, typed, limit, purpose = "extension", onType, onRemove = null } = props;
   const id = useId();
-  const problem = amountProblem(dimension, typed);
+  const problem = amountProblem(dimension, typed, purpose);
   const unit = unitOf(dimension);
   return (
     <div class="field">
@@ -25,15 +29,17 @@ export function AmountField({ dimension, typed, limit, purpose = "extension", on
         {purpose === "extension" ? `More ${nounOf(dimension)}` : `Limit of ${labelOf(dimension).toLowerCase()}`}
         {unit !== "" && <span class="note"> in {unit}</span>}
       </label>
-      <input
-        id={id}
-        inputMode="decimal"
-        autocomplete="off"
-        value={typed}
-        aria-invalid={problem !== null}
-        aria-describedby={`${id}-becomes`}
-        onInput={(event) => onType(event.currentTarget.value)}
-      />
+      <Removable dimension={dimension} onRemove={onRemove}>
+        <input
+          id={id}
+          inputMode="decimal"
+          autocomplete="off"
+          value={typed}
+          aria-invalid={problem !== null}
+          aria-describedby={`${id}-becomes`}
+          onInput={(event) => onType(event.currentTarget.value)}
+        />
+      </Removable>
       <p id={`${id}-becomes`} class={problem === null ? "note" : "fault"} aria-live="polite">
         {problem ?? (purpose === "extension" ? becomes(dimension, typed, limit) : limited(dimension, typed))}
       </p>
@@ -49,5 +55,7 @@ function becomes(dimension: string, typed: string, limit: number | null): string
 }
 
 function limited(dimension: string, typed: string): string {
-  return typed.trim() === "" ? "Not limited." : `Up to ${formatAmount(dimension, Number(typed))}.`;
+  if (typed.trim() === "") return "Not limited.";
+  const limit = Number(typed);
+  return limit === 0 ? "Nothing of it is allowed." : `Up to ${formatAmount(dimension, limit)}.`;
 }

@@ -9,27 +9,39 @@ export function typedFrom(suggested: JsonObject): Typed {
 }
 
 /** A number as one types it: no exponent, which a small amount of dollars would get. */
-function plain(value: number): string {
+export function plain(value: number): string {
   return value.toLocaleString("en-US", { useGrouping: false, maximumFractionDigits: 9 });
 }
 
-/** What is wrong with a typed amount, or null. Nothing typed means that this dimension is not extended. */
-export function amountProblem(dimension: string, typed: string): string | null {
+/** What an amount is for. To extend by nothing means nothing; a limit of nothing allows nothing. */
+export type Purpose = "extension" | "limit";
+
+/** What is wrong with a typed amount, or null. Nothing typed means that this dimension is left as it is. */
+export function amountProblem(dimension: string, typed: string, purpose: Purpose = "extension"): string | null {
   const text = typed.trim();
   if (text === "") return null;
   const value = Number(text);
   if (!Number.isFinite(value) || !/^[0-9.]+$/.test(text)) return "Write a number, such as 0.25 or 1000.";
-  if (value <= 0) return "Write a number above 0, or leave the field empty.";
+  if (value <= 0 && purpose === "extension") return "Write a number above 0, or leave the field empty.";
   if (!dimension.endsWith("_usd") && !Number.isInteger(value)) return "Write a whole number.";
   return null;
 }
 
 /** The amounts to send; null while one of them is wrong. */
 export function extensionsOf(typed: Typed): Record<string, number> | null {
-  const extensions: Record<string, number> = {};
+  return amountsOf(typed, "extension");
+}
+
+/** The same for limits. */
+export function limitsOf(typed: Typed): Record<string, number> | null {
+  return amountsOf(typed, "limit");
+}
+
+function amountsOf(typed: Typed, purpose: Purpose): Record<string, number> | null {
+  const amounts: Record<string, number> = {};
   for (const [dimension, text] of Object.entries(typed)) {
-    if (amountProblem(dimension, text) !== null) return null;
-    if (text.trim() !== "") extensions[dimension] = Number(text);
+    if (amountProblem(dimension, text, purpose) !== null) return null;
+    if (text.trim() !== "") amounts[dimension] = Number(text);
   }
-  return extensions;
+  return amounts;
 }

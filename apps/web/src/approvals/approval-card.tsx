@@ -43,6 +43,7 @@ export function ApprovalCard({ approval, onDecided, level = 2 }: ApprovalCardPro
           {approval.prediction === null && Object.keys(approval.limits).length > 0 && (
             <ConsumptionTable
               consumed={approval.consumed}
+              held={approval.held}
               limits={approval.limits}
               exhausted={approval.exhausted_dimension}
             />

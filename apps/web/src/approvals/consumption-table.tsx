@@ -7,20 +7,24 @@ import { Bar } from "../parts/bar.js";
 
 interface ConsumptionTableProps {
   readonly consumed: JsonObject;
+  readonly held: JsonObject;
   readonly limits: JsonObject;
   readonly exhausted: string | null;
 }
 
 /** Consumption against limits, as it stood when the question was asked. */
-export function ConsumptionTable({ consumed, limits, exhausted }: ConsumptionTableProps): JSX.Element {
+export function ConsumptionTable({ consumed, held, limits, exhausted }: ConsumptionTableProps): JSX.Element {
   const limited = Object.keys(limits).filter((dimension) => typeof limits[dimension] === "number");
-  const isTelling = (dimension: string) => dimension === exhausted || numberOf(consumed[dimension]) > 0;
+  const isTelling = (dimension: string) =>
+    dimension === exhausted || numberOf(consumed[dimension]) > 0 || numberOf(held[dimension]) > 0;
   const rows = inOrder(limited.filter(isTelling), (dimension) => dimension);
   const unused = limited.filter((dimension) => !isTelling(dimension));
+  // Mostly nothing is held, and then phones need not find room for it.
+  const isHeld = rows.some((dimension) => numberOf(held[dimension]) > 0);
   return (
     <div>
       <table class="amounts">
-        <caption>Used, against limits, when it was asked</caption>
+        <caption>{isHeld ? "Used and held" : "Used"}, against limits, when it was asked</caption>
         <thead>
           <tr>
             <th scope="col">Dimension</th>
@@ -30,6 +34,11 @@ export function ConsumptionTable({ consumed, limits, exhausted }: ConsumptionTab
             <th scope="col" class="number">
               Used
             </th>
+            {isHeld && (
+              <th scope="col" class="number">
+                Held
+              </th>
+            )}
             <th scope="col" class="number">
               Limit
             </th>
@@ -44,6 +53,8 @@ export function ConsumptionTable({ consumed, limits, exhausted }: ConsumptionTab
               key={dimension}
               dimension={dimension}
               used={numberOf(consumed[dimension])}
+              held={numberOf(held[dimension])}
+              showsHeld={isHeld}
               limit={numberOf(limits[dimension])}
               exhausted={dimension === exhausted}
             />
@@ -60,11 +71,13 @@ export function ConsumptionTable({ consumed, limits, exhausted }: ConsumptionTab
 interface RowProps {
   readonly dimension: string;
   readonly used: number;
+  readonly held: number;
+  readonly showsHeld: boolean;
   readonly limit: number;
   readonly exhausted: boolean;
 }
 
-function Row({ dimension, used, limit, exhausted }: RowProps): JSX.Element {
+function Row({ dimension, used, held, showsHeld, limit, exhausted }: RowProps): JSX.Element {
   return (
     <tr class={exhausted ? "exhausted" : ""}>
       <th scope="row">
@@ -72,11 +85,16 @@ function Row({ dimension, used, limit, exhausted }: RowProps): JSX.Element {
         {exhausted && <span class="tag">asked for</span>}
       </th>
       <td class="wide-only bar-cell">
-        <Bar dimension={dimension} used={used} held={0} limit={limit} />
+        <Bar dimension={dimension} used={used} held={held} limit={limit} />
       </td>
       <td class="number">
         <Amount dimension={dimension} value={used} />
       </td>
+      {showsHeld && (
+        <td class="number">
+          <Amount dimension={dimension} value={held} />
+        </td>
+      )}
       <td class="number">
         <Amount dimension={dimension} value={limit} />
       </td>

@@ -2,8 +2,9 @@ import type { ApprovalView, RunView } from "bursar/views";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { ApiError, post } from "../api/client.js";
-import { inOrder, labelOf } from "../format/dimension.js";
+import { inOrder } from "../format/dimension.js";
 import { useAct } from "../parts/act.js";
+import { AlsoSelect } from "../parts/also-select.js";
 import { announce } from "../parts/announcer.js";
 import { Problem } from "../parts/states.js";
 import { AmountField } from "./amount-field.js";
@@ -99,10 +100,6 @@ interface AmountsProps {
 
 /** The amounts suggested, and a way to extend something else along with them. */
 function Amounts({ approval, typed, onType }: AmountsProps): JSX.Element {
-  const further = inOrder(
-    Object.keys(approval.limits).filter((dimension) => !Object.hasOwn(typed, dimension)),
-    (dimension) => dimension,
-  );
   return (
     <fieldset class="amount-fields">
       <legend>Grant</legend>
@@ -118,19 +115,11 @@ function Amounts({ approval, typed, onType }: AmountsProps): JSX.Element {
           />
         );
       })}
-      {further.length > 0 && (
-        <label class="field">
-          <span>Extend also</span>
-          <select value="" onChange={(event) => onType({ ...typed, [event.currentTarget.value]: "" })}>
-            <option value="">choose …</option>
-            {further.map((dimension) => (
-              <option key={dimension} value={dimension}>
-                {labelOf(dimension)}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
+      <AlsoSelect
+        label="Extend also"
+        dimensions={Object.keys(approval.limits).filter((dimension) => !Object.hasOwn(typed, dimension))}
+        onChoose={(dimension) => onType({ ...typed, [dimension]: "" })}
+      />
     </fieldset>
   );
 }

@@ -24,7 +24,7 @@ function subjectOf({ exhausted_dimension, suggested_extension }: ApprovalView): 
 
 /** Why it is asked: what did not fit. */
 export function reasonOf(approval: ApprovalView): string {
-  const { kind, exhausted_dimension: dimension, consumed, limits, action } = approval;
+  const { kind, exhausted_dimension: dimension, consumed, held, limits, action } = approval;
   if (typeof action.reason === "string" && action.reason !== "") return action.reason;
   if (kind !== "budget_extension") return "Its policy demands a human's answer before this is done.";
   if (approval.prediction !== null) return unfitIn(approval.prediction);
@@ -32,8 +32,10 @@ export function reasonOf(approval: ApprovalView): string {
   const used = Number(consumed[dimension] ?? 0);
   const limit = Number(limits[dimension] ?? 0);
   const share = `${formatAmount(dimension, used)} of ${formatAmount(dimension, limit)} (${percentOf(used, limit)} %)`;
+  const others = Number(held[dimension] ?? 0);
+  const holding = others > 0 ? `, ${formatAmount(dimension, others)} is held for calls under way` : "";
   const next = capabilityOf(approval);
-  return `${share} is used, and the rest does not suffice for ${next === null ? "its next step" : `its next step, “${next}”`}.`;
+  return `${share} is used${holding}, and the rest does not suffice for ${next === null ? "its next step" : `its next step, “${next}”`}.`;
 }
 
 /** What a run that has not begun is expected to be short of. */

@@ -1,6 +1,7 @@
 import type { Json, JsonObject, Link } from "bursar/chain";
 import { formatAmount } from "../format/amount.js";
 import { labelOf } from "../format/dimension.js";
+import { shortId } from "../format/id.js";
 
 const LONGEST = 160;
 
@@ -23,8 +24,8 @@ const SUMMARIES: Readonly<Record<string, (data: JsonObject) => string>> = {
   RunCompleted: ({ final_consumption }) => `used in all ${amounts(final_consumption)}`,
   StepStarted: ({ capability_id, asked }) => `${word(capability_id)} may use ${amounts(asked)}`,
   StepRefused: ({ capability_id, decision }) => `${word(capability_id)}: ${word(decision)}`,
-  RunEstimated: ({ dimensions, fits }) =>
-    `${fits === false ? "expected not to fit" : "expected"}: ${predictions(dimensions)}`,
+  RunEstimated: ({ run_id, parent, program, dimensions, fits }) =>
+    `${whose(run_id, parent, program)}${fits === false ? "expected not to fit" : "expected"}: ${predictions(dimensions)}`,
   TierSwitched: ({ from, to, reason }) =>
     `${isObject(from) ? `${tier(from)} → ` : ""}${tier(to)}${typeof reason === "string" ? `: ${reason}` : ""}`,
   Batched: ({ model, quote_usd, full_quote_usd }) =>
@@ -40,6 +41,11 @@ const HOW: Readonly<Record<string, string>> = {
   batch: ": it could wait, at the price of a batch",
   embeddings: ": sent together with others",
 };
+
+/** A child that shares the budget of the run above it is told of in that run's chain. */
+function whose(run: Json | undefined, parent: Json | undefined, program: Json | undefined): string {
+  return typeof parent === "string" ? `run ${shortId(word(run))} (${word(program)}) ` : "";
+}
 
 function predictions(value: Json | undefined): string {
   const all = isObject(value) ? Object.entries(value) : [];

@@ -1,17 +1,12 @@
 import type { JsonObject } from "bursar/chain";
 import type { JSX } from "preact";
 import { useResource } from "../api/resource.js";
-import type { ConfiguredLimit } from "../api/shapes.js";
+import type { Config, ConfiguredLimit } from "../api/shapes.js";
 import { labelOf } from "../format/dimension.js";
 import { Amount } from "../parts/amount.js";
 import { Heading } from "../parts/heading.js";
 import { JsonText } from "../parts/json.js";
 import { Empty, Ready } from "../parts/states.js";
-
-interface Config {
-  readonly file?: string | null;
-  readonly limits?: readonly ConfiguredLimit[];
-}
 
 /** What a run gets by default, and where each limit comes from. */
 export function ConfigPage(): JSX.Element {

@@ -15,8 +15,11 @@ const LABELS: Readonly<Record<string, string>> = {
   depth: "Depth",
 };
 
+/** Those dimensions, for who may choose among all of them. */
+export const STANDARD: readonly string[] = Object.keys(LABELS);
+
 /** What matters most comes first; the rest follows as it comes. */
-const ORDER: readonly string[] = ["cost_usd", "llm_tokens", "steps", "wall_clock_ms", "fuel", ...Object.keys(LABELS)];
+const ORDER: readonly string[] = ["cost_usd", "llm_tokens", "steps", "wall_clock_ms", "fuel", ...STANDARD];
 
 export function labelOf(dimension: string): string {
   const label = LABELS[dimension];

@@ -5,8 +5,25 @@ import { inOrder, labelOf } from "../format/dimension.js";
 import { Amount } from "../parts/amount.js";
 import { Bar } from "../parts/bar.js";
 
-/** Where each limit of a key's budget stands; of a budget without any, what it has used. */
+/** How a key's budget stands, and what it has saved, if that is something. */
 export function KeyAmounts({ view }: { readonly view: PaidView }): JSX.Element {
+  return (
+    <>
+      <Standing view={view} />
+      {view.saved_usd > 0 && (
+        <p class="note">
+          Saved{" "}
+          <span class="saved">
+            <Amount dimension="cost_usd" value={view.saved_usd} />
+          </span>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Where each limit stands; of a budget without any, what it has used. */
+function Standing({ view }: { readonly view: PaidView }): JSX.Element {
   if (view.dimensions.length === 0) return <p class="note">{usedText(view)}, no limit of its own</p>;
   return (
     <ul class="paid">

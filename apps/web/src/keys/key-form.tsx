@@ -1,22 +1,27 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { post } from "../api/client.js";
 import { AmountField } from "../approvals/amount-field.js";
-import { extensionsOf, type Typed } from "../approvals/amounts.js";
+import { limitsOf, type Typed } from "../approvals/amounts.js";
+import { inOrder, STANDARD } from "../format/dimension.js";
 import { useAct } from "../parts/act.js";
+import { AlsoSelect } from "../parts/also-select.js";
 import { expiryIn } from "../parts/expiry.js";
 import { ExpiryField } from "../parts/expiry-field.js";
 import { Problem } from "../parts/states.js";
 import type { NewKey } from "./keys-page.js";
 
+/** What keys are limited by most often. */
+const FIRST: Typed = { cost_usd: "5", llm_tokens: "" };
+
 /** Makes a key, with a budget of its own or for one that is there. */
 export function KeyForm({ onMade }: { readonly onMade: (made: NewKey) => void }): JSX.Element {
   const [label, setLabel] = useState("");
   const [budget, setBudget] = useState("");
-  const [typed, setTyped] = useState<Typed>({ cost_usd: "5", llm_tokens: "" });
+  const [typed, setTyped] = useState<Typed>(FIRST);
   const [days, setDays] = useState("");
   const { busy, error, run } = useAct();
-  const limits = extensionsOf(typed);
+  const limits = limitsOf(typed);
   const payer = budget.trim() === "" ? { limits } : { budget: budget.trim() };
   const ready = budget.trim() !== "" || (limits !== null && Object.keys(limits).length > 0);
   const submit = (event: Event) => {
@@ -41,17 +46,7 @@ export function KeyForm({ onMade }: { readonly onMade: (made: NewKey) => void })
           </span>
           <input value={budget} onInput={(event) => setBudget(event.currentTarget.value)} />
         </label>
-        {budget.trim() === "" &&
-          Object.keys(typed).map((dimension) => (
-            <AmountField
-              key={dimension}
-              dimension={dimension}
-              typed={typed[dimension] ?? ""}
-              purpose="limit"
-              limit={null}
-              onType={(text) => setTyped({ ...typed, [dimension]: text })}
-            />
-          ))}
+        {budget.trim() === "" && <Limits typed={typed} onType={setTyped} />}
         <ExpiryField value={days} onChange={setDays} />
         {error !== null && <Problem error={error} />}
         <div class="actions">
@@ -61,5 +56,42 @@ export function KeyForm({ onMade }: { readonly onMade: (made: NewKey) => void })
         </div>
       </form>
     </details>
+  );
+}
+
+interface LimitsProps {
+  readonly typed: Typed;
+  readonly onType: (typed: Typed) => void;
+}
+
+/** What is limited most often, what was chosen besides, and a way to choose more. */
+function Limits({ typed, onType }: LimitsProps): JSX.Element {
+  const select = useRef<HTMLSelectElement>(null);
+  const remove = (dimension: string) => {
+    const { [dimension]: _, ...rest } = typed;
+    onType(rest);
+    // The button that was pressed is gone; whoever uses the keyboard goes on where he chose it.
+    requestAnimationFrame(() => select.current?.focus());
+  };
+  return (
+    <>
+      {inOrder(Object.keys(typed), (dimension) => dimension).map((dimension) => (
+        <AmountField
+          key={dimension}
+          dimension={dimension}
+          typed={typed[dimension] ?? ""}
+          purpose="limit"
+          limit={null}
+          onType={(text) => onType({ ...typed, [dimension]: text })}
+          {...(!Object.hasOwn(FIRST, dimension) && { onRemove: () => remove(dimension) })}
+        />
+      ))}
+      <AlsoSelect
+        label="Limit also"
+        dimensions={STANDARD.filter((dimension) => !Object.hasOwn(typed, dimension))}
+        onChoose={(dimension) => onType({ ...typed, [dimension]: "" })}
+        select={select}
+      />
+    </>
   );
 }

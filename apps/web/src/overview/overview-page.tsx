@@ -6,6 +6,7 @@ import { Heading } from "../parts/heading.js";
 import { Empty, Ready } from "../parts/states.js";
 import { ALL_RUNS, addressOf } from "../router/route.js";
 import { RunsTable } from "../runs/runs-table.js";
+import { StartLink } from "../start/start-link.js";
 import { Tally } from "./tally.js";
 
 const CARDS = 3;
@@ -15,7 +16,9 @@ export function OverviewPage(): JSX.Element {
   const resource = useResource<Overview>("overview");
   return (
     <>
-      <Heading title="Overview" />
+      <Heading title="Overview">
+        <StartLink />
+      </Heading>
       <Ready resource={resource} what="the overview">
         {(overview) => (
           <>

@@ -2,6 +2,8 @@
 export type Route =
   | { readonly kind: "overview" }
   | { readonly kind: "runs"; readonly filter: RunFilter }
+  /** The form for a new run; the program is the one to begin with, and empty for any. */
+  | { readonly kind: "start"; readonly program: string }
   | { readonly kind: "run"; readonly id: string }
   | { readonly kind: "chain"; readonly id: string }
   | { readonly kind: "approvals"; readonly status: string; readonly before: string }
@@ -31,6 +33,8 @@ const SINGLE: Readonly<Record<string, Route>> = {
   verify: { kind: "verify" },
 };
 
+const START = "start";
+
 /** Reads an address; what it does not know is a route too, so that nobody is left with an empty page. */
 export function routeOf(path: string, search: string): Route {
   const unknown: Route = { kind: "unknown", path };
@@ -52,6 +56,9 @@ export function routeOf(path: string, search: string): Route {
 }
 
 function runRoute([, id, third, fourth]: readonly string[], query: URLSearchParams): Route | null {
+  // An id could be any word, so that no address below that of the runs is free for this.
+  const program = query.get(START);
+  if (id === undefined && program !== null) return { kind: "start", program };
   if (id === undefined) return { kind: "runs", filter: filterOf(query) };
   if (third === undefined) return { kind: "run", id };
   return third === "chain" && fourth === undefined ? { kind: "chain", id } : null;
@@ -73,6 +80,8 @@ export function addressOf(route: Route): string {
       return "/";
     case "runs":
       return `/runs${queryOf({ ...route.filter })}`;
+    case "start":
+      return `/runs?${new URLSearchParams({ [START]: route.program })}`;
     case "run":
       return `/runs/${encodeURIComponent(route.id)}`;
     case "chain":
@@ -97,6 +106,9 @@ export function queryOf(fields: Readonly<Record<string, string | number>>): stri
 }
 
 export const ALL_RUNS: RunFilter = { status: "", session: "", text: "", before: "" };
+
+/** Where a new run is started. */
+export const START_ADDRESS: string = addressOf({ kind: "start", program: "" });
 
 export function runAddress(id: string): string {
   return addressOf({ kind: "run", id });

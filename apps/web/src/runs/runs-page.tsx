@@ -1,11 +1,12 @@
 import type { Page, RunRow } from "bursar/views";
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useResource } from "../api/resource.js";
 import { Heading } from "../parts/heading.js";
 import { Empty, Ready } from "../parts/states.js";
 import { navigate } from "../router/navigation.js";
 import { ALL_RUNS, addressOf, queryOf, type RunFilter } from "../router/route.js";
+import { StartLink } from "../start/start-link.js";
 import { RunsTable } from "./runs-table.js";
 
 const SHOWN = 50;
@@ -17,7 +18,9 @@ export function RunsPage({ filter }: { readonly filter: RunFilter }): JSX.Elemen
   const resource = useResource<Page<RunRow>>(`runs${queryOf({ ...filter, limit: SHOWN })}`);
   return (
     <>
-      <Heading title="Runs" />
+      <Heading title="Runs">
+        <StartLink />
+      </Heading>
       <Filter filter={filter} />
       <Ready resource={resource} what="runs">
         {({ items, next }) => (
@@ -44,9 +47,12 @@ function Filter({ filter }: { readonly filter: RunFilter }): JSX.Element {
   const [text, setText] = useState(filter.text);
   const change = (part: Partial<RunFilter>) =>
     navigate(addressOf({ kind: "runs", filter: { ...filter, before: "", ...part } }), "replace");
+  // What is chosen while a word waits to be looked for stays chosen.
+  const latest = useRef(change);
+  latest.current = change;
   useEffect(() => {
     if (text === filter.text) return;
-    const timer = setTimeout(() => change({ text }), TYPING_MS);
+    const timer = setTimeout(() => latest.current({ text }), TYPING_MS);
     return () => clearTimeout(timer);
   }, [text]);
   return (

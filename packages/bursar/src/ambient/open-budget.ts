@@ -12,7 +12,7 @@ import {
   readLimits,
   readPolicies,
 } from "../core/input.js";
-import { NoRoomError } from "../core/refused.js";
+import { noRoom } from "../core/refused.js";
 import type { Clock } from "../ports/clock.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
@@ -214,7 +214,7 @@ export class OpenBudget implements AsyncDisposable {
     const [{ result }] = await store.apply([
       { op: "extend", budget: this.id, additional: amounts, approved_by, reason },
     ]);
-    if (result.kind === "no_room") throw new NoRoomError(result.dimension, result.budget, result.room);
+    if (result.kind === "no_room") throw noRoom(result, store.dimensions);
   }
 
   /** The lines of its chain, ready for `verifyChain` or a file. */

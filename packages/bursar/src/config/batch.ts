@@ -1,6 +1,7 @@
+import { BATCH_NAME_RULE, isBatchName } from "../ports/batches.js";
 import { describeField, type Field } from "./field.js";
-import { asText, keyed, type Reading } from "./reading.js";
-import { readUnits, UNIT_EXAMPLES } from "./units.js";
+import { asText, keyed, needed, type Reading } from "./reading.js";
+import { type Bounds, readNumber, readUrl, readVariable, readWord } from "./scalars.js";
 
 /** Where model calls that can wait go, as `BatchesOptions` of `bursar/models` has it. What is not said has its default there. */
 export interface BatchSection {
@@ -9,6 +10,8 @@ export interface BatchSection {
   readonly url?: string;
   /** The environment variable that holds the key; never the key itself. */
   readonly key_env?: string;
+  /** Tells two accounts at one address apart, so that neither hands in what is the other's. */
+  readonly name?: string;
   readonly price_factor?: number;
   readonly max_tokens?: number;
   readonly window_ms?: number;
@@ -19,9 +22,8 @@ export interface BatchSection {
 
 const TIMES = ["window_ms", "poll_ms", "longest_poll_ms"] as const;
 const COUNTS = { max_tokens: 10_000_000, most_items: 50_000 } as const;
-const LONGEST_MS = 86_400_000;
-const KEYS = ["provider", "model", "url", "key_env", "price_factor", ...Object.keys(COUNTS), ...TIMES];
-const ENVIRONMENT_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+const TIME: Bounds = { least: 0, most: 86_400_000, units: "time" };
+const KEYS = ["provider", "model", "url", "key_env", "name", "price_factor", ...Object.keys(COUNTS), ...TIMES];
 
 /**
  * Reads `batches: { provider: openai, model: gpt-5, key_env: OPENAI_API_KEY, window_ms: 1m, poll_ms: 15s }`. Without the section,
@@ -29,24 +31,26 @@ const ENVIRONMENT_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
  */
 export function readBatches(reading: Reading, field: Field): BatchSection | null {
   const fields = keyed(reading, field, KEYS);
-  for (const key of ["provider", "model"]) {
-    if (field.kind === "map" && !fields.has(key)) reading.report(field, `has no ${key}; add it`);
-  }
-  const provider = readProvider(reading, fields.get("provider"));
-  const model = textAt(reading, fields.get("model"), "a model's name, such as gpt-5");
-  const url = readUrl(reading, fields.get("url"));
-  const key_env = readKeyEnv(reading, fields.get("key_env"));
+  const provider = readWord(reading, needed(reading, field, fields, "provider"), ["openai", "anthropic"]);
+  const model = textAt(reading, needed(reading, field, fields, "model"), "a model's name, such as gpt-5");
+  const url = readUrl(reading, fields.get("url"), {
+    example: "https://host/v1",
+    instead: "the key stands in the environment",
+  });
+  const key_env = readVariable(reading, fields.get("key_env"), "key");
+  const name = readName(reading, fields.get("name"));
   const price_factor = readFactor(reading, fields.get("price_factor"));
   const numbers: Record<string, number> = {};
-  for (const name of TIMES) setNumber(numbers, name, readTime(reading, fields.get(name)));
+  for (const name of TIMES) setNumber(numbers, name, readNumber(reading, fields.get(name), TIME));
   for (const [name, most] of Object.entries(COUNTS)) {
-    setNumber(numbers, name, readCount(reading, fields.get(name), most));
+    setNumber(numbers, name, readNumber(reading, fields.get(name), { least: 1, most }));
   }
   if (provider === null || model === null) return null;
   return {
     ...{ provider, model, ...numbers },
     ...(url !== null && { url }),
     ...(key_env !== null && { key_env }),
+    ...(name !== null && { name }),
     ...(price_factor !== null && { price_factor }),
   };
 }
@@ -59,29 +63,10 @@ function textAt(reading: Reading, field: Field | undefined, what: string): strin
   return field === undefined ? null : asText(reading, field, what);
 }
 
-function readProvider(reading: Reading, field: Field | undefined): BatchSection["provider"] | null {
-  const given = field?.kind === "scalar" ? field.value : null;
-  if (given === "openai" || given === "anthropic") return given;
-  if (field !== undefined) reading.report(field, `is ${describeField(field)}; allowed: openai, anthropic`);
-  return null;
-}
-
-function readUrl(reading: Reading, field: Field | undefined): string | null {
-  const text = textAt(reading, field, "an http or https URL");
-  if (field === undefined || text === null) return null;
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url !== null && ["http:", "https:"].includes(url.protocol) && url.username === "" && url.password === "") {
-    return text;
-  }
-  reading.report(field, "is no http or https URL without a login; write it as https://host/v1");
-  return null;
-}
-
-function readKeyEnv(reading: Reading, field: Field | undefined): string | null {
-  const name = textAt(reading, field, "the name of an environment variable");
-  if (field === undefined || name === null || ENVIRONMENT_NAME.test(name)) return name;
-  // It may be the key itself, so it is not repeated.
-  reading.report(field, "is no name of an environment variable; put the key there, and its name here");
+function readName(reading: Reading, field: Field | undefined): string | null {
+  const name = textAt(reading, field, "what this account is called, such as research");
+  if (field === undefined || name === null || isBatchName(name)) return name;
+  reading.report(field, `is no name; allowed: ${BATCH_NAME_RULE}`);
   return null;
 }
 
@@ -89,23 +74,5 @@ function readFactor(reading: Reading, field: Field | undefined): number | null {
   const given = field?.kind === "scalar" ? field.value : null;
   if (typeof given === "number" && given > 0 && given <= 1) return given;
   if (field !== undefined) reading.report(field, `is ${describeField(field)}; allowed: more than 0, and 1 at most`);
-  return null;
-}
-
-function readTime(reading: Reading, field: Field | undefined): number | null {
-  const given = field?.kind === "scalar" ? field.value : null;
-  const value = typeof given === "string" ? readUnits(given, "time") : given;
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= LONGEST_MS) return value;
-  const allowed = `a whole number of milliseconds up to a day, or ${UNIT_EXAMPLES.time}`;
-  if (field !== undefined) reading.report(field, `is ${describeField(field)}; allowed: ${allowed}`);
-  return null;
-}
-
-function readCount(reading: Reading, field: Field | undefined, most: number): number | null {
-  const value = field?.kind === "scalar" ? field.value : null;
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1 && value <= most) return value;
-  if (field !== undefined) {
-    reading.report(field, `is ${describeField(field)}; allowed: a whole number from 1 to ${most}`);
-  }
   return null;
 }

@@ -92,6 +92,8 @@ governance:
 #     provider: openai
 #     model: gpt-5-mini
 #     key_env: OPENAI_API_KEY
+#     # Of two accounts at one address each needs a name.
+#     name: research
 #   # What the gateway answers without asking again, or asks in one request.
 #   reuse:
 #     in_flight: true

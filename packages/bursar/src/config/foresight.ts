@@ -1,10 +1,11 @@
 import { PREFLIGHT_POLICIES, type PreflightPolicy } from "../foresight/preflight.js";
 import type { TiersOptions } from "../ports/tiers.js";
 import { type BatchSection, readBatches } from "./batch.js";
-import { describeField, type Field } from "./field.js";
+import type { Field } from "./field.js";
 import { type PredictSettings, readPredict } from "./predict.js";
 import { keyed, type Reading } from "./reading.js";
 import { type ReuseSection, readReuse } from "./reuse.js";
+import { readFlag, readWord } from "./scalars.js";
 import { readTiers } from "./tiers.js";
 
 /** Everything that looks ahead and saves. What is not named is null, or as it is shipped. */
@@ -34,10 +35,10 @@ export function readForesight(reading: Reading, field: Field | undefined): Fores
     const found = fields.get(name);
     return found === undefined ? null : read(reading, found);
   };
-  const word = <const Word extends string | boolean>(name: string, words: readonly Word[], otherwise: Word): Word =>
-    section(name, (_, each) => readWord(reading, each, words)) ?? otherwise;
+  const word = <const Word extends string>(name: string, words: readonly Word[], otherwise: Word): Word =>
+    readWord(reading, fields.get(name), words) ?? otherwise;
   const read: ForesightSection = {
-    enabled: word("enabled", [true, false], true),
+    enabled: readFlag(reading, fields.get("enabled")) ?? true,
     preflight: word("preflight", PREFLIGHT_POLICIES, "warn"),
     reservations: word("reservations", ["learned", "full"], "learned"),
     ...{ predict: section("predict", readPredict), tiers: section("tiers", readTiers) },
@@ -51,16 +52,4 @@ function switchedOff({ preflight, tiers }: ForesightSection): ForesightSection {
     ...{ ...SHIPPED_FORESIGHT, enabled: false, preflight, reservations: "full" },
     tiers: tiers === null ? null : { ...tiers, enabled: false },
   };
-}
-
-function readWord<const Word extends string | boolean>(
-  reading: Reading,
-  field: Field,
-  words: readonly Word[],
-): Word | null {
-  const given = field.kind === "scalar" ? field.value : null;
-  const found = words.find((word) => word === given);
-  if (found !== undefined) return found;
-  reading.report(field, `is ${describeField(field)}; allowed: ${words.join(", ")}`);
-  return null;
 }

@@ -1,7 +1,7 @@
 import { writeAmount } from "../core/dimension.js";
 import { readAmountField } from "./amounts.js";
 import type { Field } from "./field.js";
-import { asText, keyed, type Reading } from "./reading.js";
+import { asText, keyed, needed, type Reading } from "./reading.js";
 
 /** Which model is asked what runs will take, and what that may cost. */
 export interface PredictSettings {
@@ -15,8 +15,7 @@ const COST_USD = 0.01;
 /** Reads `predict: { model: gpt-5-nano, cost_usd: 0.01 }`. Without the section, no model is asked. Null after a complaint. */
 export function readPredict(reading: Reading, field: Field): PredictSettings | null {
   const fields = keyed(reading, field, ["model", "cost_usd"]);
-  const [named, cost] = [fields.get("model"), fields.get("cost_usd")];
-  if (named === undefined && field.kind === "map") reading.report(field, "has no model; add it");
+  const [named, cost] = [needed(reading, field, fields, "model"), fields.get("cost_usd")];
   const model = named === undefined ? null : asText(reading, named, "a model's name, such as gpt-5-nano");
   const dimension = reading.dimensions.get("cost_usd");
   const amount = cost === undefined ? null : readAmountField(reading, dimension, cost);

@@ -93,6 +93,18 @@ export function keyed(reading: Reading, field: Field, known: readonly string[]):
   return members;
 }
 
+/** The member of a mapping that has to be there; undefined after a complaint, which is the mapping's where it is none. */
+export function needed(
+  reading: Reading,
+  field: Field,
+  fields: ReadonlyMap<string, Field>,
+  key: string,
+): Field | undefined {
+  const found = fields.get(key);
+  if (found === undefined && field.kind === "map") reading.report(field, `has no ${key}; add it`);
+  return found;
+}
+
 /** A complaint about a key points at the key, not at its value. */
 export function aboutKey({ place, value }: Member): About {
   return { path: value.path, place };

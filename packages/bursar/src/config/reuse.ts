@@ -1,6 +1,6 @@
-import { describeField, type Field } from "./field.js";
+import type { Field } from "./field.js";
 import { asText, keyed, type Reading } from "./reading.js";
-import { readUnits, UNIT_EXAMPLES, type UnitKind } from "./units.js";
+import { type Bounds, readFlag, readNumber } from "./scalars.js";
 
 /** What may be used again or sent together, as `ReuseOptions` of `bursar/models` has it. What is not said is not switched on. */
 export interface ReuseSection {
@@ -18,17 +18,11 @@ interface CacheSection {
   readonly folder_bytes?: number;
 }
 
-/** What a number may be, as the options themselves have it. */
-interface Bounds {
-  readonly least: number;
-  readonly most: number;
-  readonly units: UnitKind | null;
-}
-
+/** What the numbers may be, as the options themselves have it. */
 const EMBEDDINGS: Readonly<Record<"window_ms" | "inputs" | "tokens", Bounds>> = {
   window_ms: { least: 0, most: 1000, units: "time" },
-  inputs: { least: 1, most: 2048, units: null },
-  tokens: { least: 1, most: 300_000, units: null },
+  inputs: { least: 1, most: 2048 },
+  tokens: { least: 1, most: 300_000 },
 };
 const CACHE: Readonly<Record<"bytes" | "ttl_ms" | "folder_bytes", Bounds>> = {
   bytes: { least: 0, most: 2 ** 40, units: "size" },
@@ -45,7 +39,7 @@ export function readReuse(reading: Reading, field: Field): ReuseSection {
   const section: { -readonly [Key in keyof ReuseSection]: ReuseSection[Key] } = {};
   for (const [name, each] of fields) {
     if (name === "in_flight" || name === "shared") section[name] = readFlag(reading, each) ?? false;
-    else if (each.kind !== "map") section[name as "embeddings"] = readFlag(reading, each, "or a mapping") ?? false;
+    else if (each.kind !== "map") section[name as "embeddings"] = readFlag(reading, each, "a mapping") ?? false;
     else if (name === "embeddings")
       section.embeddings = readNumbers(reading, keyed(reading, each, Object.keys(EMBEDDINGS)), EMBEDDINGS);
     else section.cache = readCache(reading, each);
@@ -67,24 +61,8 @@ function readNumbers<Name extends string>(
 ): { readonly [Key in Name]?: number } {
   const numbers: { [Key in Name]?: number } = {};
   for (const name of Object.keys(bounds) as Name[]) {
-    const field = fields.get(name);
-    const number = field === undefined ? null : readWhole(reading, field, bounds[name]);
+    const number = readNumber(reading, fields.get(name), bounds[name]);
     if (number !== null) numbers[name] = number;
   }
   return numbers;
-}
-
-function readWhole(reading: Reading, field: Field, { least, most, units }: Bounds): number | null {
-  const given = field.kind === "scalar" ? field.value : null;
-  const value = typeof given === "string" && units !== null ? readUnits(given, units) : given;
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  const or = units === null ? "" : `, or ${UNIT_EXAMPLES[units]}`;
-  reading.report(field, `is ${describeField(field)}; allowed: a whole number from ${least} to ${most}${or}`);
-  return null;
-}
-
-function readFlag(reading: Reading, field: Field, or = ""): boolean | null {
-  if (field.kind === "scalar" && typeof field.value === "boolean") return field.value;
-  reading.report(field, `is ${describeField(field)}; allowed: true or false${or === "" ? "" : `, ${or}`}`);
-  return null;
 }

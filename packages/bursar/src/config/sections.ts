@@ -2,7 +2,8 @@ import { posix } from "node:path";
 import { BursarError } from "../core/errors.js";
 import type { Field } from "./field.js";
 import type { Place } from "./place.js";
-import { asText, keyed, type Reading } from "./reading.js";
+import { asText, keyed, needed, type Reading } from "./reading.js";
+import { readUrl, readVariable } from "./scalars.js";
 
 /** The store that a file names. */
 export interface NamedStore {
@@ -48,39 +49,11 @@ export function readStore(
   return { url: isRelative ? `sqlite:${path}` : url, place: field.place };
 }
 
-const ENVIRONMENT_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
-
 export function readWebhook(reading: Reading, field: Field): Webhook | null {
   const fields = keyed(reading, field, ["url", "secret_env"]);
   const url = needed(reading, field, fields, "url");
   const secret = needed(reading, field, fields, "secret_env");
-  const address = url === null ? null : readUrl(reading, url);
-  const name = secret === null ? null : asText(reading, secret, "the name of an environment variable");
-  if (secret !== null && name !== null && !ENVIRONMENT_NAME.test(name)) {
-    // It may be the secret itself, so it is not repeated.
-    reading.report(secret, "is no name of an environment variable; put the secret there, and its name here");
-    return null;
-  }
+  const address = readUrl(reading, url, { example: "https://host/path", instead: "requests are signed" });
+  const name = readVariable(reading, secret, "secret");
   return address === null || name === null ? null : { url: address, secret_env: name };
-}
-
-function needed(reading: Reading, field: Field, fields: ReadonlyMap<string, Field>, key: string): Field | null {
-  const found = fields.get(key);
-  if (found === undefined && field.kind === "map") reading.report(field, `has no ${key}; add it`);
-  return found ?? null;
-}
-
-function readUrl(reading: Reading, field: Field): string | null {
-  const text = asText(reading, field, "an http or https URL");
-  if (text === null) return null;
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !["http:", "https:"].includes(url.protocol)) {
-    reading.report(field, "is no http or https URL; write it as https://host/path");
-    return null;
-  }
-  if (url.username !== "" || url.password !== "") {
-    reading.report(field, "has a login in it; leave it out, for requests are signed");
-    return null;
-  }
-  return text;
 }

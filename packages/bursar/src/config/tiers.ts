@@ -1,6 +1,7 @@
 import type { HysteresisOptions, TierListOptions, TierOptions, TiersOptions } from "../ports/tiers.js";
 import { describeField, type Field, pathOf } from "./field.js";
-import { aboutKey, asMap, asText, keyed, offer, type Reading } from "./reading.js";
+import { aboutKey, asMap, asText, keyed, needed, offer, type Reading } from "./reading.js";
+import { readFlag, readNumber } from "./scalars.js";
 
 const NAME = /^[\w.-]{1,100}$/;
 const NAME_RULE = '1 to 100 letters, digits, ".", "_" and "-"';
@@ -14,13 +15,12 @@ const MOST_LISTS = 100;
  */
 export function readTiers(reading: Reading, field: Field): TiersOptions {
   const fields = keyed(reading, field, ["enabled", "lists"]);
-  const enabled = fields.get("enabled");
   const lists = fields.get("lists");
   if (lists === undefined && field.kind === "map") reading.report(field, "has no lists; add one, such as auto");
-  const flag = enabled === undefined ? null : readFlag(reading, enabled);
+  const enabled = readFlag(reading, fields.get("enabled"));
   return {
     lists: lists === undefined ? {} : readLists(reading, lists),
-    ...(flag !== null && { enabled: flag }),
+    ...(enabled !== null && { enabled }),
   };
 }
 
@@ -80,33 +80,26 @@ function readListed(reading: Reading, field: Field): readonly TierOptions[] {
 
 function readTier(reading: Reading, field: Field): TierOptions | null {
   const fields = keyed(reading, field, ["name", "model", "quality", "capabilities", "context_window"]);
-  const name = needed(reading, field, fields, "name");
-  const model = needed(reading, field, fields, "model");
-  if (name !== null && !NAME.test(name.text)) {
-    reading.report(name.field, `is ${describeField(name.field)}; allowed: ${NAME_RULE}`);
+  const named = needed(reading, field, fields, "name");
+  const asked = needed(reading, field, fields, "model");
+  const name = named === undefined ? null : asText(reading, named, "a name for the tier");
+  const model = asked === undefined ? null : asText(reading, asked, "a model as its provider names it");
+  if (named !== undefined && name !== null && !NAME.test(name)) {
+    reading.report(named, `is ${describeField(named)}; allowed: ${NAME_RULE}`);
   }
-  if (model?.text.startsWith("bursar/"))
-    reading.report(model.field, "is a list; allowed: a model as its provider names it");
+  if (asked !== undefined && model?.startsWith("bursar/")) {
+    reading.report(asked, "is a list; allowed: a model as its provider names it");
+  }
   const quality = readNumber(reading, fields.get("quality"), { whole: false, least: Number.NEGATIVE_INFINITY });
-  const window = readNumber(reading, fields.get("context_window"), { whole: true, least: 1 });
+  const window = readNumber(reading, fields.get("context_window"), { least: 1 });
   const capabilities = fields.get("capabilities");
   if (name === null || model === null) return null;
   return {
-    ...{ name: name.text, model: model.text },
+    ...{ name, model },
     ...(quality !== null && { quality }),
     ...(capabilities !== undefined && { capabilities: readNames(reading, capabilities) }),
     ...(window !== null && { context_window: window }),
   };
-}
-
-function needed(reading: Reading, field: Field, fields: ReadonlyMap<string, Field>, key: string) {
-  const found = fields.get(key);
-  if (found === undefined) {
-    if (field.kind === "map") reading.report(field, `has no ${key}; add it`);
-    return null;
-  }
-  const text = asText(reading, found, key === "name" ? "a name for the tier" : "a model as its provider names it");
-  return text === null ? null : { field: found, text };
 }
 
 function readNames(reading: Reading, field: Field): readonly string[] {
@@ -124,29 +117,7 @@ function readNames(reading: Reading, field: Field): readonly string[] {
 
 function readHysteresis(reading: Reading, field: Field): HysteresisOptions {
   const fields = keyed(reading, field, ["calls", "margin"]);
-  const calls = readNumber(reading, fields.get("calls"), { whole: true, least: 1, most: 1_000_000 });
+  const calls = readNumber(reading, fields.get("calls"), { least: 1, most: 1_000_000 });
   const margin = readNumber(reading, fields.get("margin"), { whole: false, least: 0, most: 100 });
   return { ...(calls !== null && { calls }), ...(margin !== null && { margin }) };
-}
-
-function readNumber(
-  reading: Reading,
-  field: Field | undefined,
-  { whole, least, most = Number.MAX_SAFE_INTEGER }: { whole: boolean; least: number; most?: number },
-): number | null {
-  if (field === undefined) return null;
-  const value = field.kind === "scalar" ? field.value : null;
-  const fits = typeof value === "number" && Number.isFinite(value) && value >= least && value <= most;
-  if (fits && (!whole || Number.isSafeInteger(value))) return value;
-  const kind = whole ? "a whole number" : "a number";
-  const from = least === Number.NEGATIVE_INFINITY ? "" : ` from ${least}`;
-  const to = most === Number.MAX_SAFE_INTEGER ? "" : ` to ${most}`;
-  reading.report(field, `is ${describeField(field)}; allowed: ${kind}${from}${to}`);
-  return null;
-}
-
-function readFlag(reading: Reading, field: Field): boolean | null {
-  if (field.kind === "scalar" && typeof field.value === "boolean") return field.value;
-  reading.report(field, `is ${describeField(field)}; allowed: true or false`);
-  return null;
 }

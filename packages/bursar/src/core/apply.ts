@@ -23,7 +23,7 @@ import type {
   ReleaseOperation,
   ReserveOperation,
 } from "./operation.js";
-import { NoRoomError, RefusedError } from "./refused.js";
+import { noRoom, RefusedError } from "./refused.js";
 import { repeatedReserve, repeatedSettlement, reused, same } from "./repeated.js";
 import { closed, type Deltas, difference, joined, reserve, settle, sums } from "./settlement.js";
 import { paused, resumed, type Time, timeAt } from "./time.js";
@@ -122,7 +122,7 @@ export class Operations {
     // A call below a clock that stands still would run on nobody's time.
     const still = path.find(({ watch }) => watch.since === null);
     if (still !== undefined) throw new LedgerError(`budget ${still.id} is paused; resume it first`);
-    const admission = reserve(path, asked, time, this.dimensions);
+    const admission = reserve(path, asked, time, this.dimensions, operation.inner === true);
     writePath(books, admission.path);
     const { decision, notices } = admission;
     if (operation.must === true && decision.kind !== "admitted") throw new RefusedError(operation.call, decision);
@@ -292,7 +292,7 @@ export class Operations {
     const result = extendBudget(pathOf(books, budget), additional, time, this.dimensions);
     const cause = operation.cause ?? account.origin;
     if (result.kind === "no_room") {
-      if (operation.must === true) throw new NoRoomError(result.dimension, result.budget, result.room);
+      if (operation.must === true) throw noRoom(result, this.dimensions);
       const refused = this.events.extensionRefused(budget, result.dimension, result.budget, result.room);
       return { op: "extend", result, links: [books.append(account.chain, refused, cause)] };
     }

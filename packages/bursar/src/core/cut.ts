@@ -98,10 +98,11 @@ export function roomOf(path: Path, id: string, time: Time, dimensions: Dimension
   return room;
 }
 
-/** A warning stops nobody. */
+/** A warning stops nobody, and a peak is not used up. */
 function roomIn(budget: Budget, id: string, time: Time, dimensions: Dimensions): number {
-  for (const term of termsOf(budget, dimensions)) {
-    if (term.id === id && term.policy !== "soft_warn") return term.cap - usedOf(budget, term.dimension, time);
+  for (const { id: each, policy, dimension, cap } of termsOf(budget, dimensions)) {
+    if (each !== id || policy === "soft_warn") continue;
+    return dimension.kind === "peak" ? cap : cap - usedOf(budget, dimension, time);
   }
   return Number.POSITIVE_INFINITY;
 }

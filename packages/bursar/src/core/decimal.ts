@@ -15,7 +15,7 @@ const DECIMAL = /^(\d+)(?:\.(\d*))?(?:e([+-]\d+))?$/;
  */
 export function fromDecimal(value: unknown, decimals: number, rounding: Rounding, field: string): Amount {
   if (typeof value !== "number" || !(value >= 0) || value > MAX_AMOUNT) throw refuse(value, decimals, field);
-  const scaled = decimals === 0 && Number.isInteger(value) ? value : scale(String(value), decimals, rounding);
+  const scaled = exactly(value, decimals) ?? scale(String(value), decimals, rounding);
   if (scaled > MAX_AMOUNT || (decimals === 0 && scaled !== value)) throw refuse(value, decimals, field);
   if (scaled === 0 && value > 0) {
     throw new InputError(field, `is ${value}, smaller than the smallest unit; allowed: 0, or at least 1e-${decimals}`);
@@ -72,6 +72,17 @@ export function percentOf(limit: number, percent: number): number {
 function refuse(value: unknown, decimals: number, field: string): InputError {
   const kind = decimals === 0 ? "a whole number" : "a number";
   return new InputError(field, `is ${show(value)}; allowed: ${kind} from 0 to ${toDecimal(MAX_AMOUNT, decimals)}`);
+}
+
+/** No two decimals of so many digits are the same double. */
+const DISTINCT = 1e15;
+
+/** Nearly every amount is a whole number of its unit, and to see that takes no reading; null for the others. */
+function exactly(value: number, decimals: number): number | null {
+  const power = POWERS[decimals];
+  if (power === undefined) return null;
+  const near = Math.round(value * power);
+  return near < DISTINCT && near / power === value ? near : null;
 }
 
 function scale(text: string, decimals: number, rounding: Rounding): number {

@@ -41,15 +41,18 @@ export type Decision = {
 
 const SEVERITY: readonly Decision["kind"][] = ["stopped", "paused", "refused", "busy", "admitted"];
 
-/** Evaluates every limited dimension of every budget on the path. Pure: it neither reserves nor records. */
-export function decide(path: Path, asked: Amounts, time: Time, dimensions: Dimensions): Decision {
+/**
+ * Evaluates every limited dimension of every budget on the path. Pure: it neither reserves nor records. What is `inner` is a part of
+ * a call that was admitted before.
+ */
+export function decide(path: Path, asked: Amounts, time: Time, dimensions: Dimensions, inner = false): Decision {
   const findings: Finding[] = [];
   // Only where something below is held can there be a payer, and nearly nowhere is.
   const payers: Budget[] = [];
   let below: Budget | null = null;
   for (const budget of path) {
     for (const term of termsOf(budget, dimensions)) {
-      const finding = examineFrom(below, payers, budget, term, asked[term.id] ?? NONE, time);
+      const finding = examineFrom(below, payers, budget, term, asked[term.id] ?? NONE, inner, time);
       if (finding !== null) findings.push(finding);
     }
     const late = examineDeadline(budget, time);
@@ -72,15 +75,16 @@ function examineFrom(
   budget: Budget,
   term: Term,
   asked: number,
+  inner: boolean,
   time: Time,
 ): Finding | null {
   // Time is not held: it passes on the whole path. A final answer may use the time set aside for it.
-  if (term.dimension.kind === "clock") return examine(budget, term, asked, time, below?.funding === "aside");
+  if (term.dimension.kind === "clock") return examine(budget, term, asked, inner, time, below?.funding === "aside");
   const payer = payers.length === 0 ? undefined : payers.find((lower) => covers(lower, term.id));
   // What is held for a budget is there for it, but not once the exhaustion of the one that holds it is on record. Only
   // the wrap-up reserve is exempt.
   const spent = asked > 0 && term.exhausted && payer?.funding !== "aside";
-  return payer === undefined || spent ? examine(budget, term, asked, time, false) : null;
+  return payer === undefined || spent ? examine(budget, term, asked, inner, time, false) : null;
 }
 
 /** Whether a finding counts as an exhaustion: it is recorded, and it sticks. */
@@ -89,19 +93,27 @@ export function exhausts(finding: Finding): boolean {
   return finding.refusal === "too_large" && finding.scope === "run" && finding.policy !== "soft_warn";
 }
 
-function examine(budget: Budget, term: Term, asked: number, time: Time, wrappingUp: boolean): Finding | null {
+function examine(
+  budget: Budget,
+  term: Term,
+  asked: number,
+  inner: boolean,
+  time: Time,
+  wrappingUp: boolean,
+): Finding | null {
   const { id, dimension, policy } = term;
   const used = usedOf(budget, dimension, time);
   const reserved = budget.reserved[id] ?? NONE;
   const limit = wrappingUp ? term.limit : term.cap;
   const sticky = !wrappingUp && term.exhausted;
-  const refusal = refuse(dimension.kind, { asked, used, reserved, limit, sticky });
+  const refusal = refuse(dimension.kind, { asked, inner, used, reserved, limit, sticky });
   if (refusal === null || (refusal === "busy" && policy === "soft_warn")) return null;
   return { budget: budget.id, scope: budget.scope, dimension: id, refusal, policy, asked, used, reserved, limit };
 }
 
 interface Position {
   readonly asked: number;
+  readonly inner: boolean;
   readonly used: number;
   readonly reserved: number;
   readonly limit: number;
@@ -109,7 +121,7 @@ interface Position {
 }
 
 /** The rule of admission, for one dimension of one budget. */
-function refuse(kind: Dimension["kind"], { asked, used, reserved, limit, sticky }: Position): Refusal | null {
+function refuse(kind: Dimension["kind"], { asked, inner, used, reserved, limit, sticky }: Position): Refusal | null {
   if (sticky) return "exhausted";
   switch (kind) {
     case "clock":
@@ -122,7 +134,7 @@ function refuse(kind: Dimension["kind"], { asked, used, reserved, limit, sticky 
       const untouched = limit === 0 && used === 0 && asked === 0;
       if (used >= limit && !untouched) return "exhausted";
       if (used + asked > limit) return "too_large";
-      return used + reserved + Math.max(asked, untouched ? 0 : 1) > limit ? "busy" : null;
+      return used + reserved + Math.max(asked, untouched || inner ? 0 : 1) > limit ? "busy" : null;
     }
   }
 }

@@ -58,6 +58,11 @@ export interface ReserveOperation extends Caused {
   readonly expires?: number;
   /** Not to be admitted undoes the whole list, with a `RefusedError`. */
   readonly must?: true;
+  /**
+   * It is a part of a call that was admitted, such as a request that a tool makes: where all that is left is held, which may be for
+   * that very call, what it asks nothing of does not stand in its way.
+   */
+  readonly inner?: true;
 }
 
 /**

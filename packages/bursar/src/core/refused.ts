@@ -1,5 +1,8 @@
 import type { Decision } from "./decision.js";
+import { writeAmount } from "./dimension.js";
+import type { Dimensions } from "./dimensions.js";
 import { BursarError } from "./errors.js";
+import type { Extended } from "./extension.js";
 
 /** A reservation that had to be admitted was not, so nothing of its list was done. */
 export class RefusedError extends BursarError {
@@ -21,13 +24,23 @@ export class NoRoomError extends BursarError {
   /** How much it has, in ledger units. */
   readonly room: number;
 
-  constructor(dimension: string, budget: string, room: number) {
+  /** `left` is the room in edge units, for people. */
+  constructor(dimension: string, budget: string, room: number, left?: number) {
+    const but = left === undefined ? "" : `, with ${left} left`;
     super(
       "no_room",
-      `${dimension} cannot be extended so far: budget ${budget} has no room for it; extend that one first`,
+      `${dimension} cannot be extended so far: budget ${budget} has no room for it${but}; extend that one first`,
     );
     this.dimension = dimension;
     this.budget = budget;
     this.room = room;
   }
+}
+
+/** What to throw for an extension that was not granted. */
+export function noRoom(
+  { dimension, budget, room }: Extract<Extended, { kind: "no_room" }>,
+  dimensions: Dimensions,
+): NoRoomError {
+  return new NoRoomError(dimension, budget, room, writeAmount(dimensions.get(dimension), room));
 }

@@ -18,9 +18,15 @@ export interface Admission extends Noticed {
  * All reservations along the path, or none. Budgets above a held one are not asked: they hold its limits already.
  * What the decision found out is recorded either way.
  */
-export function reserve(path: Path, asked: Amounts, time: Time, dimensions: Dimensions): Admission {
+export function reserve(
+  path: Path,
+  asked: Amounts,
+  time: Time,
+  dimensions: Dimensions,
+  inner: boolean = false,
+): Admission {
   const before = notice(path, time, dimensions);
-  const decision = decide(before.path, asked, time, dimensions);
+  const decision = decide(before.path, asked, time, dimensions, inner);
   const after = record(before.path, decision.findings);
   const notices = joined(before.notices, after.notices);
   if (decision.kind !== "admitted") return { decision, path: after.path, notices };

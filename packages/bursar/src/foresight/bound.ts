@@ -73,10 +73,17 @@ function atRank(counted: readonly Weighted[], rank: number): number {
   return counted.at(-1)?.value ?? 0;
 }
 
-/** Amounts span orders of magnitude and are never negative, which is what logarithms are for; one is added because some are zero. */
+/** A handful of figures shows no tail that reaches further than so many times the largest. */
+const MOST_TIMES = 10;
+
+/**
+ * Amounts span orders of magnitude and are never negative, which is what logarithms are for; one is added, or one step and two would lie
+ * as far apart as a thousand and two thousand. Runs that took nothing say nothing of how much the others take: from nothing to something
+ * are more orders of magnitude than between any two amounts.
+ */
 function fromLogarithms(counted: readonly Weighted[]): number {
-  if (counted.every(({ value }) => value === 0)) return 0;
-  const logs = counted.map(({ value, weight }) => ({ log: Math.log1p(value), weight }));
+  const logs = counted.flatMap(({ value, weight }) => (value > 0 ? [{ log: Math.log1p(value), weight }] : []));
+  if (logs.length === 0) return 0;
   const count = logs.length;
   const total = logs.reduce((sum, each) => sum + each.weight, 0);
   const mean = logs.reduce((sum, each) => sum + each.weight * each.log, 0) / total;
@@ -85,7 +92,8 @@ function fromLogarithms(counted: readonly Weighted[]): number {
   const freedom = count - 1 + assumed;
   const spread = Math.sqrt((squares + assumed * FIRST_SPREAD ** 2) / freedom);
   const bound = Math.expm1(mean + (STUDENT[freedom - 1] as number) * spread * Math.sqrt(1 + 1 / count));
-  return Math.max(bound, counted.at(-1)?.value ?? 0);
+  const largest = counted.at(-1)?.value ?? 0;
+  return Math.min(Math.max(bound, largest), MOST_TIMES * largest);
 }
 
 /** The 95 % quantiles of the t-distribution with 1 to 8 degrees of freedom, from tables. */

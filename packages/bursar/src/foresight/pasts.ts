@@ -1,4 +1,5 @@
 import type { Amount } from "../core/amount.js";
+import { isCount } from "../core/chain/rules.js";
 import type { Document } from "../core/document.js";
 import type { Store } from "../ports/store.js";
 import { statusOf, type Whose } from "./history.js";
@@ -82,8 +83,4 @@ export class Pasts {
       return [{ input_bytes, used: amounts, spare: Object.fromEntries(left), cut: cut === true, digest }];
     });
   }
-}
-
-function isCount(value: unknown): boolean {
-  return typeof value === "number" && value >= 0;
 }

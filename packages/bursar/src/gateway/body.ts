@@ -21,11 +21,13 @@ export function bodyOf(
       incoming.pause();
       resolve(null);
     });
-    incoming.once("end", () =>
-      resolve(size > most ? null : pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, size)),
-    );
-    incoming.once("error", reject);
     // What is destroyed without a reason neither ends nor fails.
-    incoming.once("close", () => reject(new Error("the body is not whole")));
+    const cut = () => reject(new Error("the body is not whole"));
+    incoming.once("end", () => {
+      incoming.off("close", cut);
+      resolve(size > most ? null : pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, size));
+    });
+    incoming.once("error", reject);
+    incoming.once("close", cut);
   });
 }

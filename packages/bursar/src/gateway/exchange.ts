@@ -154,7 +154,9 @@ export class Exchange {
     const answer = new StreamedAnswer(wire, protocol.stream(wire), held.output_tokens);
     this.answer = answer;
     held.follow(() => answer.bound);
-    response.writeHead(readable.status, { ...returned(readable.headers), ...this.told() });
+    const headers = returned(readable.headers);
+    this.tell(headers);
+    response.writeHead(readable.status, headers);
     response.flushHeaders();
     const pass = (piece: Buffer): void | Promise<void> => {
       // Once its time is over the client has been told so, and nothing may come after that.
@@ -187,32 +189,31 @@ export class Exchange {
       response.end();
       return;
     }
-    const { status, headers, body } = came;
-    const remaining = await this.remaining();
-    response.writeHead(status, {
-      ...headers,
-      ...this.told(),
-      ...this.amounts("used", charged),
-      ...remaining,
-      "content-length": body.length,
-    });
+    const { status, body } = came;
+    const headers: OutgoingHttpHeaders = { ...came.headers, "content-length": body.length };
+    this.tell(headers);
+    this.tellAmounts(headers, "used", charged);
+    await this.tellRemaining(headers);
+    response.writeHead(status, headers);
     response.end(body);
   }
 
-  private told(): OutgoingHttpHeaders {
+  /** Whoever asked is told what pays for it, what answers it, and how much of it is held. */
+  private tell(headers: OutgoingHttpHeaders): void {
     const { chosen } = this.request;
-    return {
-      "x-bursar-budget": encodeURI(this.options.purse.budget),
-      ...(chosen !== undefined && { "x-bursar-model": encodeURI(chosen.model), "x-bursar-tier": chosen.tier }),
-      ...this.amounts("reserved", this.reserved),
-    };
+    headers["x-bursar-budget"] = encodeURI(this.options.purse.budget);
+    if (chosen !== undefined) {
+      headers["x-bursar-model"] = encodeURI(chosen.model);
+      headers["x-bursar-tier"] = chosen.tier;
+    }
+    this.tellAmounts(headers, "reserved", this.reserved);
   }
 
   /** What is left on the whole path, because it is the least of it that counts; what others hold is not left. */
-  private async remaining(): Promise<OutgoingHttpHeaders> {
+  private async tellRemaining(headers: OutgoingHttpHeaders): Promise<void> {
     const { store, budget } = this.options.purse;
     const path = await store.path(budget).catch(() => null);
-    if (path === null) return {};
+    if (path === null) return;
     const time = store.clock.now();
     const left: Record<string, number> = {};
     for (const id of SHOWN) {
@@ -220,25 +221,31 @@ export class Exchange {
       const free = freeOn(path, store.dimensions.get(id), time);
       if (Number.isFinite(free)) left[id] = Math.max(0, free);
     }
-    return this.amounts("remaining", left);
+    this.tellAmounts(headers, "remaining", left);
   }
 
-  private amounts(word: string, amounts: Readonly<Record<string, number>>): OutgoingHttpHeaders {
+  private tellAmounts(
+    headers: OutgoingHttpHeaders,
+    word: keyof typeof NAMES,
+    amounts: Readonly<Record<string, number>>,
+  ): void {
     const { dimensions } = this.options.purse.store;
-    const headers: OutgoingHttpHeaders = {};
     for (const id of SHOWN) {
       const amount = amounts[id];
       if (amount === undefined || !dimensions.has(id)) continue;
-      headers[`x-bursar-${word}-${SPELT[id]}`] = String(writeAmount(dimensions.get(id), amount));
+      headers[NAMES[word][id] as string] = String(writeAmount(dimensions.get(id), amount));
     }
-    return headers;
   }
 }
 
 /** The dimensions of which headers tell: those a client can do something about. */
 const SHOWN = ["cost_usd", "llm_tokens", "steps"];
-/** As headers are written. */
-const SPELT: Readonly<Record<string, string>> = Object.fromEntries(SHOWN.map((id) => [id, id.replaceAll("_", "-")]));
+/** Their headers, which are written with every answer. */
+const NAMES = { reserved: named("reserved"), used: named("used"), remaining: named("remaining") };
+
+function named(word: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(SHOWN.map((id) => [id, `x-bursar-${word}-${id.replaceAll("_", "-")}`]));
+}
 
 /** Whoever asked has hung up. */
 class ClientGone extends Error {

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { InputError, show } from "../core/errors.js";
 import { checkKeys, checkWait } from "../core/fields.js";
-import type { MeterOptions } from "../models/meter/meter.js";
+import { METER_KEYS, type MeterOptions, meterOptions } from "../models/meter/meter-options.js";
+import { ProviderCounts } from "../models/meter/provider-count.js";
 import type { ReuseOptions } from "../models/reuse/options.js";
 import { type Reuse, reuseOf } from "../models/reuse/reuse.js";
 import type { Store } from "../ports/store.js";
@@ -42,6 +43,12 @@ export interface GatewayOptions extends MeterOptions {
   readonly url?: string;
   /** Where a person answers a request for approval; the gateway's own page for it, unless it is said. */
   readonly approval_url?: (id: string) => string;
+  /**
+   * Who bounds the input of a request that would not fit otherwise: nobody but its bytes and a tokenizer ("bytes"), or the provider
+   * too, who is asked for a count first ("provider"). Only Anthropic's Messages and OpenAI's Responses can be counted so; each
+   * question takes a step of the client's budget.
+   */
+  readonly count?: "bytes" | "provider";
   /** What is used again or sent together, or what openReuse() has opened; nothing unless it is said. */
   readonly reuse?: ReuseOptions | Reuse;
   /** Told of what went wrong on the gateway's own side; it never holds a secret. */
@@ -59,8 +66,8 @@ export interface MountOptions
 
 const KEYS = [
   ...["store", "upstreams", "budget", "host", "port", "tls", "body_bytes", "header_bytes", "request_ms", "answer_ms"],
-  ...["silence_ms", "connections", "wait_ms", "approval_url", "onError", "onServed", "url", "timer", "reuse"],
-  ...["prices", "assume", "clock", "output_tokens", "tokenizer", "reservations", "tiers"],
+  ...["silence_ms", "connections", "wait_ms", "approval_url", "onError", "onServed", "url", "timer", "reuse", "count"],
+  ...METER_KEYS,
 ];
 /** The most that timers of Node can wait. */
 const MOST_MS = 2 ** 31 - 1;
@@ -98,6 +105,8 @@ export interface Settings {
   readonly url: string | null;
   readonly timer: Timer | null;
   readonly reuse: Reuse | null;
+  /** Null where providers are not asked. */
+  readonly counts: ProviderCounts | null;
   readonly onError: (error: unknown) => void;
   readonly onServed: ((served: Served) => void) | null;
   readonly meter: MeterOptions;
@@ -122,7 +131,6 @@ export function readSettings(options: GatewayOptions): Settings {
   const { body_bytes = 32 * 1024 * 1024, header_bytes = 16 * 1024, connections = 10_000 } = options;
   const { request_ms = 60_000, answer_ms = 600_000, silence_ms = 300_000, wait_ms = null } = options;
   const { approval_url = null, onError = () => {}, onServed = null, timer = null } = options;
-  const { prices, assume, clock, output_tokens, tokenizer, reservations, tiers } = options;
   return {
     ...{ store, upstreams: read, purse, host, port, tls, body_bytes, header_bytes, connections },
     ...{
@@ -135,17 +143,10 @@ export function readSettings(options: GatewayOptions): Settings {
       onServed,
       timer,
       reuse: reuseOf(options.reuse),
+      counts: ProviderCounts.of(options.count, options.timer === undefined ? {} : { timer: options.timer }),
       url: readUrl(options.url),
     },
-    meter: {
-      ...(prices !== undefined && { prices }),
-      ...(assume !== undefined && { assume }),
-      ...(clock !== undefined && { clock }),
-      ...(output_tokens !== undefined && { output_tokens }),
-      ...(tokenizer !== undefined && { tokenizer }),
-      ...(reservations !== undefined && { reservations }),
-      ...(tiers !== undefined && { tiers }),
-    },
+    meter: meterOptions(options),
   };
 }
 

@@ -32,8 +32,8 @@ async function tellApproval(id: string, { store, budget }: Purse, response: Serv
     return sayError(response, missing("no_such_approval", "there is no such request for approval"));
   }
   const { status, body } = document;
-  const { exhausted_dimension, limits, consumed, suggested_extension, expires, decision } = body;
-  const shown = { exhausted_dimension, limits, consumed, suggested_extension, expires, decision } as JsonObject;
+  const { exhausted_dimension, limits, consumed, held = {}, suggested_extension, expires, decision } = body;
+  const shown = { exhausted_dimension, limits, consumed, held, suggested_extension, expires, decision } as JsonObject;
   say(response, 200, { id, status, budget: document.budget, ...shown });
 }
 

@@ -4,6 +4,7 @@ import { LedgerError } from "../core/errors.js";
 import { Events } from "../core/events.js";
 import type { Meter, Metered, MeteredRequest } from "../models/meter/meter.js";
 import { readMetered } from "../models/meter/metered-request.js";
+import type { Post } from "../models/meter/provider-count.js";
 import type { RefusalReport } from "../models/meter/refusal.js";
 import { requestExtension } from "../runs/extension-request.js";
 import type { Gate } from "../runtime/gate.js";
@@ -29,7 +30,7 @@ import type { KeyRing } from "./key-ring.js";
 import type { GatewayKey } from "./keys.js";
 import type { Settings } from "./options.js";
 import { tellOwn } from "./own-pages.js";
-import { bodyOfAnswer } from "./received.js";
+import { bodyOfAnswer, type Received } from "./received.js";
 import { type Route, Routes, type Target } from "./route.js";
 import { type Sender, UpstreamTimeout } from "./sender.js";
 import { tierModelAt, withTierModels } from "./tier-models.js";
@@ -149,9 +150,10 @@ export class Requests {
       "content-type": "application/json",
       "accept-encoding": "identity",
     };
+    const count = settings.counts?.over(this.posting(headers));
     const exchange = new Exchange({
       ...{ meter, sender, purse, upstream, response, silence_ms: settings.silence_ms, reuse: settings.reuse },
-      request: this.patient({ ...request, ...sitedBy(incoming.headers) }),
+      request: this.patient({ ...request, ...sitedBy(incoming.headers), ...(count && { count }) }),
       sending: { method: "POST", url, headers },
     });
     const metered = await exchange.run().catch((error: unknown) => this.withoutBudget(purse, error));
@@ -159,6 +161,17 @@ export class Requests {
     visit.request = exchange.request;
     if (metered.kind === "refused") return this.refused(response, metered);
     if (metered.kind === "failed") return this.failed(visit, exchange, metered.error);
+  }
+
+  /** Asks a provider something beside a request, in its name. What comes back is read here, and shown to nobody. */
+  private posting(headers: Record<string, string | string[]>): Post {
+    const { sender } = this.options;
+    // It is another request.
+    const { "idempotency-key": _, ...own } = headers;
+    return async (url, body, signal) => {
+      const answer = await sender.send({ method: "POST", url, headers: own, body, signal });
+      return { status: answer.status, body: (await freeBody(answer)).toString("utf8") };
+    };
   }
 
   private patient(request: MeteredRequest): MeteredRequest {
@@ -233,7 +246,8 @@ export class Requests {
     const { incoming, response, method } = visit;
     const { sender, meter } = this.options;
     const left = new AbortController();
-    response.once("close", () => left.abort());
+    const leave = () => left.abort();
+    response.once("close", leave);
     const headers = { ...forwarded(incoming.headers), ...upstream.credentials(home), "accept-encoding": "identity" };
     const url = upstream.below(ending, search);
     try {
@@ -241,10 +255,7 @@ export class Requests {
       const verb = method === "GET" ? "GET" : "POST";
       const answer = await sender.send({ method: verb, url, headers, body: sent, signal: left.signal });
       const { status } = answer;
-      const readable = plain(answer);
-      const bytes = readable === null ? null : await bodyOfAnswer(readable, MOST_FREE);
-      if (readable === null) answer.drop();
-      if (bytes === null) throw new Error("the answer cannot be read");
+      const bytes = await freeBody(answer);
       if (upstream.tellsOfKey(status, bytes)) throw new UpstreamDenied(upstream.name);
       const listed = ending === "/models" && status === 200 ? withTierModels(bytes, meter.lists, home) : bytes;
       response.writeHead(status, { ...returned(answer.headers), "content-length": listed.length });
@@ -252,6 +263,8 @@ export class Requests {
     } catch (error) {
       visit.failed = codeOf(error);
       if (!response.destroyed) this.blame(response, upstream.name, error);
+    } finally {
+      response.off("close", leave);
     }
   }
 
@@ -286,6 +299,15 @@ const NO_TEXT: RefusalReport = {
   message: "the body is no text in UTF-8",
   hint: "correct the request",
 };
+
+/** The whole of an answer that costs nothing. */
+async function freeBody(answer: Received): Promise<Buffer> {
+  const readable = plain(answer);
+  const bytes = readable === null ? null : await bodyOfAnswer(readable, MOST_FREE);
+  if (readable === null) answer.drop();
+  if (bytes === null) throw new Error("the answer cannot be read");
+  return bytes;
+}
 
 /** Only what went wrong, and nothing that a provider or a client has sent. */
 function failureOf(upstream: string, error: unknown): Failing {

@@ -6,6 +6,8 @@ import { checkKeys } from "../core/fields.js";
 export interface ChatRequest {
   readonly model: string;
   readonly body: string;
+  /** The same before it was written. */
+  readonly sent: JsonObject;
   readonly input_tokens: number;
   readonly output_tokens: number;
   /** Whether it asks to write input into a cache, which some providers bill. */
@@ -48,10 +50,11 @@ export function chatRequest(request: Json, defaults: ChatDefaults): ChatRequest 
   const most = max_completion_tokens ?? max_tokens ?? defaults.max_tokens;
   const messages = listed === undefined ? messagesFor(prompt, system) : checkMessages(listed, given);
   const limit = max_completion_tokens === undefined ? { max_tokens: most } : {};
-  const body = JSON.stringify({ ...rest, ...limit, model, messages, stream: false });
+  const sent: JsonObject = { ...rest, ...limit, model, messages, stream: false };
+  const body = JSON.stringify(sent);
   const around = rest.tools === undefined ? 0 : AROUND_TOOLS;
   return {
-    ...{ model, body, input_tokens: Buffer.byteLength(body) + around, output_tokens: checkMost(most) },
+    ...{ model, body, sent, input_tokens: Buffer.byteLength(body) + around, output_tokens: checkMost(most) },
     caches: cachesIn(body),
   };
 }

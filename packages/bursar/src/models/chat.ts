@@ -2,11 +2,12 @@ import type { Json } from "../core/chain/canonical.js";
 import { InputError, show } from "../core/errors.js";
 import { checkKeys, checkWait } from "../core/fields.js";
 import type { BudgetAmounts } from "../core/input.js";
-import type { Model, ModelAnswer } from "../ports/model.js";
+import type { CallSite, Model, ModelAnswer, SitedCall } from "../ports/model.js";
 import type { TiersOptions } from "../ports/tiers.js";
 import { RunError } from "../runs/error.js";
 import { readAnswer } from "./chat-answer.js";
 import { type ChatRequest, chatRequest, checkMost } from "./chat-request.js";
+import { type CountedAnswer, type SitedChatOptions, sitedChat } from "./chat-site.js";
 import { bearer, pathTo, readKey, readUrl } from "./endpoint.js";
 import { isFree, isUnsent } from "./meter/answer-status.js";
 import { amountsOf, mostOf } from "./meter/quote.js";
@@ -14,6 +15,8 @@ import { openPrices, statedPrices } from "./prices/open-prices.js";
 import type { Price, PriceBook } from "./prices/price.js";
 import { howToPrice, type ModelPrice, type ModelPrices } from "./prices/stated-price.js";
 import { ProviderError } from "./provider-error.js";
+import { Sites } from "./reservations/sites.js";
+import { type Siting, sitingIn } from "./reservations/siting.js";
 import { bodyOf, shortened } from "./response.js";
 import { Chooser } from "./tiers/chooser.js";
 import { readTiers, type TierList } from "./tiers/tier-list.js";
@@ -82,6 +85,8 @@ class ChatModel implements Model {
   private readonly apiKey: string | null;
   private readonly timeout_ms: number;
   private readonly send: typeof fetch;
+  /** Empty as long as nobody wants to know what calls like others use. */
+  private readonly sites = new Sites();
 
   constructor(options: Omit<ChatModelOptions, "tiers">) {
     const { url, model, prices, assume, max_tokens = MAX_TOKENS, timeout_ms = TIMEOUT_MS } = options;
@@ -108,7 +113,7 @@ class ChatModel implements Model {
   }
 
   quote(request: Json): BudgetAmounts | Promise<BudgetAmounts> {
-    const chat = chatRequest(request, this.defaults);
+    const { chat } = this.read(request);
     const { book } = this;
     return book === null ? this.open().then((opened) => this.most(opened, chat)) : this.most(book, chat);
   }
@@ -117,14 +122,34 @@ class ChatModel implements Model {
     request: Json,
     { signal, key }: { readonly signal: AbortSignal; readonly key: string },
   ): Promise<ModelAnswer> {
-    const chat = chatRequest(request, this.defaults);
+    const { chat } = this.read(request);
     const price = this.priceOf(await this.open(), chat.model);
+    return (await this.answer(chat.body, price, { signal, key })).answer;
+  }
+
+  async sited(request: Json, about: CallSite): Promise<SitedCall | null> {
+    const { chat, siting } = this.read(request);
+    const price = this.priceOf(await this.open(), chat.model);
+    const send: SitedChatOptions["send"] = (body, options) => this.answer(body, price, options);
+    return sitedChat(this.sites, { chat, siting, price, send }, about);
+  }
+
+  private read(request: Json): { readonly chat: ChatRequest; readonly siting: Siting } {
+    const { siting, request: bare } = sitingIn(request);
+    return { chat: chatRequest(bare, this.defaults), siting };
+  }
+
+  private async answer(
+    body: string,
+    price: Price,
+    { signal, key }: { readonly signal: AbortSignal; readonly key: string },
+  ): Promise<CountedAnswer> {
     signal.throwIfAborted();
     const patience = AbortSignal.timeout(this.timeout_ms);
     try {
-      const text = await this.post(chat, key, AbortSignal.any([signal, patience]));
-      const { value, usage } = readAnswer(text, this.apiKey);
-      return usage === null ? { value } : { value, usage: amountsOf(usage, price) };
+      const text = await this.post(body, key, AbortSignal.any([signal, patience]));
+      const { value, usage: counts } = readAnswer(text, this.apiKey);
+      return { answer: counts === null ? { value } : { value, usage: amountsOf(counts, price) }, counts };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw this.explain(error, patience.aborted);
@@ -155,7 +180,7 @@ class ChatModel implements Model {
     throw new RunError("unknown_price", message, { model });
   }
 
-  private async post({ body }: ChatRequest, key: string, signal: AbortSignal): Promise<string> {
+  private async post(body: string, key: string, signal: AbortSignal): Promise<string> {
     const headers = {
       "content-type": "application/json",
       accept: "application/json",

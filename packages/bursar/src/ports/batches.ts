@@ -1,6 +1,15 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { BudgetAmounts } from "../core/input.js";
 
+const LONGEST_NAME = 100;
+
+/** What a name for batches may be. */
+export const BATCH_NAME_RULE: string = `1 to ${LONGEST_NAME} characters that can be printed`;
+
+export function isBatchName(name: unknown): name is string {
+  return typeof name === "string" && name !== "" && name.length <= LONGEST_NAME && !/\p{Cc}/u.test(name);
+}
+
 /** What takes model calls that can wait, and brings their answers when a provider has had the time. */
 export interface Batches {
   /** The model of requests that name none; it may leave open which one that is, as `bursar/auto`. */

@@ -1,3 +1,4 @@
+import type { Amounts } from "../core/amount.js";
 import type { BudgetId } from "../core/budget.js";
 import type { Json } from "../core/chain/canonical.js";
 import type { Action } from "../core/events.js";
@@ -15,11 +16,44 @@ export interface Model {
   call(request: Json, options: { readonly signal: AbortSignal; readonly key: string }): Promise<ModelAnswer>;
   /** Says which model answers a request that leaves it open; null when the request names one. Who cannot choose has no such method. */
   choose?(request: Json, about: Choosing): Promise<ModelChoice | null>;
+  /**
+   * Looks up what is known of calls like this one; null when nothing can be learned from it. Who does not learn has no such method,
+   * and each of its calls holds all that it may use.
+   */
+  sited?(request: Json, about: CallSite): Promise<SitedCall | null>;
 }
 
 export interface ModelAnswer {
   readonly value: Json;
   readonly usage?: unknown;
+}
+
+/** Where a model call comes from, as far as its request does not say. */
+export interface CallSite {
+  /** The store that pays, in which what was learned is kept. */
+  readonly store: Store;
+  /** The program that makes it: what others are answered says nothing about it. */
+  readonly within: string;
+}
+
+/** A model call to be made, with what is known of others like it. */
+export interface SitedCall {
+  /** What nearly all of them have used of what can be cut, in ledger units; null when that is not known, or no less than it may use. */
+  readonly learned: Amounts | null;
+  /** Makes the request, with an answer no longer than what is held for it pays for. It remembers how long that was. */
+  call(granted: Amounts, options: { readonly signal: AbortSignal; readonly key: string }): Promise<SitedAnswer>;
+}
+
+export interface SitedAnswer extends ModelAnswer {
+  /** Set when it was cut short because others hold something. */
+  readonly cut: AnswerCut | null;
+}
+
+/** What the chain is told of an answer that was cut short. */
+export interface AnswerCut {
+  readonly site: string;
+  readonly output_tokens: number;
+  readonly full_output_tokens: number;
 }
 
 /** What a choice goes by. */

@@ -23,27 +23,26 @@ export interface Stage {
    */
   save(make: () => Promise<JsonObject | null>): Promise<void>;
   /**
-   * How much of a dimension the program may use from its beginning on, in ledger units; infinite without a limit. What it had used
-   * before, when it is executed again, is part of it.
+   * Lets the program compute, with as much as is left of everything it uses, which is held for it meanwhile; infinite without a
+   * limit. What it does again was paid for already: `used` says how far it has come, by dimension. When nothing is left of
+   * `dimension`, without which it cannot go on, the run pauses or ends, and this never settles.
    */
-  free(dimension: string): Promise<number>;
+  compute<Value>(
+    dimension: string,
+    used: Readonly<Record<string, number>>,
+    work: (most: Readonly<Record<string, number>>) => Promise<Computed<Value>>,
+  ): Promise<Value>;
   /**
-   * Lets the program compute, with as much of a dimension as is left, which is held for it meanwhile; infinite without a
-   * limit. What it does again was paid for already: `used` says how far it has come. When nothing is left, the run pauses or
-   * ends, and this never settles.
+   * The program could not go on, because something had run out, or was less than the `asked` that it wanted. Tells whether
+   * its policy ends or pauses the run now; then nothing more is expected of the program.
    */
-  compute<Value>(dimension: string, used: number, work: (most: number) => Promise<Computed<Value>>): Promise<Value>;
-  /**
-   * The program could not go on, because something had run out. Tells whether its policy ends or pauses the run now; then
-   * nothing more is expected of the program.
-   */
-  exhausted(): Promise<boolean>;
+  exhausted(asked?: Readonly<Record<string, number>>): Promise<boolean>;
   /** What the program has written for people, so that it is not lost with it; at its end, what the sandbox says of it. */
   output(output: Output, execution?: Execution | null): void;
 }
 
 /** What came of a computation, and what it has used. */
-export interface Computed<Value> {
+interface Computed<Value> {
   readonly value: Value;
   /** Under this name it counts once, however often the program is replayed. */
   readonly name: string;

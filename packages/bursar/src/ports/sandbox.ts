@@ -28,8 +28,8 @@ export interface GuestMoment {
 export interface GuestSession {
   begin(code: string, settings?: { readonly fuelBudget?: number; readonly timeout?: number }): Promise<GuestTurn>;
   resume(answer: GuestAnswer): Promise<GuestTurn>;
-  /** Says how much a program that waits for an answer may burn from now on. */
-  allow(fuel: number): Promise<void>;
+  /** Says how much a program that waits for an answer may burn, and write, from now on. */
+  allow(fuel: number, storage_bytes?: number): Promise<void>;
   save(): Promise<Uint8Array>;
   cancel(): Promise<void>;
   destroy(): Promise<void>;
@@ -71,6 +71,8 @@ export interface GuestUsage {
   readonly fuel: number;
   readonly memory_bytes: number;
   readonly bytes_written: number;
+  /** The largest write since its last question that did not fit any more; 0 when all of them did. */
+  readonly bytes_refused: number;
 }
 
 export type GuestAnswer =

@@ -22,6 +22,8 @@ export interface ApprovalRequest {
   readonly exhausted_dimension: string | null;
   /** In edge units, as it stood when it was asked. */
   readonly consumed: JsonObject;
+  /** What was reserved in that budget at the same moment, by whomever: neither used nor free. */
+  readonly held: JsonObject;
   readonly limits: JsonObject;
   readonly suggested_extension: JsonObject;
   /** The action that is waiting, and its digest: a yes is for this one and no other. */
@@ -44,7 +46,9 @@ export interface Decided {
 }
 
 export function readApproval({ id, status, body, version }: Document): ApprovalRequest {
-  return { ...(body as unknown as ApprovalRequest), id, status: status as ApprovalStatus, version };
+  const { held, ...kept } = body as unknown as ApprovalRequest;
+  // Requests that were stored before holds were kept say nothing of them.
+  return { ...kept, held: held ?? {}, id, status: status as ApprovalStatus, version };
 }
 
 export function putApproval(request: ApprovalRequest): PutOperation {

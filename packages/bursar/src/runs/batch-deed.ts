@@ -12,7 +12,7 @@ export async function batchDeed(
   asking: Pick<Asking, "run" | "store" | "settled">,
 ): Promise<BatchDeed> {
   // Guests hand the request over as it is, agents inside of an object.
-  const wanted = named(request ?? rest, batches.model);
+  const wanted = unsited(named(request ?? rest, batches.model));
   const isFinal = final === true;
   const choice = model === null ? null : await choiceFor(model, wanted, isFinal, asking);
   if (choice === null) return { kind: "batch", final: isFinal, terms: await batches.terms(wanted) };
@@ -42,6 +42,15 @@ async function termsFor(batches: Batches, choice: ModelChoice): Promise<BatchTer
     choice.untold();
     throw error;
   }
+}
+
+/** What waits holds all that it may use, wherever it comes from. */
+function unsited(wanted: Json): Json {
+  if (typeof wanted !== "object" || wanted === null || !("bursar" in wanted)) return wanted;
+  const { bursar, ...request } = wanted as JsonObject;
+  if (typeof bursar !== "object" || bursar === null || Array.isArray(bursar)) return wanted;
+  const { site: _, full: __, ...about } = bursar as JsonObject;
+  return Object.keys(about).length === 0 ? request : { ...request, bursar: about };
 }
 
 /** A request without a model goes to what the desk has for those, which may leave it open as well. */

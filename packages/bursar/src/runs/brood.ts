@@ -1,19 +1,26 @@
 import type { Json } from "../core/chain/canonical.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
+import { untilAborted } from "../runtime/until-aborted.js";
 import type { ChildRequest } from "./deed.js";
 import { RunError } from "./error.js";
+import type { Foresight } from "./foresight.js";
 import type { AskEntry } from "./journal.js";
 import { openChild } from "./opening.js";
 import type { Programs } from "./programs.js";
 import { hasEnded, type RunRecord, readRun } from "./record.js";
 import type { Children } from "./surroundings.js";
-import { untilAborted } from "./until-aborted.js";
 
 interface BroodOptions {
   readonly store: Store;
   readonly timer: Timer;
   readonly programs: Programs;
+  /** Null when it is switched off. */
+  readonly foresight: Foresight | null;
+  /** How long a request waits for an answer, unless a run says otherwise. */
+  readonly approval_ms: number;
+  /** Told of a child that stands still or is over before it has begun. */
+  readonly told: (run: RunRecord) => void;
   readonly drive: (id: string) => Promise<RunRecord>;
   readonly cancel: (id: string, reason: string) => Promise<unknown>;
   readonly wake: (id: string) => Promise<void>;
@@ -35,20 +42,20 @@ export class Brood implements Children {
     return document !== null && readRun(document).parent === parent.id;
   }
 
-  async start(parent: RunRecord, number: number, request: ChildRequest): Promise<void> {
-    const { store, programs } = this.options;
-    const { instant } = store.clock.now();
+  async start(parent: RunRecord, number: number, request: ChildRequest, signal: AbortSignal): Promise<void> {
+    const { store, programs, foresight, approval_ms, told } = this.options;
+    const id = childId(parent, number);
     const program = programs.named(request.program);
     const brought = parent.brought === true && !programs.offers(program);
-    const start = {
-      id: childId(parent, number),
-      program,
-      input: request.input,
-      instant,
-      by: `run ${parent.id}`,
-      brought,
-    };
-    await store.apply(openChild(start, parent, request, store.dimensions));
+    const intended = { id, program, input: request.input, brought };
+    const checked = (await foresight?.checkChild(intended, parent, request.grant)) ?? null;
+    // To look ahead takes a while, in which the run above may have come to its end.
+    signal.throwIfAborted();
+    const start = { ...intended, instant: store.clock.now().instant, by: `run ${parent.id}` };
+    const beforehand = { dimensions: store.dimensions, checked, approval_ms };
+    await store.apply(openChild(start, parent, request, beforehand));
+    if (checked === null || checked.preflight.fits || checked.policy === "warn") return;
+    told(await this.find(id));
   }
 
   async wait(
@@ -112,9 +119,12 @@ function childId({ id }: RunRecord, number: number): string {
 function failed({ id, status, failure, result }: RunRecord): RunError {
   const why = failure?.message ?? "it was cancelled";
   const data = { run_id: id, status, dimension: failure?.dimension ?? null, result, ...failure?.data };
-  return new RunError(
-    failure?.dimension == null ? "child_failed" : "child_exhausted",
-    `run ${id} ${status}: ${why}`,
-    data,
-  );
+  return new RunError(codeFor(failure), `run ${id} ${status}: ${why}`, data);
+}
+
+function codeFor(failure: RunRecord["failure"]): string {
+  if (failure?.dimension != null) return "child_exhausted";
+  // What a child below it was refused says which one that was.
+  const wasRefused = failure?.code === "estimated_over" && failure.data.run_id === undefined;
+  return wasRefused ? "estimated_over" : "child_failed";
 }

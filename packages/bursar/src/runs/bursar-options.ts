@@ -19,6 +19,11 @@ export interface ForesightOptions {
   readonly preflight?: PreflightPolicy;
   /** Asked when a program has too short a past to go by; without it nobody is. */
   readonly predictor?: Predictor;
+  /**
+   * What the model calls of runs hold: `learned`, which is what calls like them have used where others hold something too, unless it
+   * says `full`, the most they may use. Only models learn that can, such as `chatModel`.
+   */
+  readonly reservations?: "learned" | "full";
 }
 
 export interface BursarOptions {
@@ -78,8 +83,17 @@ export function checkOptions(options: BursarOptions): void {
   checkKeys(options, "options", KEYS);
   const { foresight } = options;
   if (foresight === undefined || foresight === false) return;
-  checkKeys(foresight, "foresight", ["preflight", "predictor"]);
+  checkKeys(foresight, "foresight", ["preflight", "predictor", "reservations"]);
+  const { reservations = "learned" } = foresight;
+  if (reservations !== "learned" && reservations !== "full") {
+    throw new InputError("foresight.reservations", `is ${show(reservations)}; allowed: "learned" or "full"`);
+  }
   if (foresight.preflight !== undefined) checkPreflight(foresight.preflight, "foresight.preflight");
+}
+
+/** Whether model calls may hold less than the most they may use. */
+export function learnsFrom({ foresight = {} }: Pick<BursarOptions, "foresight">): boolean {
+  return foresight !== false && foresight.reservations !== "full";
 }
 
 export function checkPreflight(policy: unknown, field: string): void {

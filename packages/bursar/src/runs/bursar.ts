@@ -2,7 +2,8 @@ import type { JsonObject } from "../core/chain/canonical.js";
 import { StaleError } from "../core/document.js";
 import { InputError, LedgerError } from "../core/errors.js";
 import { Events } from "../core/events.js";
-import { type BudgetAmounts, type BudgetLimits, readExtension, readLimits } from "../core/input.js";
+import { checkWait } from "../core/fields.js";
+import { type BudgetAmounts, type BudgetLimits, readExtension } from "../core/input.js";
 import type { Preflight } from "../foresight/preflight.js";
 import type { Program } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
@@ -11,7 +12,7 @@ import { newName } from "../runtime/names.js";
 import { systemTimer } from "../runtime/system-clock.js";
 import { type ApprovalKind, type ApprovalRequest, readApproval } from "./approval.js";
 import { Brood } from "./brood.js";
-import { APPROVAL_MS, type BursarOptions, CLAIM_MS, checkOptions } from "./bursar-options.js";
+import { APPROVAL_MS, type BursarOptions, CLAIM_MS, checkOptions, learnsFrom } from "./bursar-options.js";
 import { runOfCheckpoint } from "./checkpoint.js";
 import { claimOf, putClaim, taken } from "./claim.js";
 import { startClocks } from "./clocks.js";
@@ -33,21 +34,16 @@ import { type Foresight, foresightOf, type Intended, switchedOff } from "./fores
 import { handlersFor } from "./handlers.js";
 import { toJson } from "./json.js";
 import { NO_PROGRAM } from "./no-program.js";
-import { checkStart, openRun, type StartOptions, sessionBudget, unopened } from "./opening.js";
+import { openSession } from "./open-session.js";
+import { checkStart, openRun, type StartOptions, unopened } from "./opening.js";
 import { askedAnew } from "./preflight-request.js";
-import { mayDecide, type Principal } from "./principal.js";
+import { mayDecide, OPERATOR, type Principal } from "./principal.js";
 import { Programs } from "./programs.js";
 import { hasEnded, putRun, type RunRecord, readRun, record } from "./record.js";
 import { requestAbout } from "./request.js";
 import { type RunResult, resultOf } from "./result.js";
 
 const LOOK_MS = 500;
-
-/** Who adds to a budget, and why. */
-type Decider = Pick<DenyOptions, "by" | "reason">;
-
-/** Whoever starts a run in a process of his own is its operator. */
-const OPERATOR: Principal = { name: "operator", role: "operator" };
 
 /**
  * Runs programs inside budgets: starts them, drives them, pauses and resumes them, on a store that any number of processes share.
@@ -79,15 +75,15 @@ export class Bursar implements AsyncDisposable {
     this.store = options.store;
     this.timer = options.timer ?? systemTimer;
     const { tools = [], model = null, batches = null, handlers = {}, programs = [] } = options;
-    this.handlers = handlersFor({ tools, model, batches, more: handlers });
+    this.handlers = handlersFor({ tools, model, learns: learnsFrom(options), batches, more: handlers });
     this.programs = new Programs(programs, options.revive ?? (() => null));
     this.worker = options.worker ?? newName(this.store.clock.now().instant);
     this.events = new Events(this.store.dimensions);
     this.foresight = foresightOf(options, this.timer, this.programs);
     this.brood = new Brood({
-      store: this.store,
-      timer: this.timer,
-      programs: this.programs,
+      ...{ store: this.store, timer: this.timer, programs: this.programs, foresight: this.foresight },
+      approval_ms: options.approval_ms ?? APPROVAL_MS,
+      told: (run) => this.told(run),
       drive: (id) => this.drive(id),
       cancel: (id, reason) => this.end(id, { by: "parent", reason }),
       wake: (id) => this.rouse(id),
@@ -220,7 +216,7 @@ export class Bursar implements AsyncDisposable {
   }
 
   /** Adds to a run's budget, or to a session's, without being asked. */
-  async extend(budget: string, extensions: BudgetAmounts, { by, reason = null }: Decider): Promise<void> {
+  async extend(budget: string, extensions: BudgetAmounts, { by, reason = null }: DenyOptions): Promise<void> {
     mayDecide(by, "extend a budget");
     const additional = readExtension(extensions, this.store.dimensions);
     await this.store.apply([{ op: "extend", budget, additional, approved_by: by.name, reason, must: true }]);
@@ -255,15 +251,8 @@ export class Bursar implements AsyncDisposable {
   }
 
   /** The session's budget, opened with these limits if it is not there yet. */
-  async openSession(id: string, limits: BudgetLimits): Promise<void> {
-    const budget = sessionBudget(id);
-    if ((await this.store.budget(budget)) !== null) return;
-    const grant = { kind: "limits", limits: readLimits(limits, this.store.dimensions) } as const;
-    const opening = { id: budget, scope: "shared", grant } as const;
-    await this.store.apply([{ op: "open", parent: null, opening }]).catch(async (error: unknown) => {
-      // Somebody else may have been faster.
-      if ((await this.store.budget(budget)) === null) throw error;
-    });
+  openSession(id: string, limits: BudgetLimits): Promise<void> {
+    return openSession(this.store, id, limits);
   }
 
   async find(id: string): Promise<RunRecord> {
@@ -296,11 +285,21 @@ export class Bursar implements AsyncDisposable {
     return resultOf(run, usage, run.status === "paused" ? await pendingRequests(this.store, run.id) : []);
   }
 
-  /** Lets go of everything here; what was under way is resumable. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Lets go of everything here at once; what was under way is resumable. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /**
+   * Lets go of everything here. Calls that are being made have so long to come to their end: then they are settled with what they
+   * used, and whoever resumes their runs need not make them again. What takes longer is given up, charged as reserved.
+   */
+  async close({ within_ms = 0 }: { readonly within_ms?: number } = {}): Promise<void> {
+    checkWait(within_ms, "within_ms");
     this.closed = true;
-    for (const { conductor } of this.driving.values()) conductor.abandon();
-    await Promise.allSettled([...this.driving.values()].map(({ done }) => done));
+    const all = [...this.driving.values()];
+    await Promise.all(all.map(({ conductor }) => conductor.abandon(within_ms)));
+    await Promise.allSettled(all.map(({ done }) => done));
   }
 
   private intended(program: string | Program, input: unknown, id: string, by: Principal): Intended {

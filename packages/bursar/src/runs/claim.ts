@@ -15,6 +15,8 @@ export interface Claim {
   readonly expires: number;
   /** A reservation that its program computes with; whoever takes the run over gives it back. */
   readonly hold: string | null;
+  /** How far its program has come that is paid for: what it has computed from its beginning on, by dimension. */
+  readonly computed: Readonly<Record<string, number>>;
   readonly version: number;
 }
 
@@ -30,9 +32,9 @@ export function runOfClaim(id: string): string | null {
 }
 
 export function readClaim(run: string, document: Document | null): Claim {
-  if (document === null) return { run, worker: null, epoch: 0, expires: 0, hold: null, version: 0 };
-  const { worker, epoch, expires, hold } = document.body as unknown as Claim;
-  return { run, worker, epoch, expires, hold, version: document.version };
+  if (document === null) return { run, worker: null, epoch: 0, expires: 0, hold: null, computed: {}, version: 0 };
+  const { worker, epoch, expires, hold, computed = {} } = document.body as unknown as Claim;
+  return { run, worker, epoch, expires, hold, computed, version: document.version };
 }
 
 /** Who drives a run at present, and how long it stays so without another word. */
@@ -40,7 +42,7 @@ export async function claimOf(store: Store, run: string): Promise<Claim> {
   return readClaim(run, await store.document("lease", claimId(run)));
 }
 
-export function putClaim({ run, worker, epoch, expires, hold, version }: Claim): PutOperation {
+export function putClaim({ run, worker, epoch, expires, hold, computed, version }: Claim): PutOperation {
   const status = worker === null ? "free" : "claimed";
   return {
     op: "put",
@@ -48,7 +50,7 @@ export function putClaim({ run, worker, epoch, expires, hold, version }: Claim):
     id: claimId(run),
     budget: null,
     status,
-    body: { worker, epoch, expires, hold },
+    body: { worker, epoch, expires, hold, computed },
     version,
   };
 }

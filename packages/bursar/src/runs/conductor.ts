@@ -1,8 +1,8 @@
+import type { Amounts } from "../core/amount.js";
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Finding } from "../core/decision.js";
-import { StaleError } from "../core/document.js";
 import { LedgerError } from "../core/errors.js";
-import type { Computed, OwnEffect, Played, Program, Stage } from "../ports/program.js";
+import type { OwnEffect, Played, Program, Stage } from "../ports/program.js";
 import { Gate } from "../runtime/gate.js";
 import { TimeLimit } from "../runtime/time-limit.js";
 import { useApproval } from "./approval.js";
@@ -11,7 +11,7 @@ import type { Claim } from "./claim.js";
 import { stopClock } from "./clocks.js";
 import { Desk, quiet } from "./desk.js";
 import type { Block, Direction } from "./direction.js";
-import { type Ending, type Left, lastWords } from "./ending.js";
+import { type Ending, type Left, lastWords, leaveRun } from "./ending.js";
 import { ClaimLostError, isFault, RunError, writeError } from "./error.js";
 import { exhaustionOf, failureOf } from "./exhaustion.js";
 import { heartbeat, noLonger } from "./heartbeat.js";
@@ -19,7 +19,7 @@ import { Holding } from "./holding.js";
 import { type AskEntry, readJournal, unanswered } from "./journal.js";
 import { Performer } from "./performer.js";
 import { Player } from "./player.js";
-import { type Failure, putRun, type RunRecord, readRun } from "./record.js";
+import { type Failure, type RunRecord, readRun } from "./record.js";
 import type { Surroundings } from "./surroundings.js";
 import { aboutAction, suspension } from "./suspension.js";
 
@@ -60,6 +60,7 @@ export class Conductor {
   private changes = 0;
   private grace: Disposable | null = null;
   private asksLeft = GRACE_ASKS;
+  private leaving = false;
   /** How much the program computes at present. */
   private working = 0;
   private told: Pick<RunRecord, "output" | "execution">;
@@ -83,8 +84,15 @@ export class Conductor {
     this.end({ kind: "cancelled" });
   }
 
-  /** Lets go of the run as it is; another worker goes on with it. */
-  abandon(): void {
+  /**
+   * Lets go of the run as it is; another worker goes on with it. What is being made has so long to come to its end and to be
+   * settled, and nothing else is begun meanwhile.
+   */
+  async abandon(within_ms: number): Promise<void> {
+    this.leaving = true;
+    if (within_ms > 0 && this.performer !== null) {
+      await noLonger(this.around.timer, within_ms, Promise.race([this.performer.underWay.made(), this.ending]));
+    }
     this.end({ kind: "abandoned" });
   }
 
@@ -166,9 +174,8 @@ export class Conductor {
       ask: (name, args, own) => player.ask(name, args, own),
       askedBefore: (number) => player.askedBefore(number),
       save: (make) => player.between(async () => this.save(player, await make())),
-      compute: (dimension, used, work) => this.compute(dimension, used, work),
-      free: (dimension) => this.holding.whole(dimension),
-      exhausted: () => this.exhausted(),
+      compute: this.compute,
+      exhausted: (asked) => this.exhausted(asked as Amounts),
       output: (output, execution = null) => {
         this.told = { output, execution };
       },
@@ -186,18 +193,17 @@ export class Conductor {
     await this.desk.apply([putCheckpoint(next)]);
   }
 
-  private async compute<Value>(
-    dimension: string,
-    used: number,
-    work: (most: number) => Promise<Computed<Value>>,
-  ): Promise<Value> {
+  private readonly compute: Stage["compute"] = async (dimension, used, work) => {
     this.working++;
     try {
-      const most = await this.holding.take(dimension, used, () => this.exhausted());
+      const most = await this.holding.take(dimension, used, {
+        isOver: async () => (await this.exhausted()) || this.failure !== null,
+        alone: () => this.performer?.underWay.isIdle ?? true,
+      });
       // The run pauses or ends, and its program with it.
       if (most === null) return await new Promise<never>(() => {});
       const computed = work(most).then(({ value, name, used }) => {
-        this.desk.later(this.holding.done(name, used));
+        this.holding.done(name, used);
         return value;
       });
       this.computing = computed.catch(() => {});
@@ -206,9 +212,11 @@ export class Conductor {
       this.working--;
       void this.look();
     }
-  }
+  };
 
   private perform(ask: AskEntry, own: OwnEffect | undefined): void {
+    // Whoever goes on with the run is asked for it again.
+    if (this.leaving) return;
     if (this.failure !== null && --this.asksLeft < 0) this.end({ kind: "stopped" });
     else this.performer?.perform(ask, own);
   }
@@ -229,7 +237,7 @@ export class Conductor {
         useApproval(this.desk, this.run.requests[aboutAction(digest)], `${this.run.id}/${number}`),
       outOfTime: () => void this.exhausted(),
       hasChild: ({ number }) => this.around.children.has(this.run, number),
-      startChild: ({ number }, request) => this.around.children.start(this.run, number, request),
+      startChild: ({ number }, request, signal) => this.around.children.start(this.run, number, request, signal),
       child: (ask) => this.child(ask),
       broken: (error) => this.end({ kind: "broken", error }),
     };
@@ -259,7 +267,7 @@ export class Conductor {
     await quiet();
     if (!this.standsStill) return;
     // Whoever waits for a hold is tried again by and by, and may get it.
-    if (this.performer?.isWaiting) {
+    if (this.performer?.underWay.isWaiting) {
       await noLonger(this.around.timer, WAIT_MS, this.ending);
       if (this.changes !== now || !this.standsStill) return;
     }
@@ -270,7 +278,7 @@ export class Conductor {
     if (this.blocked.size === 0 || this.performer === null || this.failure !== null || this.working > 0) return false;
     // It is looked for what becomes of these, which is not to do anything.
     const waiting = [...this.blocked.values()].filter(({ block }) => ["child", "batch"].includes(block.kind)).length;
-    return this.performer.busy <= waiting;
+    return this.performer.underWay.busy <= waiting;
   }
 
   private stop(finding: Finding): void {
@@ -285,10 +293,10 @@ export class Conductor {
   }
 
   /** A clock has run out, or the program itself used something up. Tells whether that ends or pauses the run. */
-  private async exhausted(): Promise<boolean> {
+  private async exhausted(asked?: Amounts): Promise<boolean> {
     this.working++;
     try {
-      const found = await exhaustionOf(this.desk, this.run, this.player?.position.made ?? 0);
+      const found = await exhaustionOf(this.desk, this.run, this.player?.position.made ?? 0, asked);
       if (found === null) return false;
       if (found.kind === "paused") {
         this.timedOut = found.finding;
@@ -296,8 +304,9 @@ export class Conductor {
         return true;
       }
       this.stop(found.finding);
-      // The final answer may use the time that was set aside for it.
-      if (this.run.wrap_up === null) this.end({ kind: "stopped" });
+      // The final answer may use what was set aside for it.
+      if (this.run.wrap_up !== null) return false;
+      this.end({ kind: "stopped" });
     } catch (error) {
       // The budget stands still already, because the run above does: this one does too.
       this.end(error instanceof LedgerError ? { kind: "paused" } : { kind: "broken", error });
@@ -326,7 +335,7 @@ export class Conductor {
     if (ending.kind === "paused") return this.pause();
     const open = [...this.unanswered, ...(this.player?.position.open ?? [])];
     this.over("ended");
-    await this.performer?.settled();
+    await this.performer?.underWay.settled();
     this.player?.stop();
     // What the program has computed to the end is charged, if it stops soon.
     await noLonger(this.around.timer, STOP_MS, this.computing);
@@ -364,12 +373,16 @@ export class Conductor {
     return this.leave((run) => lastWords(this.desk, run, checkpoint, { status, result, failure, learns, ...told }));
   }
 
+  private leave(make: (run: RunRecord) => Left | Promise<Left>): Promise<RunRecord> {
+    return leaveRun(this.around.store, this.desk, this.run.id, make);
+  }
+
   private async pause(): Promise<RunRecord> {
     const { player } = this;
     if (player === null) throw new ClaimLostError(this.run.id);
     // What is still under way is given up: it is charged for what it used, and tried again later.
     this.effectsEnd.abort(new RunError("paused", "the run stands still"));
-    await this.performer?.settled();
+    await this.performer?.underWay.settled();
     await player.between(async () => this.save(player, (await this.played?.snapshot?.()) ?? null));
     player.stop();
     this.over("paused");
@@ -380,20 +393,5 @@ export class Conductor {
         ...{ timedOut: this.timedOut, expires_ms: run.approval_ms ?? this.around.approval_ms },
       }),
     );
-  }
-
-  /** Writes what becomes of the run, over whatever others have written of it meanwhile. */
-  private async leave(make: (run: RunRecord) => Left | Promise<Left>): Promise<RunRecord> {
-    for (;;) {
-      const document = await this.around.store.document("run", this.run.id);
-      if (document === null) throw new ClaimLostError(this.run.id);
-      const { run, operations } = await make(readRun(document));
-      try {
-        await this.desk.leave([putRun(run), ...operations]);
-        return { ...run, version: run.version + 1 };
-      } catch (error) {
-        if (!(error instanceof StaleError) || error.kind !== "run") throw error;
-      }
-    }
   }
 }

@@ -1,3 +1,4 @@
+import type { Amounts } from "../core/amount.js";
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Decision } from "../core/decision.js";
 import type { Action } from "../core/events.js";
@@ -32,6 +33,12 @@ export interface CallDeed {
   readonly call: CallKind;
   /** The most it may use, in edge units. */
   readonly asked: BudgetAmounts;
+  /** How far that may be cut to what is left, in edge units. What is not named here is not cut. */
+  readonly least?: BudgetAmounts;
+  /** What was seen of it when it was given up, in edge units: that is charged where it does not say what it used. */
+  readonly seen?: () => BudgetAmounts;
+  /** What calls like it have used, all but a few, in ledger units: where others hold something, that is held for it instead. */
+  readonly learned?: Amounts;
   /** It is the final answer, which may use what was set aside for it. */
   readonly final?: boolean;
   /** A human has to say yes to this very action first. */
@@ -93,12 +100,16 @@ export interface Doing {
   readonly inner: () => string;
   readonly run: RunRecord;
   readonly gate: Gate;
+  /** What is held for it, in ledger units. */
+  readonly granted: Amounts;
 }
 
 /** What an effect gives back: a value for the program, and anything that may carry usage. */
 export interface Made {
   readonly value: unknown;
   readonly usage?: unknown;
+  /** Leaves word in the chain with what it is charged. */
+  readonly record?: Action;
 }
 
 /** What a handler may know about the run when it decides what is to be done. */

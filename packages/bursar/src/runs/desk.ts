@@ -6,10 +6,13 @@ import type { Timer } from "../ports/timer.js";
 import { StoreOver } from "../runtime/store-over.js";
 import { type Claim, claimId, putClaim, readClaim } from "./claim.js";
 import { ClaimLostError } from "./error.js";
+import { isAnswer } from "./journal.js";
 import { Spare } from "./spare.js";
 
 interface Waiting {
   readonly operations: readonly Operation[];
+  /** How far the program has come that is paid for, once these are written. */
+  readonly computed?: Claim["computed"];
   readonly resolve: (outcomes: readonly Outcome[]) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -28,6 +31,8 @@ export class Desk extends StoreOver {
   private claim: Claim;
   /** The reservation that is written into the claim from now on. */
   hold: string | null;
+  /** How far the program has come that is paid for, or will be when all is written. */
+  computed: Claim["computed"];
   /** What calls have held and not taken, since this worker has the run. */
   readonly spare: Spare = new Spare();
   private queue: Waiting[] = [];
@@ -39,6 +44,7 @@ export class Desk extends StoreOver {
     this.timer = timer;
     this.claim = claim;
     this.hold = claim.hold;
+    this.computed = claim.computed;
     this.claim_ms = claim_ms;
   }
 
@@ -69,6 +75,12 @@ export class Desk extends StoreOver {
     else lost();
   }
 
+  /** The same for what the program has computed, which the claim says in the same transaction: it is charged once. */
+  charge(operations: readonly Operation[], computed: Claim["computed"]): void {
+    this.computed = computed;
+    if (this.failure === null) this.queue.push({ operations, computed, resolve: () => {}, reject: () => {} });
+  }
+
   /** Writes what waits to be written together with the next thing, if there is any. */
   async written(): Promise<void> {
     while (this.flushing !== null) await this.flushing;
@@ -82,7 +94,7 @@ export class Desk extends StoreOver {
     const { length } = this.queue;
     const before = this.queue.flatMap((each) => each.operations);
     const all = [...before, ...operations];
-    const outcomes = await this.write(all, { ...this.claim, worker: null, expires: 0 });
+    const outcomes = await this.write(all, this.computed, { ...this.claim, worker: null, expires: 0 });
     // Not before it is written: it may have to be tried again.
     this.queue.splice(0, length);
     this.failure = new ClaimLostError(this.claim.run, "left");
@@ -92,6 +104,10 @@ export class Desk extends StoreOver {
   /** The store itself belongs to somebody else. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.fail(new ClaimLostError(this.claim.run, "left"));
+  }
+
+  private computedIn(group: readonly Waiting[]): Claim["computed"] {
+    return group.findLast(({ computed }) => computed !== undefined)?.computed ?? this.claim.computed;
   }
 
   private async flush(): Promise<void> {
@@ -110,7 +126,10 @@ export class Desk extends StoreOver {
 
   private async serve(group: readonly Waiting[]): Promise<void> {
     try {
-      const outcomes = await this.write(group.flatMap(({ operations }) => operations));
+      const outcomes = await this.write(
+        group.flatMap(({ operations }) => operations),
+        this.computedIn(group),
+      );
       let at = 0;
       for (const { operations, resolve } of group) {
         resolve(outcomes.slice(at, at + operations.length));
@@ -119,15 +138,20 @@ export class Desk extends StoreOver {
     } catch (error) {
       if (this.failure !== null || group.length === 1) for (const { reject } of group) reject(error);
       // One list that cannot be written must not fail the others.
-      else for (const each of settlementsFirst(group)) await this.serve([each]);
+      else for (const each of answersFirst(group)) await this.serve([each]);
     }
   }
 
   /** Writes once for certain. A store that is away for a while is asked again until the claim has run out. */
-  private async write(operations: readonly Operation[], next?: Claim): Promise<readonly Outcome[]> {
+  private async write(
+    operations: readonly Operation[],
+    computed: Claim["computed"],
+    next?: Claim,
+  ): Promise<readonly Outcome[]> {
     for (let wait = AGAIN_MS; ; wait = Math.min(2 * wait, LONGEST_MS)) {
       const { hold } = this;
-      const renewed = { ...(next ?? { ...this.claim, expires: this.clock.now().instant + this.claim_ms }), hold };
+      const kept = next ?? { ...this.claim, expires: this.clock.now().instant + this.claim_ms };
+      const renewed = { ...kept, hold, computed };
       try {
         const outcomes = (await this.store.apply([putClaim(renewed), ...operations])) as readonly Outcome[];
         this.claim = { ...renewed, version: this.claim.version + 1 };
@@ -164,10 +188,10 @@ export class Desk extends StoreOver {
   }
 }
 
-/** What a program has asked for because of an answer must not be kept without the answer. */
-function settlementsFirst(group: readonly Waiting[]): readonly Waiting[] {
-  const settles = ({ operations }: Waiting) => operations.some(({ op }) => op === "commit");
-  return [...group.filter(settles), ...group.filter((each) => !settles(each))];
+/** What a program has asked for because of an answer must not be kept without it, nor an answer without those before it. */
+function answersFirst(group: readonly Waiting[]): readonly Waiting[] {
+  const answers = ({ operations }: Waiting) => operations.some(isAnswer);
+  return [...group.filter(answers), ...group.filter((each) => !answers(each))];
 }
 
 /** Everything that can go on by itself has gone on. */

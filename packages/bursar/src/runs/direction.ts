@@ -28,7 +28,7 @@ export interface Direction {
   /** The run's time is over. */
   outOfTime(): void;
   hasChild(ask: AskEntry): Promise<boolean>;
-  startChild(ask: AskEntry, request: ChildRequest): Promise<void>;
+  startChild(ask: AskEntry, request: ChildRequest, signal: AbortSignal): Promise<void>;
   /** Waits for what a child gives back. */
   child(ask: AskEntry): Promise<Json>;
   /** Nothing more can be written, or something went wrong that is not the program's fault. */

@@ -1,11 +1,14 @@
 import type { Json } from "../core/chain/canonical.js";
+import { StaleError } from "../core/document.js";
 import type { Operation } from "../core/operation.js";
 import type { Execution, Output } from "../ports/program.js";
+import type { Store } from "../ports/store.js";
 import { withdrawals } from "./approval.js";
 import { type Checkpoint, emptied } from "./checkpoint.js";
 import type { Desk } from "./desk.js";
+import { ClaimLostError } from "./error.js";
 import { learned } from "./learning.js";
-import { type Failure, type RunRecord, record } from "./record.js";
+import { type Failure, putRun, type RunRecord, readRun, record } from "./record.js";
 
 /** Why a run is not driven any further. */
 export type Ending =
@@ -52,4 +55,24 @@ export async function lastWords(
   if (run.wrap_up !== null) operations.push({ op: "end", budget: run.wrap_up });
   if (!run.shares) operations.push({ op: "end", budget: run.budget });
   return { run: done, operations };
+}
+
+/** Writes what becomes of a run that its driver leaves, over whatever others have written of it meanwhile. */
+export async function leaveRun(
+  store: Store,
+  desk: Desk,
+  id: string,
+  make: (run: RunRecord) => Left | Promise<Left>,
+): Promise<RunRecord> {
+  for (;;) {
+    const document = await store.document("run", id);
+    if (document === null) throw new ClaimLostError(id);
+    const { run, operations } = await make(readRun(document));
+    try {
+      await desk.leave([putRun(run), ...operations]);
+      return { ...run, version: run.version + 1 };
+    } catch (error) {
+      if (!(error instanceof StaleError) || error.kind !== "run") throw error;
+    }
+  }
 }

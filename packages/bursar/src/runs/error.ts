@@ -17,11 +17,14 @@ export class RunError extends BursarError {
 /** Something inside of an effect did not fit; the effect as a whole stands or falls with it. */
 export class RefusedInside extends RunError {
   readonly decision: Decision;
+  /** What the effect had used by then, where it knows. */
+  readonly usage: unknown;
 
-  constructor(decision: Decision, message: string) {
+  constructor(decision: Decision, message: string, usage?: unknown) {
     const [finding] = decision.findings;
     super(finding?.refusal ?? "busy", message, { dimension: finding?.dimension ?? null });
     this.decision = decision;
+    this.usage = usage;
   }
 }
 

@@ -1,15 +1,28 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import { InputError, show } from "../core/errors.js";
+import type { BudgetAmounts } from "../core/input.js";
 import type { GuestTurn } from "../ports/sandbox.js";
-import type { Deed, Handler } from "./deed.js";
+import type { Deed, Doing, Handler, Made } from "./deed.js";
+import { RefusedInside } from "./error.js";
 import type { OpenSandbox } from "./guest.js";
 
-/** What one execution may burn unless it says otherwise. */
+/** What one execution may burn, and write, unless it says otherwise. */
 const FUEL = 10_000_000_000;
-const MEMORY = 256 * 1024 * 1024;
+const MIB = 1024 * 1024;
+const STORAGE = 50 * MIB;
+const MEMORY = 256 * MIB;
+/** No sandbox takes less. */
+const LEAST_MEMORY = 32 * MIB;
+/** For every limit of memory an interpreter is compiled anew, so there are few of them. */
+const MEMORY_STEP = 16 * MIB;
 const TIMEOUT_MS = 60_000;
 
-/** Lets agents run untrusted code, inside the budget: its fuel is reserved first, and what it did not burn is given back. */
+type Wanted = ReturnType<typeof read>;
+
+/**
+ * Lets agents run untrusted code, inside the budget: its fuel and what it may write are reserved first, no more than is left, and
+ * what it did not use is given back.
+ */
 export function execHandler(sandbox: OpenSandbox): Handler {
   return (args) => {
     const wanted = read(args);
@@ -17,29 +30,70 @@ export function execHandler(sandbox: OpenSandbox): Handler {
       kind: "call",
       capability_id: `sandbox:${wanted.language}`,
       call: "code",
-      asked: { fuel: wanted.fuel },
-      make: async ({ signal }) => {
-        const { language, code, packages, fuel: fuelBudget, timeout } = wanted;
-        const place = await sandbox();
-        const session = await place.createSession({
-          ...{ language, packages, autoPath: packages.length > 0, memoryLimit: MEMORY },
-          ...{ fuelBudget, timeout },
-        });
-        const cancel = () => void session.cancel().catch(() => {});
-        signal.addEventListener("abort", cancel, { once: true });
-        try {
-          return ended(await session.begin(code, { fuelBudget, timeout }));
-        } finally {
-          signal.removeEventListener("abort", cancel);
-          await session.destroy().catch(() => {});
-        }
-      },
+      asked: { fuel: wanted.fuel, storage_write_bytes: wanted.storage_bytes, memory_peak_bytes: MEMORY },
+      least: { fuel: 1, storage_write_bytes: 0, memory_peak_bytes: LEAST_MEMORY },
+      // The files of an execution that was given up are gone with it.
+      seen: () => ({ storage_write_bytes: 0, memory_peak_bytes: 0 }),
+      make: (doing) => execute(sandbox, wanted, doing),
     } satisfies Deed;
   };
 }
 
+async function execute(sandbox: OpenSandbox, wanted: Wanted, doing: Doing): Promise<Made> {
+  const { granted, signal } = doing;
+  const { language, code, packages, timeout } = wanted;
+  const { fuel: fuelBudget = 1, storage_write_bytes: storage_bytes = 0, memory_peak_bytes = LEAST_MEMORY } = granted;
+  const options = {
+    ...{ language, packages, autoPath: packages.length > 0, fuelBudget, timeout },
+    ...{ memoryLimit: memory_peak_bytes - (memory_peak_bytes % MEMORY_STEP), limits: { storage_bytes } },
+  };
+  const session = await sandbox()
+    .then((place) => place.createSession(options))
+    .catch(unused);
+  const cancel = () => void session.cancel().catch(() => {});
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    const turn = await session.begin(code, { fuelBudget, timeout });
+    const made = ended(turn);
+    if (isOutOfFuel(turn) && fuelBudget < wanted.fuel) await expectMore(doing, { fuel: wanted.fuel }, made);
+    const storage = turn.usage.bytes_refused > 0 && storage_bytes < wanted.storage_bytes;
+    if (storage) await expectMore(doing, { storage_write_bytes: wanted.storage_bytes }, made);
+    return made;
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    await session.destroy().catch(() => {});
+  }
+}
+
+function isOutOfFuel(turn: GuestTurn): boolean {
+  return turn.kind === "ended" && turn.result.metadata.trap_reason === "out_of_fuel";
+}
+
+/**
+ * What was left did not suffice. The whole that was wanted is asked for now, so that the policy of what has run out answers: the run
+ * ends, or pauses and has the code executed again. Where it is nobody's policy to do so, the agent is told how far the code came.
+ */
+async function expectMore(doing: Doing, wanted: BudgetAmounts, { usage }: Made): Promise<void> {
+  const { gate, run, key, signal, inner } = doing;
+  const nothing = Object.fromEntries(Object.keys(wanted).map((id) => [id, 0]));
+  const gated = await gate.call(
+    {
+      ...{ budget: run.budget, capability_id: "sandbox", kind: "code", step_id: key, signal, call_id: inner() },
+      ...{ asked: { steps: 0, ...wanted }, wait_ms: 0 },
+    },
+    async () => ({ value: null, usage: nothing }),
+  );
+  if (gated.kind !== "refused" || !["stopped", "paused"].includes(gated.decision.kind)) return;
+  throw new RefusedInside(gated.decision, gated.message, usage);
+}
+
+/** Where nothing was executed, nothing is charged. */
+function unused(error: Error): never {
+  throw Object.assign(error, { usage: { fuel: 0, memory_peak_bytes: 0, storage_write_bytes: 0 } });
+}
+
 /** Code that is run for an agent has nobody to ask: it has no effects of its own. */
-function ended(turn: GuestTurn) {
+function ended(turn: GuestTurn): Made {
   const { fuel, memory_bytes, bytes_written } = turn.usage;
   const usage = { fuel, memory_peak_bytes: memory_bytes, storage_write_bytes: bytes_written };
   if (turn.kind === "ended") return { value: turn.result, usage };
@@ -49,7 +103,8 @@ function ended(turn: GuestTurn) {
 }
 
 function read(args: Json) {
-  const { language, code, packages = [], fuel = FUEL, timeout = TIMEOUT_MS } = (args ?? {}) as JsonObject;
+  const given = (args ?? {}) as JsonObject;
+  const { language, code, packages = [], fuel = FUEL, timeout = TIMEOUT_MS, storage_bytes = STORAGE } = given;
   if (language !== "python" && language !== "javascript") {
     throw new InputError("language", `is ${show(language)}; allowed: python, javascript`);
   }
@@ -60,5 +115,9 @@ function read(args: Json) {
   for (const [field, value] of Object.entries({ fuel, timeout })) {
     if (typeof value !== "number" || !(value > 0)) throw new InputError(field, `is ${show(value)}; allowed: above 0`);
   }
-  return { language, code, packages: packages as string[], fuel: fuel as number, timeout: timeout as number } as const;
+  if (typeof storage_bytes !== "number" || !(storage_bytes >= 0)) {
+    throw new InputError("storage_bytes", `is ${show(storage_bytes)}; allowed: 0 or more`);
+  }
+  const most = { fuel: fuel as number, timeout: timeout as number, storage_bytes };
+  return { language, code, packages: packages as string[], ...most } as const;
 }

@@ -1,6 +1,13 @@
+import type { Amounts } from "../core/amount.js";
 import { decide, type Finding } from "../core/decision.js";
 import type { Desk } from "./desk.js";
 import type { Failure, RunRecord } from "./record.js";
+
+/** A stand-in until it is known which clock or deadline has run out. */
+export const OUT_OF_TIME: Finding = {
+  ...{ budget: "", scope: "run", dimension: "wall_clock_ms", refusal: "exhausted", policy: "hard_stop" },
+  ...{ asked: 0, used: 0, reserved: 0, limit: 0 },
+};
 
 /** What has run out for good, and whether that stops the run or pauses it. */
 export interface Exhaustion {
@@ -9,17 +16,22 @@ export interface Exhaustion {
 }
 
 /**
- * Looks whether something has run out that no call has asked for: a clock, or what a program has used by itself. It leaves word of
- * it in the chain. Null when everything goes on.
+ * Looks whether something has run out that no call has asked for: a clock, or what a program uses by itself, of which it would have
+ * needed `asked`. It leaves word of it in the chain. Null when everything goes on.
  */
-export async function exhaustionOf(desk: Desk, { id, budget }: RunRecord, number: number): Promise<Exhaustion | null> {
+export async function exhaustionOf(
+  desk: Desk,
+  { id, budget }: RunRecord,
+  number: number,
+  asked: Amounts = {},
+): Promise<Exhaustion | null> {
   // What the program has used is written first.
   await desk.apply([]);
-  const { kind, findings } = decide(await desk.path(budget), {}, desk.clock.now(), desk.dimensions);
+  const { kind, findings } = decide(await desk.path(budget), asked, desk.clock.now(), desk.dimensions);
   const [finding] = findings;
   if (finding === undefined || (kind !== "stopped" && kind !== "paused")) return null;
   const call = `${id}/exhausted ${number}@${desk.epoch}`;
-  const [{ decision }] = await desk.apply([{ op: "reserve", budget, call, kind: "tool", asked: {} }]);
+  const [{ decision }] = await desk.apply([{ op: "reserve", budget, call, kind: "tool", asked }]);
   if (decision.kind !== "admitted") return { kind, finding };
   // Somebody has extended it just now.
   await desk.apply([{ op: "release", call }]);

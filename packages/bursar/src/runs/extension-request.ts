@@ -2,6 +2,7 @@ import type { BudgetId } from "../core/budget.js";
 import type { JsonObject } from "../core/chain/canonical.js";
 import { StaleError } from "../core/document.js";
 import { Events } from "../core/events.js";
+import { heldIn } from "../core/held.js";
 import { suggestExtension } from "../core/suggestion.js";
 import type { Store } from "../ports/store.js";
 import { type ApprovalRequest, putApproval, readApproval } from "./approval.js";
@@ -62,14 +63,15 @@ async function ask(
     ...{ id: name, status: "pending", kind: "budget_extension", run: null, checkpoint_id: null },
     ...{ about: `${id} ${dimension}`, budget: id, exhausted_dimension: dimension },
     consumed: budget === null ? {} : events.consumed(budget, time),
+    held: budget === null ? {} : heldIn(budget, store.dimensions),
     limits: budget === null ? {} : events.limits(budget),
     suggested_extension: budget === null ? {} : suggestExtension(budget, dimension, store.dimensions),
     ...{ action, digest, requested: time.instant, expires: time.instant + expires_ms },
     ...{ decision: null, consumed_by: null, version: 0 },
   };
-  const { consumed, limits, suggested_extension, expires } = request;
+  const { consumed, held, limits, suggested_extension, expires } = request;
   const data = { approval_id: name, kind: request.kind, exhausted_dimension: dimension, digest, expires };
-  const recorded = { action_type: "ApprovalRequested", data: { ...data, consumed, limits, suggested_extension } };
+  const recorded = { action_type: "ApprovalRequested", data: { ...data, consumed, held, limits, suggested_extension } };
   try {
     await store.apply([putApproval(request), { op: "record", budget: id, action: recorded }]);
     return { ...request, version: 1 };

@@ -1,18 +1,31 @@
-import type { Path } from "../core/budget.js";
+import { type Amounts, NONE } from "../core/amount.js";
+import type { Budget, Path } from "../core/budget.js";
 import type { Json } from "../core/chain/canonical.js";
+import type { Opening } from "../core/children.js";
 import { InputError } from "../core/errors.js";
 import { Events } from "../core/events.js";
+import { heldIn } from "../core/held.js";
 import { Pasts } from "../foresight/pasts.js";
 import { PREFLIGHT_POLICIES, type Preflight, type PreflightPolicy } from "../foresight/preflight.js";
 import type { Program } from "../ports/program.js";
 import type { Timer } from "../ports/timer.js";
 import type { BursarOptions, ForesightOptions } from "./bursar-options.js";
+import type { ChildGrant } from "./deed.js";
 import type { Defaults } from "./default-terms.js";
 import { estimateOf, type Sources } from "./estimating.js";
-import { asideOf, extensionsOf, notOpen, openingOf, type StartOptions, sessionBudget } from "./opening.js";
+import {
+  asideOf,
+  childOpening,
+  extensionsOf,
+  notOpen,
+  openingOf,
+  type StartOptions,
+  sessionBudget,
+} from "./opening.js";
 import { type Checked, type Place, placeOf, preflightOf, suggestedFor } from "./preflight.js";
 import { ForbiddenError, isOperator, type Principal } from "./principal.js";
 import type { Programs } from "./programs.js";
+import type { RunRecord } from "./record.js";
 
 /** What is to be started, as far as an estimate goes by it. */
 export interface Intended {
@@ -58,20 +71,39 @@ export class Foresight {
     defaults: Defaults,
     policy: PreflightPolicy,
   ): Promise<Checked | null> {
-    const { dimensions } = this.sources.store;
     const place = await this.placeFor(intended, terms, defaults);
-    if (place === null) return null;
-    const estimated = await estimateOf(this.sources, intended.program, intended.input, intended);
+    return place === null ? null : this.checked(intended, place, policy, this.sources);
+  }
+
+  /** The same for a run below another. No model is asked, because the clock of the one above goes on meanwhile. */
+  async checkChild(intended: Intended, parent: RunRecord, grant: ChildGrant): Promise<Checked | null> {
+    const place = await this.placeBelow(intended.id, parent, grant);
+    const sources = { ...this.sources, predictor: null };
+    return place === null ? null : this.checked(intended, place, parent.preflight ?? this.policy, sources);
+  }
+
+  private async checked(
+    intended: Intended,
+    place: BudgetPlace,
+    policy: PreflightPolicy,
+    sources: Sources,
+  ): Promise<Checked | null> {
+    const { dimensions } = sources.store;
+    const estimated = await estimateOf(sources, intended.program, intended.input, intended);
     // Nothing may begin unseen then, and nothing has been written: it can be tried again.
     if (estimated.unread !== null && policy !== "warn") throw estimated.unread;
     if (estimated.estimate === null && estimated.notes.length === 0) return null;
     const preflight = preflightOf(intended.program.name, estimated, place, dimensions);
     const suggested = suggestedFor(preflight, place, dimensions);
-    return { preflight, policy, suggested, limits: new Events(dimensions).limits(place.budget) };
+    const { shared } = place;
+    const events = new Events(dimensions);
+    const consumed = shared === null ? {} : events.consumed(shared, place.time);
+    const held = shared === null ? {} : heldIn(shared, dimensions);
+    return { preflight, policy, suggested, limits: events.limits(shared ?? place.budget), consumed, held };
   }
 
   /** What the run could use; null when its session is exhausted. */
-  private async placeFor({ id }: Intended, terms: StartOptions, defaults: Defaults): Promise<Place | null> {
+  private async placeFor({ id }: Intended, terms: StartOptions, defaults: Defaults): Promise<BudgetPlace | null> {
     const { store } = this.sources;
     const { dimensions, clock } = store;
     const { session } = terms;
@@ -82,8 +114,44 @@ export class Foresight {
       aside: asideOf(id, terms, dimensions),
       extensions: extensionsOf(terms, dimensions),
     };
-    return placeOf(above, beginning, clock.now(), dimensions);
+    const place = placeOf(above, beginning, clock.now(), dimensions);
+    return place === null ? null : { ...place, shared: null };
   }
+
+  /** What a run below another could use; null when nothing is left for it. */
+  private async placeBelow(id: string, parent: RunRecord, grant: ChildGrant): Promise<BudgetPlace | null> {
+    const { store } = this.sources;
+    const { dimensions, clock } = store;
+    const path = await store.path(parent.budget);
+    const opening = childOpening(id, grant, dimensions);
+    const beginning = { opening: opening ?? leftTo(id), aside: null, extensions: [] };
+    const place = placeOf(path, beginning, clock.now(), dimensions);
+    const [shared, ...above] = path;
+    if (place === null || shared === undefined) return null;
+    if (opening !== null) return { ...place, shared: null };
+    // More would be asked for that budget itself.
+    const { funding, deadline } = shared;
+    const budget: Budget = { ...place.budget, limits: withoutSpawn(place.budget.limits), funding, deadline };
+    return { ...place, budget, above, shared };
+  }
+}
+
+/** Where a run would be. */
+interface BudgetPlace extends Place {
+  /** The budget of the run above, when it has none of its own. */
+  readonly shared: Budget | null;
+}
+
+/** Stands for a budget that has what is left on a path. */
+function leftTo(id: string): Opening {
+  return { id, scope: "run", grant: { kind: "limits", limits: {}, clamp: true } };
+}
+
+/** What is left when the call is settled that starts a child, which is a step itself. */
+function withoutSpawn(limits: Amounts): Amounts {
+  const ids = ["steps", "subcalls"].filter((id) => limits[id] !== undefined);
+  const left = ids.map((id) => [id, Math.max(0, (limits[id] ?? NONE) - 1)]);
+  return { ...limits, ...Object.fromEntries(left) };
 }
 
 /** Null when it is switched off. */

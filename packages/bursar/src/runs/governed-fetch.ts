@@ -101,7 +101,7 @@ async function send(
     {
       ...{ budget: run.budget, capability_id: "fetch", kind: "tool", step_id: key, call_id: inner() },
       ...listening(signals),
-      asked: { steps: 0, network_egress_bytes: bytes },
+      ...{ asked: { steps: 0, network_egress_bytes: bytes }, inner: true },
     },
     async (signal) => {
       const response = await fetch(url, { ...init, method, headers, body, signal });

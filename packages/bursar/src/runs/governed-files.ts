@@ -32,7 +32,7 @@ export function governedFiles(doing: Doing, keep: Keep): GovernedFiles {
     const gated = await gate.call<null>(
       {
         ...{ budget: run.budget, capability_id: "files.write", kind: "tool", step_id: key, signal, call_id: inner() },
-        asked: { steps: 0, storage_write_bytes: bytes.length },
+        ...{ asked: { steps: 0, storage_write_bytes: bytes.length }, inner: true },
       },
       async () => {
         await (base === null ? writeAnywhere(path, bytes) : writeInside(await base(), path, bytes));

@@ -13,8 +13,9 @@ export interface HostCallOptions {
 }
 
 /**
- * The central entry for every governed host call: looks at its hints and its budget, and only then lets it be made. Programs
- * that Bursar runs come through here by themselves; this is for hosts that bring a way of their own to run programs.
+ * A governed host call, for hosts that bring a way of their own to run programs: looks at its hints and its budget, and only then
+ * lets it be made. The programs that Bursar runs do not come through here: their calls go to the gate directly, and the hints of a
+ * run are given when it is started.
  *
  * @example
  * ```ts

@@ -60,6 +60,19 @@ interface Saved extends JsonObject {
   readonly open: readonly (readonly [number, number])[];
   readonly usage: GuestUsage & JsonObject;
   readonly result: Json;
+  /** What it has asked and nobody has heard yet. */
+  readonly calls?: readonly (JsonObject & Call)[];
+  /** What it is to be told next. */
+  readonly ready?: readonly Json[];
+}
+
+type Pending = Extract<GuestTurn, { kind: "pending" }>;
+type Call = Pending["calls"][number];
+
+/** What the guest may use in its next turn; infinite where nobody has set a limit. */
+interface Allowed {
+  readonly fuel: number;
+  readonly storage: number;
 }
 
 /** One execution of a guest program: its questions are effects of the run. */
@@ -73,8 +86,10 @@ class Play {
   private readonly ready: GuestAnswer[] = [];
   private session: GuestSession | null = null;
   private noticed: () => void = () => {};
-  private usage: GuestUsage = { fuel: 0, memory_bytes: 0, bytes_written: 0 };
+  private usage: GuestUsage = { fuel: 0, memory_bytes: 0, bytes_written: 0, bytes_refused: 0 };
   private result: Json = null;
+  /** Questions that are not asked before it is known whether the run goes on. */
+  private unasked: readonly Call[] = [];
   /** Settled when the guest is as it was saved. */
   readonly restored: Promise<void>;
   private isReady: () => void = () => {};
@@ -85,6 +100,10 @@ class Play {
   private savedFuel = 0;
   /** Whether somebody has set a limit to what it burns. */
   private limited = false;
+  /** The same of what it writes. */
+  private bounded = false;
+  /** It is being found out whether the run goes on, and the guest stands still meanwhile. */
+  private heeding = false;
 
   constructor(
     stage: Stage,
@@ -110,12 +129,13 @@ class Play {
     try {
       stage.signal.addEventListener("abort", () => this.cancel(), { once: true });
       if (stage.saved === null) this.isReady();
-      let turn = stage.saved === null ? await this.compute((fuel) => this.begin(fuel)) : await this.restore();
+      let turn = stage.saved === null ? await this.compute((allowed) => this.begin(allowed)) : await this.restore();
       while (turn === null || turn.kind === "pending") {
-        if (turn !== null) this.take(turn);
+        if (turn !== null) await this.heed(turn);
+        this.take();
         await this.saveNowAndThen();
         const answer = await this.next();
-        turn = await this.compute((fuel) => this.resume(answer, fuel));
+        turn = await this.compute((allowed) => this.resume(answer, allowed));
       }
       return await this.end(turn);
     } catch (error) {
@@ -128,24 +148,29 @@ class Play {
 
   /** Only while it waits: in the middle of a computation there is nothing to go on from. */
   async snapshot(): Promise<JsonObject | null> {
-    if (!this.idle || this.ready.length > 0 || this.session === null) return null;
+    const { heeding, idle, ready } = this;
+    if (this.session === null || !(heeding || (idle && ready.length === 0))) return null;
     const session = Buffer.from(await this.session.save()).toString("base64");
     const saved: Saved = {
       session,
       open: [...this.open],
       usage: { ...this.usage },
-
       result: this.result,
+      calls: this.unasked.map(({ id, name, args }) => ({ id, name, args: toJson(args) })),
+      ready: ready.map((answer) => toJson(answer)),
     };
     return saved;
   }
 
-  /** Lets the guest go on with as much fuel as the run has left, and charges what it burns. */
-  private compute(work: (fuel: number) => Promise<GuestTurn>): Promise<GuestTurn> {
-    return this.stage.compute("fuel", this.usage.fuel, async (most) => {
+  /** Lets the guest go on with as much fuel and room for its files as the run has left, and charges what it takes. */
+  private compute(work: (allowed: Allowed) => Promise<GuestTurn>): Promise<GuestTurn> {
+    const { fuel, bytes_written } = this.usage;
+    return this.stage.compute("fuel", { fuel, storage_write_bytes: bytes_written }, async (most) => {
+      const { fuel = 0, storage_write_bytes: storage = 0 } = most;
       this.computing = true;
-      this.limited = Number.isFinite(most);
-      const turn = await work(Math.max(1, Math.min(most, MOST_FUEL))).finally(() => {
+      this.limited = Number.isFinite(fuel);
+      this.bounded = Number.isFinite(storage);
+      const turn = await work({ fuel: Math.max(1, Math.min(fuel, MOST_FUEL)), storage }).finally(() => {
         this.computing = false;
       });
       const { usage } = turn;
@@ -169,15 +194,16 @@ class Play {
     this.usage = saved.usage;
     this.result = saved.result;
     this.savedFuel = saved.usage.fuel;
+    this.unasked = saved.calls ?? [];
+    this.ready.push(...((saved.ready ?? []) as unknown as readonly GuestAnswer[]));
     for (const [id, number] of saved.open) this.await(id, number, this.stage.askedBefore(number));
     this.isReady();
     return null;
   }
 
-  private async begin(fuelBudget: number): Promise<GuestTurn> {
+  private async begin({ fuel: fuelBudget, storage }: Allowed): Promise<GuestTurn> {
     const sandbox = await this.sandbox();
     const { language, code, packages, memory_bytes } = this.source;
-    const storage = await this.stage.free("storage_write_bytes");
     this.session = await sandbox.createSession({
       ...{ language, packages, autoPath: packages.length > 0, memoryLimit: memory_bytes },
       ...(Number.isFinite(storage) && { limits: { storage_bytes: storage } }),
@@ -186,16 +212,32 @@ class Play {
     return this.session.begin(code, { fuelBudget, timeout: LONGEST_MS });
   }
 
-  private async resume(answer: GuestAnswer, fuel: number): Promise<GuestTurn> {
+  private async resume(answer: GuestAnswer, { fuel, storage }: Allowed): Promise<GuestTurn> {
     if (this.session === null) throw new Error("the guest is gone");
     this.answers++;
-    await this.session.allow(fuel);
+    await this.session.allow(fuel, Number.isFinite(storage) ? storage : undefined);
     return this.session.resume(answer);
   }
 
-  /** Turns the guest's questions into effects. */
-  private take({ calls, output }: Extract<GuestTurn, { kind: "pending" }>): void {
+  /**
+   * Looks at a guest that has a question: where it could not write what it wanted to, the run may end or pause before anything is
+   * asked. If it goes on all the same, it does so from here, because with more room it would do something else.
+   */
+  private async heed({ calls, output, usage }: Pending): Promise<void> {
     this.stage.output(output);
+    this.unasked = calls;
+    if (usage.bytes_refused === 0) return;
+    this.heeding = true;
+    if (await this.stage.exhausted({ storage_write_bytes: usage.bytes_refused })) await aborted(this.stage.signal);
+    this.stage.signal.throwIfAborted();
+    if (this.bounded) await this.stage.save(() => this.snapshot());
+    this.heeding = false;
+  }
+
+  /** Turns the guest's questions into effects. */
+  private take(): void {
+    const calls = this.unasked;
+    this.unasked = [];
     for (const { id, name, args } of calls) {
       if (name === "input") this.answer({ id, value: this.input });
       else if (name === "result") {
@@ -252,12 +294,15 @@ class Play {
     });
   }
 
-  private async end({ result }: Extract<GuestTurn, { kind: "ended" }>): Promise<Json> {
+  private async end({ result, usage }: Extract<GuestTurn, { kind: "ended" }>): Promise<Json> {
     const { stdout, stderr, success, exit_code, metadata } = result;
     this.stage.output({ stdout, stderr }, guestExecution(metadata, { limited: this.limited }));
+    const full = usage.bytes_refused > 0 && { storage_write_bytes: usage.bytes_refused };
+    // It is executed again from where it was saved, if it is given more.
+    if (full !== false && (await this.stage.exhausted(full))) await aborted(this.stage.signal);
     if (success) return this.result;
     const { trap_reason, trap_message } = metadata;
-    if (trap_reason === "out_of_fuel" && (await this.stage.exhausted())) await untilAborted(this.stage.signal);
+    if (trap_reason === "out_of_fuel" && (await this.stage.exhausted())) await aborted(this.stage.signal);
     const why =
       trap_reason === null ? complaint(stderr) || `it ended with ${exit_code}` : (trap_message ?? trap_reason);
     throw new RunError(trap_reason ?? "program_failed", why, { exit_code });
@@ -272,7 +317,7 @@ class Play {
   }
 }
 
-function untilAborted(signal: AbortSignal): Promise<void> {
+function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });

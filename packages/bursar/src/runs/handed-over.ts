@@ -2,6 +2,7 @@ import type { Decision } from "../core/decision.js";
 import type { Operation } from "../core/operation.js";
 import type { Timer } from "../ports/timer.js";
 import type { GatedCall } from "../runtime/gate.js";
+import { untilAborted } from "../runtime/until-aborted.js";
 import {
   BATCH_HOLD_MS,
   type BatchItem,
@@ -19,7 +20,6 @@ import type { Desk } from "./desk.js";
 import type { Direction } from "./direction.js";
 import { RunError, writeError } from "./error.js";
 import type { Answered, AskEntry } from "./journal.js";
-import { untilAborted } from "./until-aborted.js";
 
 interface HandedOverOptions {
   readonly desk: Desk;

@@ -6,13 +6,15 @@ import type { Model } from "../ports/model.js";
 import { batchDeed } from "./batch-deed.js";
 import type { Asking, ChildGrant, Deed, Handlers } from "./deed.js";
 import { RunError } from "./error.js";
-import { modelDeed } from "./model-deed.js";
+import { type Models, modelDeed } from "./model-deed.js";
 import { mismatch } from "./schema.js";
 import { type Tool, useTool } from "./tool.js";
 
 export interface World {
   readonly tools: readonly Tool[];
   readonly model: Model | null;
+  /** Whether model calls may hold what others like them have used, in place of the most: false. */
+  readonly learns?: boolean;
   /** What takes model calls that can wait; without it they are made at once. */
   readonly batches?: Batches | null;
   /** Further things to ask for, such as code in the sandbox. */
@@ -22,7 +24,7 @@ export interface World {
 const LONGEST_SLEEP_MS = 365 * 24 * 60 * 60_000;
 
 /** Everything a program can ask for. */
-export function handlersFor({ tools, model, batches = null, more = {} }: World): Handlers {
+export function handlersFor({ tools, model, learns = false, batches = null, more = {} }: World): Handlers {
   const byName = namedTools(tools);
   return {
     now: (_, { instant }) => ({ kind: "value", value: instant }),
@@ -43,7 +45,7 @@ export function handlersFor({ tools, model, batches = null, more = {} }: World):
       return { kind: "call", capability_id, call: "code", asked: {}, make };
     },
     tool: (args) => toolDeed(byName, fields(args)),
-    llm: (args, asking) => llmDeed({ model, batches }, fields(args), asking),
+    llm: (args, asking) => llmDeed({ model, learns, batches }, fields(args), asking),
     spawn: (args) => {
       const { program, input = null, budget = { fraction: 0.5 } } = fields(args);
       if (typeof program !== "string")
@@ -93,12 +95,13 @@ function toolDeed(tools: ReadonlyMap<string, Tool>, { name, args: given = null, 
 
 /** Who can wait is served at once where nobody takes calls that can. */
 function llmDeed(
-  { model, batches }: { readonly model: Model | null; readonly batches: Batches | null },
+  { batches, ...models }: Models & { readonly batches: Batches | null },
   { wait = false, ...asked }: JsonObject,
   asking: Asking,
 ): Promise<Deed> {
   if (typeof wait !== "boolean") throw new InputError("wait", `is ${show(wait)}; allowed: true or false`);
-  return wait && batches !== null ? batchDeed({ model, batches }, asked, asking) : modelDeed(model, asked, asking);
+  if (!wait || batches === null) return modelDeed(models, asked, asking);
+  return batchDeed({ model: models.model, batches }, asked, asking);
 }
 
 function grantOf(budget: Json): ChildGrant {

@@ -1,4 +1,6 @@
 import type { Amounts } from "../core/amount.js";
+import type { Path } from "../core/budget.js";
+import { roomOf } from "../core/cut.js";
 import { decide } from "../core/decision.js";
 import { LedgerError } from "../core/errors.js";
 import type { Operation } from "../core/operation.js";
@@ -10,8 +12,11 @@ import type { RunRecord } from "./record.js";
 /** How long to wait when all that is left is held by others. */
 const AGAIN_MS = 50;
 
+/** Amounts by dimension. */
+type Figures = Readonly<Record<string, number>>;
+
 /**
- * What a program computes with: all that is left of a dimension, held while it computes, so that nobody else uses the same. The
+ * What a program computes with: all that is left of what it uses, held while it computes, so that nobody else uses the same. The
  * claim names the reservation, because whoever takes the run over has to give it back.
  */
 export class Holding {
@@ -19,8 +24,8 @@ export class Holding {
   private readonly timer: Timer;
   private readonly run: RunRecord;
   private count = 0;
-  /** What the run had used when it was taken up: its program does that part again, and it is charged once. */
-  private readonly paid = new Map<string, number>();
+  /** How far the program had come when it began to compute. */
+  private from: Figures = {};
 
   constructor(desk: Desk, timer: Timer, run: RunRecord) {
     this.desk = desk;
@@ -39,35 +44,41 @@ export class Holding {
     });
   }
 
-  /** What a program may use in all from its beginning on. */
-  async whole(dimension: string): Promise<number> {
-    const paid = await this.paidFor(dimension);
-    return paid + (await freeFor(this.desk, this.run.budget, dimension));
-  }
-
-  private async paidFor(dimension: string): Promise<number> {
-    const known = this.paid.get(dimension);
-    if (known !== undefined) return known;
-    const budget = await this.desk.budget(this.run.budget);
-    // In the first claim of a run whatever was used is somebody else's.
-    const paid = this.desk.epoch === 1 ? 0 : (budget?.used[dimension] ?? 0);
-    this.paid.set(dimension, paid);
-    return paid;
-  }
-
-  /** How much there is to compute with, held from now on; null when nothing is left, and not only held by others. */
-  async take(dimension: string, used: number, isOver: () => Promise<boolean>): Promise<number | null> {
+  /**
+   * How much there is to compute with, held from now on; null when nothing is left of the dimension that it cannot do without,
+   * and not only held by others. What it has paid for it may do again: `used` says how far it has come. Where it is `alone`,
+   * nobody else can use what it may write, which is not held then.
+   */
+  async take(
+    dimension: string,
+    used: Figures,
+    { isOver, alone }: { readonly isOver: () => Promise<boolean>; readonly alone: () => boolean },
+  ): Promise<Figures | null> {
     const { desk, run } = this;
-    const again = Math.max(0, (await this.paidFor(dimension)) - used);
+    this.from = used;
+    const again = (id: string) => Math.max(0, (desk.computed[id] ?? 0) - (used[id] ?? 0));
     for (;;) {
-      const most = await freeFor(desk, run.budget, dimension);
-      if (most === Number.POSITIVE_INFINITY) return most;
-      if (most > 0 && (await this.reserve(dimension, most))) return most + again;
+      const path = await desk.path(run.budget);
+      const free: Record<string, number> = {};
+      for (const id of Object.keys(used)) free[id] = freeFor(path, id, desk.clock.now(), desk.dimensions);
+      const most = (held: Figures) =>
+        Object.fromEntries(Object.keys(used).map((id) => [id, (held[id] ?? free[id] ?? 0) + again(id)]));
+      const left = free[dimension] ?? 0;
+      if (left === Number.POSITIVE_INFINITY && path.length === 1 && run.budget === run.id && alone()) return most({});
+      // With nothing at all, because others hold it, it could not do what it may: it rather waits.
+      const wait = Object.keys(free).some((id) => free[id] === 0 && this.roomIn(path, id) > 0);
+      const held = left > 0 && !wait ? await this.reserve(free) : null;
+      const over = left <= 0 || held?.[dimension] === 0;
+      if (held !== null && !over) return most(held);
       // What it has paid for it may do again, and if that was all that it needs, it comes to its end.
-      if (most <= 0 && again > 0 && (await this.isUsedUp(dimension))) return again;
-      if (most <= 0 && (await isOver())) return null;
+      if (over && again(dimension) > 0 && (await this.isUsedUp(dimension))) return most({ [dimension]: 0 });
+      if (over && (await isOver())) return null;
       await new Promise<void>((resolve) => void this.timer.after(AGAIN_MS, resolve));
     }
+  }
+
+  private roomIn(path: Path, id: string): number {
+    return roomOf(path, id, this.desk.clock.now(), this.desk.dimensions);
   }
 
   /** Whether nothing is left of a dimension, and nothing comes back that others hold. */
@@ -77,29 +88,51 @@ export class Holding {
     return findings.some((finding) => finding.dimension === dimension && finding.refusal === "exhausted");
   }
 
-  /** What is written when the computation is over: what it used, and that nothing is held for it any more. */
-  done(name: string, used: Readonly<Record<string, number>>): readonly Operation[] {
+  /**
+   * Writes, when the computation is over, what it used, and that nothing is held for it any more. What it has done again was
+   * charged before.
+   */
+  done(name: string, used: Figures): void {
+    const { desk, from } = this;
     const { budget, id } = this.run;
-    const counted = Object.entries(used).filter(([each, amount]) => amount > 0 && this.desk.dimensions.has(each));
-    const operations: Operation[] = [];
-    if (counted.length > 0) {
-      const amounts = Object.fromEntries(counted) as Amounts;
-      operations.push({ op: "charge", budget, call: `${id}/${name}`, used: amounts, capability_id: "sandbox" });
+    const computed = { ...desk.computed };
+    const amounts: Record<string, number> = {};
+    for (const [each, amount] of Object.entries(used)) {
+      const at = (from[each] ?? 0) + amount;
+      const more = from[each] === undefined ? amount : at - Math.max(from[each], computed[each] ?? 0);
+      if (from[each] !== undefined) computed[each] = Math.max(at, computed[each] ?? 0);
+      if (more > 0 && desk.dimensions.has(each)) amounts[each] = more;
     }
-    if (this.desk.hold !== null) operations.push({ op: "release", call: this.desk.hold });
-    this.desk.hold = null;
-    return operations;
+    const operations: Operation[] = [];
+    if (Object.keys(amounts).some((each) => from[each] !== undefined)) {
+      const charge = { call: `${id}/${name}`, used: amounts as Amounts, capability_id: "sandbox" };
+      operations.push({ op: "charge", budget, ...charge });
+    }
+    const { hold } = desk;
+    if (hold !== null) operations.push({ op: "release", call: hold });
+    desk.hold = null;
+    desk.charge(operations, computed);
+    // Others may wait for what was held, and the program may have nothing more to say.
+    if (hold !== null) void desk.written().catch(() => {});
   }
 
-  private async reserve(dimension: string, most: number): Promise<boolean> {
+  /** Holds all that is free of what is limited; null when others hold some of it. */
+  private async reserve(free: Figures): Promise<Figures | null> {
     const { desk, run } = this;
+    const asked = Object.fromEntries(Object.entries(free).filter(([, amount]) => Number.isFinite(amount))) as Amounts;
+    const ids = Object.keys(asked);
+    if (ids.length === 0) return {};
+    // Somebody may have used some of it since it was looked at.
+    const least = Object.fromEntries(ids.map((id) => [id, 0])) as Amounts;
     const call = `${run.id}/hold ${this.count++}@${desk.epoch}`;
-    const asked = { [dimension]: most } as Amounts;
     desk.hold = call;
-    const reserve = { op: "reserve", budget: run.budget, call, kind: "code", asked, capability_id: "sandbox" } as const;
-    const [{ decision }] = await desk.apply([reserve]);
-    if (decision.kind === "admitted") return true;
+    const terms = { budget: run.budget, call, kind: "code", capability_id: "sandbox" } as const;
+    const [{ decision, granted }] = await desk.apply([{ op: "reserve", ...terms, asked, least }]);
+    if (decision.kind === "admitted") return granted;
     desk.hold = null;
-    return false;
+    if (decision.kind === "busy") return null;
+    // Where something has run out nobody gets anything, so that nothing need be held of the rest.
+    const none = Object.fromEntries(decision.findings.map(({ dimension }) => [dimension, 0]));
+    return { ...granted, ...none };
   }
 }

@@ -1,5 +1,5 @@
 import { canonicalize, type Json, type JsonObject } from "../core/chain/canonical.js";
-import type { JournalOperation } from "../core/operation.js";
+import type { JournalOperation, Operation } from "../core/operation.js";
 import type { Store } from "../ports/store.js";
 import { sha256Hex } from "../runtime/crypto.js";
 import type { WrittenError } from "./error.js";
@@ -60,6 +60,11 @@ export function journalAsk(run: string, part: number, ask: AskEntry, epoch: numb
 export function journalAnswer(run: string, part: number, { at, number, answered }: AnswerEntry): JournalOperation {
   const entry: JsonObject = { number, answered: answered as unknown as JsonObject };
   return { op: "journal", run: partOf(run, part), key: `answer ${at}`, entry };
+}
+
+/** Whether something that is written tells a program what came of what it has asked for. */
+export function isAnswer(operation: Operation): boolean {
+  return operation.op === "commit" || (operation.op === "journal" && operation.key.startsWith("answer "));
 }
 
 /** Reads a part of the journal, which begins when the program has got so many answers. */

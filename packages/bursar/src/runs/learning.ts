@@ -44,7 +44,10 @@ export async function learned(store: Desk, run: RunRecord): Promise<readonly Ope
  */
 function wasCut({ status, failure }: RunRecord): boolean {
   if (status === "cancelled") return true;
-  return failure !== null && (failure.dimension !== null || typeof failure.data.dimension === "string");
+  if (failure === null) return false;
+  // A run below it was not begun, because that was expected not to fit.
+  if (failure.data.over !== undefined) return true;
+  return failure.dimension !== null || typeof failure.data.dimension === "string";
 }
 
 function predictedOf(estimate: RunRecord["estimate"]): Readonly<Record<string, Prediction>> | null {

@@ -1,27 +1,70 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
-import type { Model, ModelChoice } from "../ports/model.js";
+import type { Action } from "../core/events.js";
+import type { AnswerCut, Model, ModelAnswer, ModelChoice, SitedCall } from "../ports/model.js";
 import { judged } from "../runtime/unfit.js";
-import type { Asking, Deed } from "./deed.js";
+import type { Asking, CallDeed, Deed, Doing } from "./deed.js";
 import { RunError } from "./error.js";
+import type { RunRecord } from "./record.js";
+
+/** What answers the model calls of runs, and how. */
+export interface Models {
+  readonly model: Model | null;
+  /** Whether calls may hold what others like them have used, in place of the most. */
+  readonly learns: boolean;
+}
+
+/** One call to a model that is known. */
+interface Known {
+  readonly model: Model;
+  readonly name: string;
+  readonly request: Json;
+  /** The budget that pays. */
+  readonly budget: string;
+  /** Null where nothing is learned. */
+  readonly sited: SitedCall | null;
+}
 
 /** What is done for a program that asks a model. */
 export async function modelDeed(
-  model: Model | null,
+  { model, learns }: Models,
   { request = null, final = false, ...rest }: JsonObject,
   asking: Pick<Asking, "run" | "store" | "settled">,
 ): Promise<Deed> {
   if (model === null) throw new RunError("no_model", "no model is configured for this run");
   // Guests hand the request over as it is, agents inside of an object.
   const wanted: Json = request ?? rest;
-  const choice = await choiceFor(model, wanted, final === true, asking);
-  if (choice !== null) return chosenDeed(model, choice, final === true);
+  const isFinal = final === true;
+  const { run, store } = asking;
+  const budget = budgetOf(run, isFinal);
+  const site = { store, within: withinOf(run) };
+  const sitedFor = async (asked: Json) => (learns ? ((await model.sited?.(asked, site)) ?? null) : null);
+  const choice = await choiceFor(model, wanted, isFinal, asking);
+  if (choice !== null) {
+    const { model: name, request } = choice;
+    const sited = await sitedFor(request).catch((error: unknown) => {
+      choice.entered();
+      choice.untold();
+      throw error;
+    });
+    return chosenDeed({ model, name, request, budget, sited }, choice, isFinal);
+  }
   const named = typeof wanted === "object" && wanted !== null && "model" in wanted ? String(wanted.model) : null;
   const name = named ?? model.name ?? "default";
+  const known: Known = { model, name, request: wanted, budget, sited: await sitedFor(wanted) };
   return {
-    ...{ kind: "call", capability_id: `llm:${name}`, call: "model", final: final === true },
-    asked: await model.quote(wanted),
-    make: ({ signal, key }) => model.call(wanted, { signal, key }),
+    ...{ kind: "call", capability_id: `llm:${name}`, call: "model", final: isFinal },
+    ...{ asked: await model.quote(wanted), ...learnedIn(known) },
+    make: (doing) => called(known, doing, doing.key),
   };
+}
+
+function budgetOf(run: RunRecord, final: boolean): string {
+  return final ? (run.wrap_up ?? run.budget) : run.budget;
+}
+
+/** Whoever brings a program along may call it what he likes; it says nothing about others of that name. */
+function withinOf({ program, brought }: RunRecord): string {
+  return brought === true ? `${program.name} ${program.digest}` : program.name;
 }
 
 /** Which model answers a request that leaves it open; null when it names one. */
@@ -31,25 +74,46 @@ export async function choiceFor(
   final: boolean,
   { run, store, settled }: Pick<Asking, "run" | "store" | "settled">,
 ): Promise<ModelChoice | null> {
-  const budget = final ? (run.wrap_up ?? run.budget) : run.budget;
+  const budget = budgetOf(run, final);
   const steps = run.estimate?.dimensions.steps ?? null;
   return (await model.choose?.(wanted, { store, budget, chain: run.id, steps, settled })) ?? null;
 }
 
 /** The same for a request that has left its model open. */
-function chosenDeed(model: Model, choice: ModelChoice, final: boolean): Deed {
-  const { model: name, request, asked, switched, unfit } = choice;
+function chosenDeed(known: Known, choice: ModelChoice, final: boolean): Deed {
+  const { model: name, asked, switched, unfit } = choice;
   return {
-    ...{ kind: "call", capability_id: `llm:${name}`, call: "model", final, asked },
+    ...{ kind: "call", capability_id: `llm:${name}`, call: "model", final, asked, ...learnedIn(known) },
     ...(switched !== null && { record: switched, unwritten: () => choice.untold() }),
     judge: (decision) => judged(decision, unfit),
     over: () => choice.entered(),
-    make: async ({ signal, key }) => {
+    make: async (doing) => {
       choice.entered();
       // To another model it is another request, whatever became of the one before.
-      const answer = await model.call(request, { signal, key: `${key}/${name}` });
+      const answer = await called(known, doing, `${doing.key}/${name}`);
       choice.used(answer.usage);
       return answer;
     },
   };
+}
+
+function learnedIn({ sited }: Known): Pick<CallDeed, "learned"> {
+  const learned = sited?.learned ?? null;
+  return learned === null ? {} : { learned };
+}
+
+async function called(
+  known: Known,
+  { signal, granted, call_id }: Doing,
+  key: string,
+): Promise<ModelAnswer & { readonly record?: Action }> {
+  const { model, request, sited } = known;
+  if (sited === null) return model.call(request, { signal, key });
+  const { cut, ...answer } = await sited.call(granted, { signal, key });
+  return cut === null ? answer : { ...answer, record: cutShort(known, call_id, cut) };
+}
+
+/** That an answer was cut short for the sake of others goes on record. */
+function cutShort({ name, budget }: Known, call_id: string, cut: AnswerCut): Action {
+  return { action_type: "AnswerCut", data: { budget, call_id, capability_id: `llm:${name}`, ...cut } };
 }

@@ -23,7 +23,7 @@ import type { Store } from "../ports/store.js";
 import { mayStartWith } from "./authority.js";
 import { checkPreflight } from "./bursar-options.js";
 import { stopClock } from "./clocks.js";
-import type { ChildRequest } from "./deed.js";
+import type { ChildGrant, ChildRequest } from "./deed.js";
 import type { Defaults } from "./default-terms.js";
 import type { Left } from "./ending.js";
 import { RunError } from "./error.js";
@@ -141,7 +141,7 @@ export function openRun(
   { dimensions, checked, approval_ms: wait_ms }: Beforehand,
 ): readonly Operation[] {
   const { id, by } = start;
-  const { session = null, approval_ms = null } = options;
+  const { session = null, approval_ms = null, preflight: said } = options;
   const parent = session === null ? null : sessionBudget(session);
   const opening = openingOf(id, options, defaults, dimensions);
   const operations: Operation[] = [{ op: "open", parent, chain: id, opening }];
@@ -152,16 +152,25 @@ export function openRun(
   }
   const estimate = checked?.preflight.estimate ?? null;
   const own = { budget: id, shares: false, wrap_up: aside?.id ?? null } as const;
-  const blank = blankRun(start, { ...own, session, approval_ms, estimate });
-  operations.push(recordStart(blank));
-  if (checked === null) return [...operations, putRun(blank), ...stopClock(blank)];
+  const inherited = said === undefined ? {} : { preflight: said };
+  const blank = blankRun(start, { ...own, ...inherited, session, approval_ms, estimate });
+  return [...operations, ...begun(blank, { dimensions, checked, approval_ms: wait_ms })];
+}
+
+/** How a new run begins whose budget is open: as it is, or otherwise where what it is expected to take does not fit. */
+function begun(run: RunRecord, { dimensions, checked, approval_ms }: Beforehand): readonly Operation[] {
+  const operations: Operation[] = [recordStart(run)];
+  if (checked === null) return [...operations, putRun(run), ...stopClock(run)];
   const { preflight, policy } = checked;
-  operations.push(record(blank, "RunEstimated", { preflight: policy, ...describePreflight(preflight, dimensions) }));
-  if (preflight.fits || policy === "warn") return [...operations, putRun(blank), ...stopClock(blank)];
-  const begun =
-    policy === "refuse" ? turnedAway(blank, preflight) : heldBack(blank, checked, { dimensions, approval_ms: wait_ms });
-  operations.push(...begun.operations, putRun(begun.run));
-  return policy === "refuse" ? operations : [...operations, ...stopClock(blank)];
+  const { parent, program } = run;
+  // A child may share a chain with others, where it has to be said whose estimate it is.
+  const whose = parent === null ? {} : { parent, program: program.name };
+  const described = describePreflight(preflight, dimensions);
+  operations.push(record(run, "RunEstimated", { ...whose, preflight: policy, ...described }));
+  if (preflight.fits || policy === "warn") return [...operations, putRun(run), ...stopClock(run)];
+  const left = policy === "refuse" ? turnedAway(run, preflight) : heldBack(run, checked, { dimensions, approval_ms });
+  operations.push(...left.operations, putRun(left.run));
+  return policy === "refuse" ? operations : [...operations, ...stopClock(run)];
 }
 
 /** A new run that ends before it begins, because what it is expected to take does not fit. */
@@ -169,37 +178,49 @@ function turnedAway(run: RunRecord, { dimensions }: Preflight): Left {
   const over = dimensions.filter(({ missing }) => missing > 0);
   const figures = over.map(({ dimension, upper, limit, missing }) => ({ dimension, upper, limit, missing }));
   const told = over.map(({ dimension, upper, limit }) => `${dimension} may take ${upper} and has ${limit}`).join(", ");
-  const message = `what the run is expected to take does not fit: ${told}; raise the limits, or start it with preflight "warn"`;
+  const advice =
+    run.parent === null
+      ? 'raise the limits, or start it with preflight "warn"'
+      : 'give it more of the budget above, or start the run above with preflight "warn"';
+  const message = `what the run is expected to take does not fit: ${told}; ${advice}`;
   const failure: Failure = { code: "estimated_over", message, data: { over: figures }, dimension: null };
   const done: RunRecord = { ...run, status: "failed", failure, ended: run.created };
   const operations: Operation[] = [record(run, "RunEnded", { status: "failed", failure })];
   if (run.wrap_up !== null) operations.push({ op: "end", budget: run.wrap_up });
-  return { run: done, operations: [...operations, { op: "end", budget: run.budget }] };
+  if (!run.shares) operations.push({ op: "end", budget: run.budget });
+  return { run: done, operations };
 }
 
-/** The same for a run below another. */
+/** What is written for a new run below another. */
 export function openChild(
   start: New,
   parent: RunRecord,
   { grant }: ChildRequest,
-  dimensions: Dimensions,
+  beforehand: Beforehand,
 ): readonly Operation[] {
   const { id } = start;
-  const { session, approval_ms } = parent;
-  const place = { parent: parent.id, depth: parent.depth + 1, session, approval_ms, wrap_up: null };
-  if (grant.kind === "share") {
-    const child = blankRun(start, { ...place, budget: parent.budget, shares: true });
-    return [recordStart(child), putRun(child)];
+  const { session, approval_ms, preflight } = parent;
+  const inherited = { session, approval_ms, ...(preflight !== undefined && { preflight }) };
+  const place = { parent: parent.id, depth: parent.depth + 1, ...inherited, wrap_up: null };
+  const opening = childOpening(id, grant, beforehand.dimensions);
+  if (opening === null) {
+    // What it takes is not told apart from what its parent does, so there is nothing to compare an estimate with.
+    return begun(blankRun(start, { ...place, budget: parent.budget, shares: true }), beforehand);
   }
+  const estimate = beforehand.checked?.preflight.estimate ?? null;
+  const child = blankRun(start, { ...place, budget: id, shares: false, estimate });
+  return [{ op: "open", parent: parent.budget, chain: id, opening }, ...begun(child, beforehand)];
+}
+
+/** The budget of a new run below another; null when it has none of its own. */
+export function childOpening(id: string, grant: ChildGrant, dimensions: Dimensions): Opening | null {
+  if (grant.kind === "share") return null;
   const given: Grant =
     grant.kind === "fraction"
       ? { kind: "fraction", of: grant.of }
       : { kind: "limits", limits: readLimits(grant.limits, dimensions, { field: "budget.limits" }), clamp: true };
   const policies = grant.kind === "limits" ? readPolicies(grant.policies, dimensions) : {};
-  const opening: Opening = { id, scope: "run", grant: given, policies };
-  const child = blankRun(start, { ...place, budget: id, shares: false });
-  const opened: Operation = { op: "open", parent: parent.budget, chain: id, opening };
-  return [opened, recordStart(child), putRun(child), ...stopClock(child)];
+  return { id, scope: "run", grant: given, policies };
 }
 
 type Place = Pick<RunRecord, "budget" | "shares" | "wrap_up" | "session" | "approval_ms"> & Partial<RunRecord>;

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../core/chain/canonical.js";
-import type { Decision, Finding } from "../core/decision.js";
+import type { Decision } from "../core/decision.js";
 import { InputError, LedgerError } from "../core/errors.js";
 import type { Action } from "../core/events.js";
 import { explainDecision } from "../core/explain.js";
@@ -9,6 +9,7 @@ import type { Timer } from "../ports/timer.js";
 import type { Effected, Gate, GatedCall } from "../runtime/gate.js";
 import { type Purse, withPurse } from "../runtime/purse.js";
 import { OutOfTime } from "../runtime/time-limit.js";
+import { untilAborted } from "../runtime/until-aborted.js";
 import { canWait } from "./batch-deed.js";
 import { callId } from "./call-id.js";
 import type { Asking, CallDeed, ChildRequest, Deed, Doing, Handlers } from "./deed.js";
@@ -16,15 +17,17 @@ import type { Desk } from "./desk.js";
 import type { Direction } from "./direction.js";
 import { drop } from "./drop.js";
 import { isFault, RefusedInside, RunError, writeError } from "./error.js";
+import { OUT_OF_TIME } from "./exhaustion.js";
 import { type Admission, HandedOver } from "./handed-over.js";
 import { InnerCalls } from "./inner-calls.js";
 import { type Answered, type AskEntry, journalAnswer, journalAsk } from "./journal.js";
 import { toJson } from "./json.js";
 import { LeftOver } from "./left-over.js";
 import type { Player } from "./player.js";
+import { quoteOf } from "./quote.js";
 import { shownBudget } from "./shown-budget.js";
 import { sleep } from "./sleep.js";
-import { untilAborted } from "./until-aborted.js";
+import { UnderWay } from "./under-way.js";
 
 /** What the gate did not even try. */
 interface Failed {
@@ -48,11 +51,7 @@ export class Performer {
   private readonly handlers: Handlers;
   private readonly direct: Direction;
   private readonly player: Player;
-  private readonly underWay = new Map<number, Promise<void>>();
-  /** Effects that wait until others have given back what they hold. */
-  private readonly waiting = new Set<number>();
-  /** Effects that the program knows the answers of, and that are being charged. */
-  private readonly told = new Set<number>();
+  readonly underWay: UnderWay = new UnderWay();
   private readonly leftOver: LeftOver;
   private readonly handedOver: HandedOver;
 
@@ -78,33 +77,10 @@ export class Performer {
     });
   }
 
-  /** How many effects are under way, and not only waiting for others. */
-  get busy(): number {
-    return this.underWay.size - this.waiting.size;
-  }
-
-  /** Whether somebody waits for what others hold. */
-  get isWaiting(): boolean {
-    return this.waiting.size > 0;
-  }
-
-  /** Waits until nothing is under way. */
-  async settled(): Promise<void> {
-    while (this.underWay.size > 0) await Promise.allSettled(this.underWay.values());
-  }
-
   perform(ask: AskEntry, own?: OwnEffect): void {
     const { run, part, broken } = this.direct;
     this.desk.later([journalAsk(run.id, part, ask, this.desk.epoch)]);
-    const work = this.carryOut(ask, own)
-      .catch(broken)
-      .finally(() => {
-        this.underWay.delete(ask.number);
-        this.waiting.delete(ask.number);
-        this.told.delete(ask.number);
-        this.direct.look();
-      });
-    this.underWay.set(ask.number, work);
+    this.underWay.add(ask.number, this.carryOut(ask, own).catch(broken), () => this.direct.look());
   }
 
   private async carryOut(ask: AskEntry, own: OwnEffect | undefined): Promise<void> {
@@ -153,15 +129,10 @@ export class Performer {
     const { run } = this.direct;
     const asking: Asking = {
       ...{ run, number: ask.number, instant: ask.instant, store: this.desk },
-      ...{ budget: () => shownBudget(this.desk, run.budget), settled: () => this.charged() },
+      ...{ budget: () => shownBudget(this.desk, run.budget), settled: () => this.underWay.charged() },
       own: own ?? null,
     };
     return handler(ask.args, asking);
-  }
-
-  /** Waits for the calls whose answers were told and which are not charged yet. */
-  private async charged(): Promise<void> {
-    await Promise.allSettled([...this.told].map((number) => this.underWay.get(number)));
   }
 
   /** Tells the program, and writes down that it was told; the next effect waits until that is kept. */
@@ -175,8 +146,7 @@ export class Performer {
   }
 
   private written({ number }: AskEntry, at: number, answered: Answered): Operation {
-    const { run, part } = this.direct;
-    return journalAnswer(run.id, part, { at, number, answered });
+    return journalAnswer(this.direct.run.id, this.direct.part, { at, number, answered });
   }
 
   private async call(ask: AskEntry, deed: CallDeed): Promise<void> {
@@ -200,7 +170,8 @@ export class Performer {
     const call_id = callId(run.id, ask.number, this.desk.epoch);
     const call: GatedCall = {
       budget: deed.final === true ? (run.wrap_up ?? run.budget) : run.budget,
-      ...{ capability_id: deed.capability_id, kind: deed.call, asked: deed.asked, input: ask.args, call_id },
+      ...{ capability_id: deed.capability_id, kind: deed.call, input: ask.args, call_id },
+      ...quoteOf(deed, this.desk.dimensions),
       ...{ step_id: key, signal, expires_ms: DAY_MS, ...this.patience(ask) },
     };
     this.desk.later(this.recorded(deed.record), deed.unwritten);
@@ -208,7 +179,7 @@ export class Performer {
     const calls = new InnerCalls(this.desk, { run: run.id, number: ask.number, epoch: this.desk.epoch });
     const doing = { key, call_id, run, gate: this.gate, inner: () => calls.next() };
     const gated = await this.through(() =>
-      this.gate.call(call, (signal) => this.make(ask, deed, { ...doing, signal }, told)),
+      this.gate.call(call, (signal, granted) => this.make(ask, deed, { ...doing, signal, granted }, told)),
     );
     deed.over?.();
     // It was told just when its time was over: then nothing was written with the settlement.
@@ -242,7 +213,7 @@ export class Performer {
   /** What is held in a run is given back sooner or later, or the run stands still until then. */
   private patience({ number }: AskEntry) {
     const onWait = () => {
-      this.waiting.add(number);
+      this.underWay.waits(number);
       this.direct.look();
     };
     return { wait_ms: DAY_MS, onWait };
@@ -251,9 +222,10 @@ export class Performer {
   /** Makes the effect, and tells the program at once; that it was told goes into the transaction of the settlement. */
   private async make(ask: AskEntry, deed: CallDeed, doing: Doing, told: Told): Promise<Effected<Answered>> {
     const { signal } = doing;
-    this.waiting.delete(ask.number);
+    this.underWay.isMade(ask.number);
     let answered: Answered;
     let usage: unknown;
+    const alongside: Operation[] = [];
     const refusals: RefusedInside[] = [];
     const refused = (decision: Decision, message: string) => void refusals.push(new RefusedInside(decision, message));
     try {
@@ -263,6 +235,7 @@ export class Performer {
       if (over !== undefined) throw over;
       usage = made.usage;
       answered = { value: toJson(made.value) };
+      alongside.push(...this.recorded(made.record));
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       // Whatever an SDK has made of it, it did not fit: that is for the run to answer.
@@ -277,10 +250,11 @@ export class Performer {
       // Told or not, both at this moment: what comes too late is tried again.
       if (signal.aborted) return false;
       told.entry = this.written(ask, at, answered);
-      this.told.add(ask.number);
+      this.underWay.isTold(ask.number);
       return true;
     });
-    return { value: answered, usage, alongside: told.entry === null ? [] : [told.entry] };
+    if (told.entry !== null) alongside.push(told.entry);
+    return { value: answered, usage, alongside };
   }
 
   /** What a tool asks models inside of itself is paid for by the run; a model call of the run's own is paid for already. */
@@ -348,9 +322,9 @@ export class Performer {
       ...this.patience(ask),
     };
     const gated = await this.through(() =>
-      this.gate.call(call, async () => {
-        this.waiting.delete(ask.number);
-        await this.direct.startChild(ask, request);
+      this.gate.call(call, async (signal) => {
+        this.underWay.waitsNoMore(ask.number);
+        await this.direct.startChild(ask, request, signal);
         return { value: null };
       }),
     );
@@ -362,11 +336,9 @@ export class Performer {
 
   /** Reserves what is handed over, and leaves the rest to whoever it is handed to. */
   private async admit(ask: AskEntry, { call, judge }: Admission): Promise<boolean> {
-    const gated = await this.through(async () => {
-      const decision = judge(await this.gate.admit({ ...call, ...this.patience(ask) }));
-      return { kind: "decided", decision } as const;
-    });
-    this.waiting.delete(ask.number);
+    const admit = async () => judge(await this.gate.admit({ ...call, ...this.patience(ask) }));
+    const gated = await this.through(async () => ({ kind: "decided", decision: await admit() }) as const);
+    this.underWay.waitsNoMore(ask.number);
     if (gated.kind === "failed") await this.failed(ask, gated.error);
     else if (gated.decision.kind === "admitted") return true;
     else await this.refused(ask, gated.decision, explainDecision(gated.decision, this.desk.dimensions));
@@ -390,9 +362,3 @@ export class Performer {
     this.direct.stop({ ...OUT_OF_TIME, dimension, budget: String(budget) });
   }
 }
-
-/** A stand-in until it is known which clock or deadline has run out. */
-const OUT_OF_TIME: Finding = {
-  ...{ budget: "", scope: "run", dimension: "wall_clock_ms", refusal: "exhausted", policy: "hard_stop" },
-  ...{ asked: 0, used: 0, reserved: 0, limit: 0 },
-};

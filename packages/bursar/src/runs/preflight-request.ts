@@ -42,7 +42,8 @@ export function heldBack(
   };
   const request: ApprovalRequest = {
     ...{ id: newName(created), status: "pending", kind: "budget_extension", run: id, checkpoint_id: checkpointId(id) },
-    ...{ about: ABOUT, budget, exhausted_dimension: null, consumed: {}, limits: checked.limits },
+    ...{ about: ABOUT, budget, exhausted_dimension: null, consumed: checked.consumed },
+    ...{ held: checked.held, limits: checked.limits },
     ...{ suggested_extension: { ...checked.suggested }, action, digest: digestOf(ABOUT, action) },
     ...{ requested: created, expires: created + (run.approval_ms ?? approval_ms), decision: null, consumed_by: null },
     version: 0,
@@ -73,12 +74,12 @@ export async function askedAnew(
 }
 
 function asking(run: RunRecord, request: ApprovalRequest) {
-  const { id, kind, consumed, limits, suggested_extension, digest, expires, requested } = request;
+  const { id, kind, consumed, held, limits, suggested_extension, digest, expires, requested } = request;
   const pause: Pause = {
     ...{ checkpoint_id: checkpointId(run.id), at: requested, approvals: [id], requested: [id], children: [] },
     exhausted_dimension: null,
   };
-  const figures = { consumed, limits, suggested_extension };
+  const figures = { consumed, held, limits, suggested_extension };
   const operations: Operation[] = [
     putApproval(request),
     record(run, "RunPaused", { ...pause, approvals: [id], requested: [id], children: [] }),

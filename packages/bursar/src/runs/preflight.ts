@@ -16,8 +16,12 @@ export interface Checked {
   readonly policy: PreflightPolicy;
   /** In edge units: what would make the 95 % fit, as far as those above leave it. */
   readonly suggested: BudgetAmounts;
-  /** In edge units. */
+  /** In edge units, of the budget that more would be asked for. */
   readonly limits: JsonObject;
+  /** The same; nothing of a budget that is still to be opened. */
+  readonly consumed: JsonObject;
+  /** What is reserved in it: neither used nor free. */
+  readonly held: JsonObject;
 }
 
 /** A budget as it would be opened below a path. */

@@ -8,6 +8,9 @@ export interface Principal {
   readonly run?: string;
 }
 
+/** Whoever starts a run in a process of his own is its operator. */
+export const OPERATOR: Principal = { name: "operator", role: "operator" };
+
 /** Somebody wants something that is not his to have. */
 export class ForbiddenError extends BursarError {
   override readonly name: string = "ForbiddenError";

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Document } from "../core/document.js";
 import type { Operation, PutOperation } from "../core/operation.js";
 import type { Estimate } from "../foresight/estimate.js";
+import type { PreflightPolicy } from "../foresight/preflight.js";
 import type { Execution, Output } from "../ports/program.js";
 import type { WrittenError } from "./error.js";
 
@@ -55,6 +56,8 @@ export interface RunRecord {
   readonly started_by: string;
   /** Set when whoever has started it may not decide, and has brought its program along: its past is kept apart. */
   readonly brought?: true;
+  /** What becomes of a run below it that is expected not to fit, where that was said; else that is up to whoever drives it. */
+  readonly preflight?: PreflightPolicy;
   /** How long its requests wait for an answer; null when that is up to whoever drives it. */
   readonly approval_ms: number | null;
   readonly created: number;

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../core/chain/canonical.js";
 import { Events } from "../core/events.js";
+import { heldIn } from "../core/held.js";
 import type { Store } from "../ports/store.js";
 import { newName } from "../runtime/names.js";
 import { type ApprovalKind, type ApprovalRequest, putApproval } from "./approval.js";
@@ -18,10 +19,11 @@ export async function requestAbout(
   const { instant } = store.clock.now();
   const budget = await store.budget(run.budget);
   const consumed = budget === null ? {} : new Events(store.dimensions).consumed(budget, store.clock.now());
+  const held = budget === null ? {} : heldIn(budget, store.dimensions);
   const digest = digestOf(kind, action);
   const request: ApprovalRequest = {
     ...{ id: newName(instant), status: "pending", kind, run: run.id, checkpoint_id: checkpointId(run.id) },
-    ...{ about: `${kind} ${digest}`, budget: null, exhausted_dimension: null, consumed, limits: {} },
+    ...{ about: `${kind} ${digest}`, budget: null, exhausted_dimension: null, consumed, held, limits: {} },
     ...{ suggested_extension: {}, action, digest, requested: instant, expires: instant + expires_ms },
     ...{ decision: null, consumed_by: null, version: 0 },
   };

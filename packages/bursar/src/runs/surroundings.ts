@@ -20,7 +20,8 @@ export interface Surroundings {
 /** What is below a run. */
 export interface Children {
   has(parent: RunRecord, number: number): Promise<boolean>;
-  start(parent: RunRecord, number: number, request: ChildRequest): Promise<void>;
+  /** Starts nothing any more when the signal has come. */
+  start(parent: RunRecord, number: number, request: ChildRequest, signal: AbortSignal): Promise<void>;
   /** What a child gives back. `paused` is told whenever it stands still, or goes on again. */
   wait(
     parent: RunRecord,

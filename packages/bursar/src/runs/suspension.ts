@@ -1,6 +1,7 @@
 import type { JsonObject } from "../core/chain/canonical.js";
 import type { Finding } from "../core/decision.js";
 import { Events } from "../core/events.js";
+import { heldIn } from "../core/held.js";
 import type { Operation } from "../core/operation.js";
 import { suggestExtension } from "../core/suggestion.js";
 import type { Store } from "../ports/store.js";
@@ -153,6 +154,7 @@ async function requestFor(
     budget: want.kind === "budget" ? want.finding.budget : null,
     exhausted_dimension: want.kind === "budget" ? want.finding.dimension : null,
     consumed: budget === null ? {} : events.consumed(budget, store.clock.now()),
+    held: budget === null ? {} : heldIn(budget, store.dimensions),
     limits: budget === null ? {} : events.limits(budget),
     suggested_extension:
       want.kind === "budget" && budget !== null
@@ -165,6 +167,6 @@ async function requestFor(
 
 /** What the chain says of a request; what the action was stands in the journal. */
 function describe(request: ApprovalRequest): JsonObject {
-  const { id, kind, exhausted_dimension, consumed, limits, suggested_extension, digest, expires } = request;
-  return { approval_id: id, kind, exhausted_dimension, consumed, limits, suggested_extension, digest, expires };
+  const { id, kind, exhausted_dimension, consumed, held, limits, suggested_extension, digest, expires } = request;
+  return { approval_id: id, kind, exhausted_dimension, consumed, held, limits, suggested_extension, digest, expires };
 }

@@ -79,12 +79,17 @@ export class Worker implements AsyncDisposable {
     return taken;
   }
 
-  /** Lets go of everything; runs under way are resumable. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Lets go of everything at once; runs under way are resumable. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Takes no more runs and lets go of those it has; calls that are being made have so long to come to their end. */
+  async close({ within_ms = 0 }: { readonly within_ms?: number } = {}): Promise<void> {
     this.stopped = true;
     this.next?.[Symbol.dispose]();
     this.closing.abort();
-    await this.bursar[Symbol.asyncDispose]();
+    await this.bursar.close({ within_ms });
     await this.collecting;
     await Promise.allSettled(this.driving.values());
   }

@@ -16,17 +16,19 @@ import {
   readLimits,
   readPolicies,
 } from "../core/input.js";
-import type { CommitOperation, OpenOperation, OutcomeOf } from "../core/operation.js";
+import type { CommitOperation, OpenOperation, OutcomeOf, ReserveOperation } from "../core/operation.js";
 import { estimateTokens, extractUsage, isSilent } from "../core/usage.js";
 import type { Clock } from "../ports/clock.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
+import type { Filling } from "./filling.js";
 import type { Effect, Effected, Gated, GatedCall } from "./gated-call.js";
 import { newName } from "./names.js";
 import { type Attempt, Queue } from "./queue.js";
 import { SettlementError } from "./settlement-error.js";
 import { systemTimer } from "./system-clock.js";
 import { TimeLimit, timeLeft } from "./time-limit.js";
+import { untilAborted } from "./until-aborted.js";
 
 export type { Effect, Effected, Gated, GatedCall } from "./gated-call.js";
 
@@ -50,6 +52,8 @@ export interface OpenOptions {
   readonly deadline?: Date | null;
 }
 
+type NamedCall = GatedCall & { readonly call_id: CallId };
+
 /** The answer to a reservation. */
 interface Answer {
   readonly decision: Decision;
@@ -68,20 +72,20 @@ const EXPIRES_MS = 15 * 60_000;
 /** How often a call that waits looks again by itself, for holds whose holders have died. */
 const LOOK_MS = 1000;
 const CALL_KEYS = [
-  "budget",
-  "capability_id",
-  "kind",
-  "asked",
-  "least",
-  "ledger",
-  "input",
-  "call_id",
-  "step_id",
-  "wait_ms",
-  "signal",
-  "expires_ms",
-  "onWait",
-  "seen",
+  ...[
+    "budget",
+    "capability_id",
+    "kind",
+    "asked",
+    "least",
+    "ledger",
+    "input",
+    "call_id",
+    "step_id",
+    "wait_ms",
+    "signal",
+  ],
+  ...["expires_ms", "onWait", "seen", "path", "inner"],
 ];
 const OPEN_KEYS = ["limits", "parent", "scope", "policies", "thresholds", "deadline"];
 
@@ -154,8 +158,10 @@ export class Gate implements Disposable {
    * if (result.kind === "refused") console.log(result.message);
    * ```
    */
-  async call<Value>(call: GatedCall, effect: Effect<Value>): Promise<Gated<Value>> {
-    if (typeof effect !== "function") throw new InputError("effect", `is ${show(effect)}; allowed: a function`);
+  call<Value>(call: GatedCall, effect: Effect<Value>): Promise<Gated<Value>> {
+    if (typeof effect !== "function") {
+      return Promise.reject(new InputError("effect", `is ${show(effect)}; allowed: a function`));
+    }
     if (call?.call_id !== undefined) return this.perform(call, call.call_id, effect);
     const call_id = newName(this.clock.now().instant);
     this.own.add(call_id);
@@ -163,7 +169,8 @@ export class Gate implements Disposable {
   }
 
   private async perform<Value>(call: GatedCall, call_id: CallId, effect: Effect<Value>): Promise<Gated<Value>> {
-    const { decision, granted, path } = await this.enter({ ...call, call_id });
+    const named = call?.call_id === undefined ? { ...call, call_id } : (call as NamedCall);
+    const { decision, granted, path } = await this.enter(named);
     if (decision.kind !== "admitted") {
       return { kind: "refused", decision, message: explainDecision(decision, this.store.dimensions) };
     }
@@ -178,19 +185,24 @@ export class Gate implements Disposable {
   }
 
   /** Reserves what a call asks for, waiting while budgets are busy. Whoever is admitted has to settle the call. */
-  async admit(call: GatedCall & { readonly call_id: CallId }): Promise<Decision> {
+  async admit(call: NamedCall): Promise<Decision> {
     return (await this.enter(call)).decision;
   }
 
-  private async enter(call: GatedCall & { readonly call_id: CallId }): Promise<Entered> {
+  private async enter(call: NamedCall): Promise<Entered> {
     checkKeys(call, "call", CALL_KEYS);
     if (call.wait_ms !== undefined) checkWait(call.wait_ms, "call.wait_ms");
     if (call.expires_ms !== undefined) checkWait(call.expires_ms, "call.expires_ms");
     call.signal?.throwIfAborted();
     const asked = call.ledger?.asked ?? this.read({ steps: 1, ...call.asked }, "asked");
-    const { path, ...first } = await this.approach(call, asked);
-    if (first.decision.kind !== "busy") return { path, ...first };
+    const { path: seen } = call;
+    const first =
+      seen !== undefined && this.queue.empty
+        ? { path: seen, ...(await this.reserve(call, asked, false)) }
+        : await this.approach(call, asked);
+    if (first.decision.kind !== "busy") return first;
     call.onWait?.();
+    const { path } = first;
     let { granted } = first;
     const attempt: Attempt = {
       path: askedOn(path),
@@ -207,11 +219,11 @@ export class Gate implements Disposable {
   }
 
   /** Looks at the path and tries once, at the same time if nobody waits: then the path does not matter to the queue. */
-  private async approach(call: GatedCall & { readonly call_id: CallId }, asked: Amounts) {
-    const looking = this.store.path(call.budget);
+  private async approach(call: NamedCall, asked: Amounts) {
+    const looking = call.path ?? this.store.path(call.budget);
     if (!this.queue.empty) {
       const path = await looking;
-      const queued = this.queue.blocks(askedOn(path));
+      const queued = call.inner !== true && this.queue.blocks(askedOn(path));
       const answer = queued ? { decision: QUEUED, granted: asked } : await this.reserve(call, asked, false);
       return { path, ...answer };
     }
@@ -253,28 +265,36 @@ export class Gate implements Disposable {
   }
 
   /** Whoever has to wait settles the reservations of dead holders first, so that they do not stand in anybody's way. */
-  private async reserve(
-    call: GatedCall & { readonly call_id: CallId },
-    asked: Amounts,
-    sweeping: boolean,
-  ): Promise<Answer> {
+  private async reserve(call: NamedCall, asked: Amounts, sweeping: boolean): Promise<Answer> {
     const expires = this.clock.now().instant + (call.expires_ms ?? EXPIRES_MS);
     const { budget, kind = "tool" } = call;
     const least = call.ledger === undefined ? call.least && this.read(call.least, "least") : call.ledger.least;
-    const ask = { op: "reserve", budget, call: call.call_id, kind, asked, expires, ...stepOf(call) } as const;
+    const { step_id = call.call_id, capability_id, call_id } = call;
     const learned = call.ledger?.learned;
-    const reserve = { ...ask, ...(least !== undefined && { least }), ...(learned !== undefined && { learned }) };
+    const reserve: Filling<ReserveOperation> = {
+      op: "reserve",
+      budget,
+      call: call_id,
+      kind,
+      asked,
+      expires,
+      step_id,
+      capability_id,
+    };
+    if (least !== undefined) reserve.least = least;
+    if (learned !== undefined) reserve.learned = learned;
+    if (call.inner === true) reserve.inner = true;
     if (sweeping) await this.store.apply([{ op: "expire" }]);
-    const [{ decision, granted, repeated }] = await this.store.apply([reserve]).catch(async (error: unknown) => {
+    try {
+      const [{ decision, granted, repeated }] = await this.store.apply([reserve]);
+      if (!repeated) return { decision, granted };
+    } catch (error) {
       // It may have happened all the same, with only the answer lost. Under an id that was given to us, it may be
       // somebody else's call that we would give back, so that one is left to expire.
       if (this.own.has(call.call_id)) await this.giveBack(call.call_id);
       throw error;
-    });
-    if (repeated) {
-      throw new LedgerError(`call ${call.call_id} was admitted before; a further attempt needs an id of its own`);
     }
-    return { decision, granted };
+    throw new LedgerError(`call ${call.call_id} was admitted before; a further attempt needs an id of its own`);
   }
 
   /** Makes the effect, and nothing else: what it gives back must not be lost to a fault elsewhere. */
@@ -300,7 +320,9 @@ export class Gate implements Disposable {
       throw limit.signal.reason;
     }
     try {
-      const result: unknown = await (limit.mayFire ? untilAborted(effect, limit.signal) : effect(limit.signal));
+      const made = effect(limit.signal);
+      // One that does not listen to its signal is left behind, because the run has to end at that moment.
+      const result: unknown = await (limit.mayFire ? untilAborted(made, limit.signal) : made);
       if (typeof result !== "object" || result === null || !("value" in result)) {
         throw new InputError(
           "effect",
@@ -329,12 +351,12 @@ export class Gate implements Disposable {
       ...({ op: "commit", call: id, used: amounts, duration_ms: took } as const),
       ...(isSilent(call.kind, call.ledger?.asked ?? call.asked ?? {}, amounts) && this.guess(call, value)),
     };
-    const apply = () => this.store.apply([commit, ...alongside]);
-    try {
-      const [outcome] = await apply().catch(apply);
-      return outcome;
-    } catch (cause) {
-      throw new SettlementError(id, value, cause);
+    for (let again = false; ; again = true) {
+      try {
+        return (await this.store.apply([commit, ...alongside]))[0];
+      } catch (cause) {
+        if (again) throw new SettlementError(id, value, cause);
+      }
     }
   }
 
@@ -358,11 +380,7 @@ export class Gate implements Disposable {
   }
 
   /** Waiting in vain is no exhaustion, but it is not passed over in silence either. */
-  private async gaveUp(
-    call: GatedCall & { readonly call_id: CallId },
-    asked: Amounts,
-    decision: Decision,
-  ): Promise<void> {
+  private async gaveUp(call: NamedCall, asked: Amounts, decision: Decision): Promise<void> {
     const action = this.events.stepRefused(call.budget, stepOf(call), asked, decision);
     await this.store.apply([{ op: "record", budget: call.budget, action }]);
   }
@@ -378,19 +396,4 @@ function askedOn(path: Path): readonly BudgetId[] {
 
 function stepOf({ call_id = "", step_id = call_id, capability_id }: GatedCall): Step {
   return { step_id, capability_id };
-}
-
-/** An effect that does not listen to its signal is left behind, because the run has to end at that moment. */
-function untilAborted<Value>(effect: (signal: AbortSignal) => Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    if (signal.aborted) abort();
-    else {
-      Promise.resolve()
-        .then(() => effect(signal))
-        .then(resolve, reject)
-        .finally(() => signal.removeEventListener("abort", abort));
-    }
-  });
 }

@@ -1,5 +1,5 @@
 import type { Amounts } from "../core/amount.js";
-import type { BudgetId } from "../core/budget.js";
+import type { BudgetId, Path } from "../core/budget.js";
 import type { CallId } from "../core/call.js";
 import type { Decision } from "../core/decision.js";
 import type { BudgetAmounts } from "../core/input.js";
@@ -30,6 +30,10 @@ export interface GatedCall {
    * estimated, in place of the reservation.
    */
   readonly seen?: () => BudgetAmounts | null;
+  /** The path of the budget, for who has just read it; it is read otherwise. */
+  readonly path?: Path;
+  /** Whether it is a part of a call that was admitted: it waits for nobody who waits for that one. */
+  readonly inner?: true;
   /** Told when the call has to wait for holds in flight. */
   readonly onWait?: () => void;
 }

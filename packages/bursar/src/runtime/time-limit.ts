@@ -29,7 +29,8 @@ export class TimeLimit implements Disposable {
   readonly signal: AbortSignal;
   /** Whether it can fire at all. A path without clocks and deadlines never gets any: limits are fixed when a budget is opened. */
   readonly mayFire: boolean;
-  private readonly controller = new AbortController();
+  /** Null where nothing but the caller's own signal can fire: that is handed on as it is. */
+  private readonly controller: AbortController | null;
   private readonly around: Surroundings;
   private readonly outer: AbortSignal | undefined;
   private alarm: Disposable | null = null;
@@ -39,10 +40,12 @@ export class TimeLimit implements Disposable {
   constructor(around: Surroundings, path: Path, outer?: AbortSignal) {
     this.around = around;
     this.outer = outer;
-    this.signal = this.controller.signal;
     const left = timeLeft(path, around.dimensions, around.clock);
-    this.mayFire = outer !== undefined || left !== Number.POSITIVE_INFINITY;
-    if (!this.mayFire) return;
+    const timeless = left === Number.POSITIVE_INFINITY;
+    this.mayFire = outer !== undefined || !timeless;
+    this.controller = outer !== undefined && timeless ? null : new AbortController();
+    this.signal = this.controller?.signal ?? (outer as AbortSignal);
+    if (this.controller === null || !this.mayFire) return;
     if (outer?.aborted) this.controller.abort(outer.reason);
     outer?.addEventListener("abort", this.follow);
     this.arm(left);
@@ -51,14 +54,14 @@ export class TimeLimit implements Disposable {
   [Symbol.dispose](): void {
     this.over = true;
     this.alarm?.[Symbol.dispose]();
-    this.outer?.removeEventListener("abort", this.follow);
+    if (this.controller !== null) this.outer?.removeEventListener("abort", this.follow);
   }
 
-  private readonly follow = () => this.controller.abort(this.outer?.reason);
+  private readonly follow = () => this.controller?.abort(this.outer?.reason);
 
   private arm(left: number): void {
     if (left === Number.POSITIVE_INFINITY || this.over) return;
-    if (left <= 0) this.controller.abort(new OutOfTime());
+    if (left <= 0) this.controller?.abort(new OutOfTime());
     else this.alarm = this.around.timer.after(left, () => void this.ring());
   }
 
@@ -69,7 +72,7 @@ export class TimeLimit implements Disposable {
     } catch {
       // A store that is away for a moment says nothing about the time; one that stays away is asked a few times, and who
       // cannot ask how much time is left then has none.
-      if (++this.failures > MOST_FAILURES) this.controller.abort(new OutOfTime());
+      if (++this.failures > MOST_FAILURES) this.controller?.abort(new OutOfTime());
       else if (!this.over) this.alarm = this.around.timer.after(AGAIN_MS, () => void this.ring());
     }
   }

@@ -9,6 +9,7 @@ const VIEW_MS = 500;
 /** Whoever was not told of a change, because nobody knew of it, sees it after so long. */
 const LOOK_MS = 5000;
 
+const { SCHEMAS } = S;
 const EVENTS = { status: 200, type: "text/event-stream" } as const;
 
 /** What happens, as it happens. */
@@ -16,13 +17,13 @@ export function eventRoutes(world: World): readonly Route[] {
   return [
     {
       ...{ method: "GET", path: "/api/v1/events", role: "viewer", summary: "Which runs and requests have changed" },
-      answer: EVENTS,
+      answer: { ...EVENTS, events: [SCHEMAS.ChangedEvent, SCHEMAS.EndEvent] },
       serve: (asked) => changes(world, asked),
     },
     {
       ...{ method: "GET", path: "/api/v1/runs/:id/events", role: "viewer", query: { from: S.FROM } },
       summary: "A run's chain as it grows, and the run as it changes",
-      answer: EVENTS,
+      answer: { ...EVENTS, events: [SCHEMAS.LinkEvent, SCHEMAS.RunEvent, SCHEMAS.EndEvent] },
       serve: (asked) => runEvents(world, asked),
     },
   ];

@@ -26,6 +26,9 @@ export class HttpError extends BursarError {
   }
 }
 
+const EXTEND = "POST /api/v1/budgets/:id/extend";
+/** For whoever finds a session exhausted: its budget is no run's. */
+export const EXTEND_SESSION: string = `extend the session first, with ${EXTEND}; its budget's id is session:<name>`;
 const READ_AGAIN = "read it again, and decide anew";
 
 /** What the codes of our own errors mean to a client. */
@@ -35,7 +38,7 @@ const KNOWN: Readonly<Record<string, readonly [status: number, hint: string]>> =
   decided: [409, "GET /api/v1/approvals/:id tells who decided, and how"],
   expired: [410, "POST /api/v1/runs/:id/resume lets the run ask anew"],
   no_run: [409, "it was decided, and nothing is driven"],
-  no_room: [409, "extend the budget above first, or ask for less"],
+  no_room: [409, `extend the budget that has no room first, with ${EXTEND}, or ask for less`],
   no_such_key: [404, "GET /api/v1/keys lists those there are"],
   key_revoked: [409, "make another key with POST /api/v1/keys"],
   no_such_token: [404, "GET /api/v1/tokens lists those there are"],
@@ -43,7 +46,7 @@ const KNOWN: Readonly<Record<string, readonly [status: number, hint: string]>> =
   name_taken: [409, "revoke the token of that name first, or take another name"],
   too_many_tokens: [409, "revoke tokens that nobody needs"],
   unknown_program: [404, "GET /api/v1/programs lists those there are"],
-  exhausted: [409, "extend the session's budget first"],
+  exhausted: [409, EXTEND_SESSION],
   claim_lost: [409, READ_AGAIN],
   guest_unavailable: [409, "a worker that has the sandbox goes on with it"],
   store_archived: [410, "its lines are in a file; `bursar store` knows where"],

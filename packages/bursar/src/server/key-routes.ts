@@ -4,7 +4,7 @@ import { sessionBudget } from "../runs/opening.js";
 import { Gate } from "../runtime/gate.js";
 import { newName } from "../runtime/names.js";
 import { keyViews } from "../views/views.js";
-import { HttpError } from "./http-error.js";
+import { EXTEND_SESSION, HttpError } from "./http-error.js";
 import { type Asked, json, type Reply, type Route } from "./route.js";
 import { principalOf } from "./run-routes.js";
 import * as S from "./schemas.js";
@@ -91,5 +91,5 @@ async function budgetFor({ store }: World, wish: Wish): Promise<string> {
   const opened = await gate.open(id, { limits, policies, scope: "shared", ...(parent !== null && { parent }) });
   if (opened.budget !== null) return id;
   const message = `session ${session} takes no further budgets: it is exhausted`;
-  throw new HttpError(409, { code: "exhausted", message, hint: "extend the session's budget first" });
+  throw new HttpError(409, { code: "exhausted", message, hint: EXTEND_SESSION });
 }

@@ -2,8 +2,15 @@ import type { Schema } from "../runs/schema.js";
 import type { Route } from "./route.js";
 import { SCHEMAS } from "./schemas.js";
 
+/** What differs from one server to the next. */
+interface About {
+  readonly version: string;
+  /** The name of the cookie that a login sets, which is another one over HTTPS. */
+  readonly cookie: string;
+}
+
 /** A description of the API, made of the routes that serve it: what is not here is not there. */
-export function describeApi(routes: readonly Route[], version: string): unknown {
+export function describeApi(routes: readonly Route[], { version, cookie }: About): unknown {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, "{$1}");
@@ -23,7 +30,7 @@ export function describeApi(routes: readonly Route[], version: string): unknown 
       schemas,
       securitySchemes: {
         token: { type: "http", scheme: "bearer", description: "A token of `bursar tokens create`." },
-        login: { type: "apiKey", in: "cookie", name: "bursar_login", description: "What POST /api/v1/login sets." },
+        login: { type: "apiKey", in: "cookie", name: cookie, description: "What POST /api/v1/login sets." },
       },
     },
   };
@@ -35,8 +42,7 @@ function operation(route: Route): unknown {
     ...{ name, in: "path", required: true, schema: { type: "string" } },
   }));
   const inQuery = Object.entries(query).map(([name, schema]) => ({ name, in: "query", schema: written(schema) }));
-  const content =
-    "schema" in answer ? { "application/json": { schema: written(answer.schema) } } : { [answer.type]: {} };
+  const content = contentOf(answer);
   return {
     summary,
     operationId: `${method.toLowerCase()}${path.replace(/[^A-Za-z0-9]+(\w)/g, (_, first: string) => first.toUpperCase())}`,
@@ -54,6 +60,15 @@ function operation(route: Route): unknown {
       },
     },
   };
+}
+
+/** A stream of events is written as the list of all that comes: OpenAPI has no other word for it yet. */
+function contentOf(answer: Route["answer"]): unknown {
+  if ("schema" in answer) return { "application/json": { schema: written(answer.schema) } };
+  const { type, events } = answer;
+  if (events === undefined) return { [type]: {} };
+  const description = "One after the other, for as long as the client listens; `data` stands in its line as JSON.";
+  return { [type]: { schema: { type: "array", description, items: { anyOf: events.map((each) => written(each)) } } } };
 }
 
 const NAMES: ReadonlyMap<Schema, string> = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));

@@ -91,8 +91,8 @@ export interface ServerOptions {
   /** Tells what such a run would take, with nothing started; else as `bursar` does. */
   readonly estimate?: (wanted: WantedRun, by: Principal) => Promise<Preflight>;
   readonly sandbox?: ShownSandbox;
-  /** What the configuration says, for people to see. */
-  readonly config?: () => JsonObject | Promise<JsonObject>;
+  /** What the configuration says, for people to see; of what the runs of a program get, if one is named. */
+  readonly config?: (program?: string) => JsonObject | Promise<JsonObject>;
   /** The version of the product. */
   readonly version?: string;
   /** Demands tokens on an address of this machine too. Where none are demanded, what a proxy has passed on is refused. */

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { nearest } from "../core/nearest.js";
 import { bodyOf } from "../gateway/body.js";
-import { isDeeper } from "../models/wire/text-depth.js";
+import { isDeeper } from "../models/wire/text-scan.js";
 import { mismatch, type Schema } from "../runs/schema.js";
 import { HttpError } from "./http-error.js";
 

@@ -44,7 +44,8 @@ export interface Route {
   /** The status of success, with the schema of the JSON or with the type of what it is instead. */
   readonly answer:
     | { readonly status: number; readonly schema: Schema }
-    | { readonly status: number; readonly type: string };
+    /** With the events, where it is a stream of them. */
+    | { readonly status: number; readonly type: string; readonly events?: readonly Schema[] };
   /** Another status of success, with the same answer, and when it is given. */
   readonly otherwise?: { readonly status: number; readonly summary: string };
   serve(asked: Asked): Promise<Reply> | Reply;

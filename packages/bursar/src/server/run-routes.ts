@@ -1,6 +1,7 @@
 import type { BudgetAmounts } from "../core/input.js";
 import type { Principal } from "../runs/principal.js";
 import { hasEnded, type RunStatus } from "../runs/record.js";
+import type { Schema } from "../runs/schema.js";
 import { deferred } from "../runtime/deferred.js";
 import type { RunView } from "../views/shapes.js";
 import { burnDown, listRuns, listSteps } from "../views/views.js";
@@ -16,6 +17,8 @@ const RUN = { status: 200, schema: SCHEMAS.RunView } as const;
 /** A run that another process drives hears of it within moments; how long its end takes is up to its program. */
 const CANCEL_MS = 10_000;
 
+/** What is added to a budget, and why. */
+export const EXTENSION: Schema = S.input({ extensions: S.AMOUNTS, reason: S.REASON }, ["extensions"]);
 const START = S.input({ ...WANTED, id: S.ID }, ["program"]);
 
 /** Everything about runs. */
@@ -79,15 +82,20 @@ function changingRoutes(world: World): readonly Route[] {
     {
       ...{ method: "POST", path: "/api/v1/runs/:id/extend", role: "operator", answer: RUN },
       summary: "Add to a run's budget",
-      body: S.input({ extensions: S.AMOUNTS, reason: S.REASON }, ["extensions"]),
+      body: EXTENSION,
       serve: async (asked) => {
-        const { extensions, reason = null } = asked.body as { extensions: BudgetAmounts; reason?: string | null };
         const run = await runOf(world, asked.params.id ?? "");
-        await world.bursar.extend(run.budget, extensions, { by: principalOf(asked), reason });
+        await extend(world, run.budget, asked);
         return json(await viewOf(world, run.id));
       },
     },
   ];
+}
+
+/** Adds to a budget what the body says, in the name of whoever asks. */
+export async function extend({ bursar }: World, budget: string, asked: Asked): Promise<void> {
+  const { extensions, reason = null } = asked.body as { extensions: BudgetAmounts; reason?: string | null };
+  await bursar.extend(budget, extensions, { by: principalOf(asked), reason });
 }
 
 async function start(world: World, asked: Asked): Promise<Reply> {

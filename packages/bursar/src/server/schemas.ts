@@ -10,6 +10,7 @@ const INSTANT: Schema = { type: "number", description: "Milliseconds since 1970.
 export const FLAG: Schema = { type: "boolean" };
 export const ANYTHING: Schema = {};
 export const JSON_OBJECT: Schema = { type: "object" };
+const HELD: Schema = { type: "object", description: "What is reserved, by dimension: neither used nor free." };
 
 /** Everything that is not named as optional is always there. */
 export function object(properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema {
@@ -77,7 +78,7 @@ const ApprovalView = object({
   ...{ id: TEXT, status: APPROVAL_STATUS },
   kind: oneOf(["budget_extension", "capability_execution", "server_discovery"]),
   ...{ run: nullable(TEXT), program: nullable(TEXT), budget: nullable(TEXT), checkpoint_id: nullable(TEXT) },
-  ...{ exhausted_dimension: nullable(TEXT), consumed: JSON_OBJECT, limits: JSON_OBJECT },
+  ...{ exhausted_dimension: nullable(TEXT), consumed: JSON_OBJECT, held: HELD, limits: JSON_OBJECT },
   ...{ suggested_extension: JSON_OBJECT, action: JSON_OBJECT, requested: INSTANT, expires: INSTANT },
   prediction: nullable(
     object({
@@ -91,7 +92,7 @@ const EXECUTION = nullable(object({ fuel_analysis: nullable(JSON_OBJECT), error_
 const ROW = {
   ...{ id: TEXT, status: RUN_STATUS, program: object({ kind: TEXT, name: TEXT }), session: nullable(TEXT) },
   ...{ parent: nullable(TEXT), started_by: TEXT, created: INSTANT, ended: nullable(INSTANT), usage: JSON_OBJECT },
-  ...{ held: JSON_OBJECT, tightest: nullable(DimensionView), waiting: listOf(TEXT) },
+  ...{ held: HELD, tightest: nullable(DimensionView), waiting: listOf(TEXT) },
 };
 const RunRow = object(ROW);
 const RunView = object({
@@ -120,7 +121,7 @@ const StepView = object({
 });
 const Overview = object({
   runs: object({ queued: COUNT, running: COUNT, paused: COUNT, completed: COUNT, failed: COUNT, cancelled: COUNT }),
-  ...{ spending: JSON_OBJECT, held: JSON_OBJECT, saved_usd: NUMBER },
+  ...{ spending: JSON_OBJECT, held: HELD, saved_usd: NUMBER },
   ...{ waiting: listOf(ApprovalView), active: listOf(RunRow), recent: listOf(RunRow) },
 });
 const Head = object({ chain: TEXT, seq: { type: "integer", minimum: -1 }, hash: TEXT });
@@ -130,7 +131,10 @@ const KEY = {
   ...{ expires: nullable(INSTANT), rotating_until: nullable(INSTANT) },
 };
 const Key = object(KEY);
-const KeyView = object({ ...KEY, usage: JSON_OBJECT, held: JSON_OBJECT, dimensions: listOf(DimensionView) });
+const KeyView = object({
+  ...KEY,
+  ...{ usage: JSON_OBJECT, held: HELD, saved_usd: NUMBER, dimensions: listOf(DimensionView) },
+});
 const Token = object({
   ...{ id: TEXT, status: oneOf(["active", "revoked"]), name: TEXT, role: ROLE, created: INSTANT },
   expires: nullable(INSTANT),
@@ -138,6 +142,22 @@ const Token = object({
 const Failure = object({ error: object({ code: TEXT, message: TEXT, hint: TEXT }) });
 const Me = object({ name: TEXT, role: ROLE, login: FLAG });
 const Decided = object({ approval: ApprovalView, run: nullable(RunView) });
+/** One event of a stream: its name, what stands in its line of data, and where to go on after it, if one can. */
+function eventOf(names: readonly string[], data: Schema, more: Readonly<Record<string, Schema>> = {}): Schema {
+  return object({ event: oneOf(names), ...more, data });
+}
+
+const LAST_SEEN: Schema = {
+  type: "string",
+  description: "Sent back as `Last-Event-ID`, it is gone on after this one.",
+};
+const ChangedEvent = eventOf(["changed"], object({ runs: listOf(TEXT), approvals: listOf(TEXT) }));
+const LinkEvent = eventOf(["link"], object({ seq: COUNT, line: TEXT }), { id: LAST_SEEN });
+const RunEvent = eventOf(["run"], RunView);
+const EndEvent: Schema = {
+  ...eventOf(["dropped", "closing"], object({ reason: TEXT })),
+  description: "The last one: the stream is over, and can be opened again.",
+};
 const SessionBudget = object({ session: TEXT, budget: BudgetView, runs: COUNT, active: COUNT });
 
 type Named =
@@ -159,7 +179,11 @@ type Named =
   | "Failure"
   | "Me"
   | "Decided"
-  | "SessionBudget";
+  | "SessionBudget"
+  | "ChangedEvent"
+  | "LinkEvent"
+  | "RunEvent"
+  | "EndEvent";
 
 /** By the names under which the description of the API has them. */
 export const SCHEMAS: Readonly<Record<Named, Schema>> = {
@@ -178,6 +202,7 @@ export const SCHEMAS: Readonly<Record<Named, Schema>> = {
   },
   BurnDown: object({ ...DIMENSION, points: listOf(object({ at: INSTANT, used: NUMBER, limit: NUMBER })) }),
   ...{ Key, KeyView, Token, Failure, Me, Decided, SessionBudget },
+  ...{ ChangedEvent, LinkEvent, RunEvent, EndEvent },
 };
 
 /** Amounts by dimension, as people write them. */

@@ -7,6 +7,7 @@ import { Listening } from "../gateway/listening.js";
 import { openServerChain } from "../runtime/server-chain.js";
 import { Feed } from "../views/views.js";
 import { approvalRoutes } from "./approval-routes.js";
+import { budgetRoutes } from "./budget-routes.js";
 import { chainRoutes } from "./chain-routes.js";
 import { Changes } from "./changes.js";
 import { estimateRoutes } from "./estimate-routes.js";
@@ -135,6 +136,7 @@ function routesOf(world: World): readonly Route[] {
     ...stateRoutes(world),
     ...runRoutes(world),
     ...estimateRoutes(world),
+    ...budgetRoutes(world),
     ...chainRoutes(world),
     ...approvalRoutes(world),
     ...keyRoutes(world),

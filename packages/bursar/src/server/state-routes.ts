@@ -1,9 +1,10 @@
-import { SERVER_CHAIN } from "../runtime/server-chain.js";
+import { noted, SERVER_CHAIN } from "../runtime/server-chain.js";
 import { overview, sessionViews } from "../views/views.js";
 import { HttpError, notThere } from "./http-error.js";
 import { type Family, labelled, writeMetrics } from "./metrics.js";
 import { describeApi } from "./openapi.js";
 import { json, type Reply, type Route } from "./route.js";
+import { principalOf } from "./run-routes.js";
 import * as S from "./schemas.js";
 import type { World } from "./world.js";
 
@@ -40,23 +41,27 @@ export function stateRoutes(world: World): readonly Route[] {
       ...{ method: "DELETE", path: "/api/v1/sessions/sandbox/:id", role: "operator" },
       summary: "End a session of the sandbox, with its files and its memory",
       answer: { status: 200, schema: S.object({ ok: S.FLAG }) },
-      serve: async ({ params: { id = "" } }) => {
+      serve: async (asked) => {
+        const { id = "" } = asked.params;
         const there = (await settings.sandbox?.destroy(id)) ?? false;
         if (!there) throw notThere("session", id, "GET /api/v1/sessions lists those there are");
+        await store.apply([noted("SandboxSessionDestroyed", { session: id, by: principalOf(asked).name })]);
         return json({ ok: true });
       },
     },
     {
-      ...{ method: "GET", path: "/api/v1/config", role: "viewer", summary: "What the configuration says, and where" },
+      ...{ method: "GET", path: "/api/v1/config", role: "viewer", query: { program: S.ID } },
+      summary: "What the configuration says, and where; for the runs of one program, if one is named",
       answer: { status: 200, schema: S.JSON_OBJECT },
-      serve: async () => json(await settings.config()),
+      serve: async ({ query: { program } }) =>
+        json(await settings.config(program === undefined ? undefined : String(program))),
     },
   ];
 }
 
 /** What machines ask for; `all` gives the routes that are described. */
 export function machineRoutes(world: World, all: () => readonly Route[]): readonly Route[] {
-  const { settings } = world;
+  const { settings, visitors } = world;
   return [
     {
       ...{ method: "GET", path: "/health", role: null, summary: "Whether the server can do its work" },
@@ -74,7 +79,7 @@ export function machineRoutes(world: World, all: () => readonly Route[]): readon
     {
       ...{ method: "GET", path: "/openapi.json", role: null, summary: "This description" },
       answer: { status: 200, schema: S.JSON_OBJECT },
-      serve: () => json(describeApi(all(), settings.version)),
+      serve: () => json(describeApi(all(), { version: settings.version, cookie: visitors.cookie })),
     },
   ];
 }

@@ -45,7 +45,8 @@ export class Visitors {
   private readonly store: Store;
   private readonly tokens: Tokens;
   private readonly demanding: boolean;
-  private readonly cookie: string;
+  /** The name of the cookie that a login sets. */
+  readonly cookie: string;
   private readonly attributes: string;
   private readonly ring: KeyRing<Token>;
   /** By the hash of what the cookie holds. They end with the process; then people log in again. */

@@ -2,8 +2,8 @@ import type { Keys } from "../gateway/keys.js";
 import type { Store } from "../ports/store.js";
 import type { Bursar } from "../runs/bursar.js";
 import { type RunRecord, readRun } from "../runs/record.js";
-import type { RunView } from "../views/shapes.js";
-import { runView } from "../views/views.js";
+import type { BudgetView, RunView } from "../views/shapes.js";
+import { budgetView, runView } from "../views/views.js";
 import type { Changes } from "./changes.js";
 import type { Failures } from "./failures.js";
 import { notThere } from "./http-error.js";
@@ -35,12 +35,20 @@ export interface World {
   readonly ending: AbortSignal;
 }
 
+export const SEE_BUDGETS = "GET /api/v1/sessions and GET /api/v1/keys name budgets; a run's own has the id of the run";
 const SEE_RUNS = "GET /api/v1/runs lists those there are";
 
 export async function runOf({ store }: Pick<World, "store">, id: string): Promise<RunRecord> {
   const document = await store.document("run", id);
   if (document === null) throw notThere("run", id, SEE_RUNS);
   return readRun(document);
+}
+
+/** How a budget stands, whoever it belongs to. */
+export async function budgetOf({ store }: Pick<World, "store">, id: string): Promise<BudgetView> {
+  const view = await budgetView(store, id);
+  if (view === null) throw notThere("budget", id, SEE_BUDGETS);
+  return view;
 }
 
 export async function viewOf({ store }: Pick<World, "store">, id: string): Promise<RunView> {

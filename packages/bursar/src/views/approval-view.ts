@@ -8,13 +8,14 @@ import type { ApprovalView } from "./shapes.js";
 export async function approvalView(store: Store, request: ApprovalRequest): Promise<ApprovalView> {
   const document = request.run === null ? null : await store.document("run", request.run);
   const { id, status, kind, run, budget, checkpoint_id, exhausted_dimension } = request;
-  const { consumed, limits, suggested_extension, action, requested, expires, decision } = request;
+  const { consumed, held, limits, suggested_extension, action, requested, expires, decision } = request;
   return {
     ...{ id, status, kind, run, program: document === null ? null : readRun(document).program.name, budget },
     ...{
       checkpoint_id,
       exhausted_dimension,
       consumed,
+      held,
       limits,
       suggested_extension,
       action,

@@ -2,6 +2,8 @@ import type { Head } from "../core/chain/link.js";
 import { checkWhole } from "../core/fields.js";
 import type { Store } from "../ports/store.js";
 import type { RunRecord } from "../runs/record.js";
+import { placeOf } from "../runtime/savings.js";
+import { SERVER_CHAIN } from "../runtime/server-chain.js";
 
 /** Lines of a chain, exactly as they were hashed. */
 export interface ChainPage {
@@ -14,6 +16,15 @@ export interface ChainPage {
 const MOST_LINES = 5000;
 /** A page is not longer than this, whatever its lines hold; one line is always given. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
+
+/**
+ * The chain that the events of a budget go to: its own, else that of the nearest above it that has one. Null when there is none, and
+ * for the server's own, which has everybody's logins and is shown by other ways.
+ */
+export async function budgetChain(store: Store, budget: string): Promise<string | null> {
+  const { chain } = await placeOf(store, budget);
+  return chain === SERVER_CHAIN ? null : chain;
+}
 
 /** Some of the chain that a run's events go to. */
 export async function chainPage(

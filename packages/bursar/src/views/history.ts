@@ -1,10 +1,10 @@
 import { parseLine } from "../core/chain/link.js";
 import type { Dimensions } from "../core/dimensions.js";
-import { BursarError } from "../core/errors.js";
 import type { Store } from "../ports/store.js";
 import type { RunRecord } from "../runs/record.js";
 import type { StepView } from "./shapes.js";
 import { StoryTeller } from "./story.js";
+import { unlessArchived } from "./unless-archived.js";
 import { UsageTrail } from "./usage-trail.js";
 
 /** How many runs are remembered, and how many links of all of them together. */
@@ -36,21 +36,18 @@ export class History {
 
   /** Reads on to the present end. Those who look at the same time wait for each other, so that no link is told twice. */
   catchUp(store: Store): Promise<void> {
-    const read = this.reading.then(() => this.read(store));
+    const read = this.reading.then(async () => {
+      if (!(await unlessArchived(this.read(store)))) this.archived = true;
+    });
     this.reading = read.catch(() => {});
     return read;
   }
 
   private async read(store: Store): Promise<void> {
-    try {
-      for await (const line of store.chain(this.chain, this.story.links)) {
-        const link = parseLine(line);
-        this.story.take(link);
-        this.trail.take(link);
-      }
-    } catch (error) {
-      if (!(error instanceof BursarError) || error.code !== "store_archived") throw error;
-      this.archived = true;
+    for await (const line of store.chain(this.chain, this.story.links)) {
+      const link = parseLine(line);
+      this.story.take(link);
+      this.trail.take(link);
     }
   }
 }

@@ -1,7 +1,8 @@
 import { Events } from "../core/events.js";
+import { heldIn } from "../core/held.js";
 import type { Store } from "../ports/store.js";
 import { dimensionViews } from "./dimension-view.js";
-import { heldIn } from "./held.js";
+import { savedByBudget } from "./savings.js";
 import type { PaidView } from "./shapes.js";
 
 /** Keys of the gateway, each with how the budget stands that pays for what is asked with it. */
@@ -15,7 +16,7 @@ export async function keyViews<Key extends { readonly budget: string }>(
   return keys.map((key) => ({ ...key, ...(paid.get(key.budget) ?? NOTHING) }));
 }
 
-const NOTHING: PaidView = { usage: {}, held: {}, dimensions: [] };
+const NOTHING: PaidView = { usage: {}, held: {}, saved_usd: 0, dimensions: [] };
 
 async function paidView(store: Store, id: string): Promise<PaidView> {
   const budget = await store.budget(id);
@@ -24,6 +25,7 @@ async function paidView(store: Store, id: string): Promise<PaidView> {
   const { dimensions } = store;
   return {
     ...{ usage: new Events(dimensions).consumed(budget, time), held: heldIn(budget, dimensions) },
+    saved_usd: await savedByBudget(store, id),
     // Nobody knows at which rate clients will ask, nor keeps when a budget was used up.
     dimensions: dimensionViews(budget, dimensions, { time, rates: null, exhausted: () => null }),
   };

@@ -1,9 +1,9 @@
 import type { Path } from "../core/budget.js";
 import { Events } from "../core/events.js";
+import { heldIn } from "../core/held.js";
 import type { Store } from "../ports/store.js";
 import { hasEnded } from "../runs/record.js";
 import { dimensionViews, type Prospect, tightestOf } from "./dimension-view.js";
-import { heldIn } from "./held.js";
 import { prospectOf } from "./prospect.js";
 import type { RunBrief } from "./run-brief.js";
 import type { RunRow } from "./shapes.js";

@@ -141,6 +141,8 @@ export interface ApprovalView {
   readonly exhausted_dimension: string | null;
   /** As it stood when it was asked. */
   readonly consumed: JsonObject;
+  /** What was reserved in the budget at that moment: neither used nor free. Empty in requests from before it was kept. */
+  readonly held: JsonObject;
   readonly limits: JsonObject;
   readonly suggested_extension: JsonObject;
   readonly action: JsonObject;
@@ -203,11 +205,13 @@ export interface SessionView {
   readonly active: number;
 }
 
-/** How a budget stands that pays for somebody: what it has used, what it holds, and where its limits are. */
+/** How a budget stands that pays for somebody: what it has used, what it holds, what it has saved, and where its limits are. */
 export interface PaidView {
   readonly usage: JsonObject;
   /** What is held for calls under way, by dimension: neither used nor free. */
   readonly held: JsonObject;
+  /** What its calls did not cost, because they were answered otherwise or could wait; with those of the budgets below it. */
+  readonly saved_usd: number;
   readonly dimensions: readonly DimensionView[];
 }
 

@@ -4,8 +4,8 @@ import type { Dimensions } from "../core/dimensions.js";
 import type { Store } from "../ports/store.js";
 import { answersOf } from "../runs/answers.js";
 import type { RunRecord } from "../runs/record.js";
+import { Saved } from "../runtime/saved.js";
 import { Charges } from "./charges.js";
-import { Saved } from "./saved.js";
 import type { StepView } from "./shapes.js";
 
 /** What became of one thing that a run asked for, as its chain tells it. */

@@ -1,12 +1,13 @@
 // The public face of `bursar/views`: what people are shown of a store, in edge units.
 
+export { heldIn } from "../core/held.js";
 export { approvalView } from "./approval-view.js";
+export { budgetView } from "./budget-view.js";
 export { burnDown } from "./burn-down.js";
-export { type ChainPage, chainPage } from "./chain-page.js";
+export { budgetChain, type ChainPage, chainPage } from "./chain-page.js";
 export { estimateView } from "./estimate-view.js";
 export { expectedIn } from "./expected.js";
 export { type Changed, Feed, type FeedOptions } from "./feed.js";
-export { heldIn } from "./held.js";
 export { keyViews } from "./key-views.js";
 export { type ApprovalListOptions, listApprovals, listRuns, type RunListOptions } from "./lists.js";
 export { type Going, outlookOf } from "./outlook.js";

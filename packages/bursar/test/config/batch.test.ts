@@ -24,6 +24,10 @@ test.each([
       ...{ longest_poll_ms: 600_000, max_tokens: 99, price_factor: 0.4 },
     },
   ],
+  [
+    "batches: { provider: openai, model: gpt-5, name: research }",
+    { provider: "openai", model: "gpt-5", name: "research" },
+  ],
 ])("%s", (text, section) => {
   const found = read(text) as BatchSection;
   expect(found).toEqual(section);
@@ -40,6 +44,15 @@ test.each([
   [
     "batches: { provider: openai, model: m, url: ftp://x, price_factor: 2, window_ms: soon, most_items: 0 }",
     [/url is no http/, /price_factor is 2/, /window_ms is "soon".*a time such as/, /most_items is 0/],
+  ],
+  ["batches: { provider: openai, model: m, name: 7 }", [/name is 7; allowed: what this account is called/]],
+  [
+    `batches: { provider: openai, model: m, name: "a${"b".repeat(100)}" }`,
+    [/name is no name; allowed: 1 to 100 characters that can be printed/],
+  ],
+  [
+    'batches: { provider: openai, model: m, name: "two\\nlines" }',
+    [/name is no name; allowed: 1 to 100 characters that can be printed/],
   ],
 ])("%s is told what is wrong", (text, problems) => {
   expect(complaints(text, { sections })).toEqual(problems.map((each) => expect.stringMatching(each)));

@@ -54,7 +54,7 @@ describe("what looks ahead", () => {
 
   test.each([
     ["foresight: { preflight: maybe }", [/preflight is "maybe"; allowed: warn, ask, refuse/]],
-    ["foresight: { enabled: off }", [/enabled is "off"; allowed: true, false/]],
+    ["foresight: { enabled: off }", [/enabled is "off"; allowed: true or false/]],
     ["foresight: { tier: {} }", [/foresight.tier is not known here; did you mean tiers/]],
     ["foresight: { enabled: false, reservations: some }", [/reservations is "some"; allowed: learned, full/]],
   ])("%s", (text, expected) => {

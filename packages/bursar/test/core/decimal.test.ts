@@ -47,6 +47,28 @@ describe("money", () => {
     );
   });
 
+  test("any double is read as it is written, rounded as it was asked", () => {
+    const doubles = fc.oneof(
+      fc.double({ min: 1e-9, max: 9e6, noNaN: true }),
+      fc.integer({ min: 1, max: 9_000_000_000 }).map((units) => units / 1e9 + Number.EPSILON),
+      fc.integer({ min: 1, max: 9_000_000 }).map((units) => units / 1e3),
+    );
+    fc.assert(
+      fc.property(doubles, fc.constantFrom("up" as const, "down" as const), (value, rounding) => {
+        const [mantissa = "", exponent = "0"] = String(value).split("e");
+        const [whole = "", fraction = ""] = mantissa.split(".");
+        const shift = 9 + Number(exponent) - fraction.length;
+        const digits = BigInt(whole + fraction);
+        const divisor = 10n ** BigInt(Math.max(0, -shift));
+        const exact = digits * 10n ** BigInt(Math.max(0, shift));
+        expect(fromDecimal(value, 9, rounding, "x")).toBe(
+          Number((exact + (rounding === "up" ? divisor - 1n : 0n)) / divisor),
+        );
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
   test("a sum of decimals is exact, whatever doubles make of it", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 10_000 }), { maxLength: 50 }), (cents) => {

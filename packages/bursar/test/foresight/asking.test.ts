@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../../src/runs/agent.js";
 import { readApproval } from "../../src/runs/approval.js";
-import { Webhook } from "../../src/runs/webhook.js";
 import { ANN, listOf, mortal, pausedOf, settle, Theatre } from "../runs/stage.js";
+import { keptWebhook } from "./hook.js";
 import { Past } from "./past.js";
 
 const HOUR_MS = 3_600_000;
@@ -152,13 +152,7 @@ describe("a run that is asked about before it begins", () => {
 
   it("is told about, once", async () => {
     const theatre = await practised();
-    const sent: string[] = [];
-    const fetcher = async (_: unknown, init?: RequestInit) => {
-      sent.push(JSON.parse(String(init?.body)).event);
-      return new Response();
-    };
-    const secret = "0123456789abcdef";
-    const webhook = new Webhook({ url: "https://example.com/hook", secret, fetch: fetcher as typeof fetch });
+    const { webhook, sent } = keptWebhook();
     const changed: string[] = [];
     await using bursar = theatre.process({ webhook, changed: ({ status }) => changed.push(status) });
     await bursar.start("speaker", { times: 10 }, TIGHT);

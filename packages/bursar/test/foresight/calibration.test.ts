@@ -4,7 +4,8 @@ import { defineAgent } from "../../src/runs/agent.js";
 import { defineTool } from "../../src/runs/tool.js";
 import { MemoryStore } from "../../src/stores/memory.js";
 import { Theatre } from "../runs/stage.js";
-import { chance, normal } from "./chance.js";
+import { randomOf } from "../stores/seeds.js";
+import { normal } from "./normal.js";
 import { Past, programNamed, type Taken } from "./past.js";
 
 const SUMS = programNamed("sums");
@@ -71,7 +72,7 @@ describe("what was predicted beside what happened", () => {
   });
 
   it("is good after many real runs of a program that takes what its input asks for", async () => {
-    const next = chance(3);
+    const next = randomOf(3);
     const spend = defineTool({
       ...{ name: "spend", description: "Costs.", input: { type: "object" }, quote: { cost_usd: 0.4 } },
       meter: (result) => result as { cost_usd: number },

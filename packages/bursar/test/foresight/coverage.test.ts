@@ -5,7 +5,8 @@ import type { Program } from "../../src/ports/program.js";
 import type { Store } from "../../src/ports/store.js";
 import { MemoryStore } from "../../src/stores/memory.js";
 import { temporaryFolder } from "../stores/folder.js";
-import { chance, normal } from "./chance.js";
+import { randomOf } from "../stores/seeds.js";
+import { normal } from "./normal.js";
 import { Past, programNamed } from "./past.js";
 
 type Next = () => number;
@@ -64,7 +65,7 @@ const FIRST = 10;
 
 /** The share of runs that did not pass what was said about them before, beginning with the eleventh. */
 async function covered(store: Store, draw: (next: Next, at: number) => Drawn, runs: number, seed: number) {
-  const next = chance(seed);
+  const next = randomOf(seed);
   const past = new Past(store, {}, `run-${seed}`);
   const versions = new Map<string, Program>();
   const versionOf = (name: string) => {

@@ -228,7 +228,15 @@ describe("the past of a program, once it was read", () => {
     const store = new MemoryStore();
     const past = new Past(store);
     await past.add(SUMS, ...runs(30, () => ({ used: { steps: 7 } })));
-    const bodies = [{}, { input_bytes: -1, used: {} }, { input_bytes: 1, used: { steps: "many" } }];
+    const odd = { program: SUMS.name, cut: false, digest: SUMS.digest };
+    const bodies = [
+      {},
+      { input_bytes: 100, used: { steps: 1000 } },
+      { ...odd, input_bytes: -1, used: { steps: 1000 } },
+      { ...odd, input_bytes: 99.5, used: { steps: 1000 } },
+      { ...odd, input_bytes: 100, used: { steps: 1000.5 } },
+      { ...odd, input_bytes: 100, used: { steps: "many", llm_tokens: 5 } },
+    ];
     for (const [at, body] of bodies.entries()) {
       const document = {
         kind: "history",
@@ -241,6 +249,7 @@ describe("the past of a program, once it was read", () => {
       await store.apply([{ op: "put", ...document }]);
     }
     expect(await upper(past)).toBe(7);
-    expect(await upper(new Past(store))).toBe(7);
+    const { estimate } = await new Past(store).estimate(SUMS);
+    expect(estimate?.dimensions).toEqual({ steps: expect.objectContaining({ median: 7, upper: 7 }) });
   });
 });

@@ -34,7 +34,10 @@ describe("a budget that a person may extend", () => {
     expect(report).toMatchObject({ code: "approval_required", scope: "team", dimension: "steps", limit: 1, used: 1 });
     const { approval_id = "", approval_url } = report;
     expect(approval_url).toBe(`${at.gateway.url}/bursar/approvals/${approval_id}`);
-    expect(await at.look(approval_url)).toMatchObject({ status: 200, said: { status: "pending", budget: "team" } });
+    expect(await at.look(approval_url)).toMatchObject({
+      status: 200,
+      said: { status: "pending", budget: "team", held: {} },
+    });
     expect(at.model.count).toBe(1);
     await at.bursar.decide(approval_id, "approve", { by: ADA, extensions: { steps: 1 } });
     expect(await at.look(approval_url)).toMatchObject({ said: { status: "approved", decision: { by: "ada" } } });

@@ -7,6 +7,8 @@ import { until } from "./until.js";
 const TRACES = new URL("traces/", import.meta.url);
 const HELLO = { kind: "text", text: "Hello.", usage: { prompt_tokens: 50, completion_tokens: 20 } } as const;
 const NAMES = readdirSync(TRACES).filter((name) => name.endsWith(".http"));
+const COUNTING = NAMES.filter((name) => name.endsWith("-count.http"));
+const ANSWERED = NAMES.filter((name) => !COUNTING.includes(name));
 
 interface Trace {
   readonly request: string;
@@ -14,14 +16,11 @@ interface Trace {
   readonly stream: boolean;
 }
 
-/** A request as a Python client writes it, byte for byte, to another address and with another key. */
+/** A request as a Python client has written it, byte for byte, to another address and with another key. */
 function traceOf(name: string, url: string, key: string): Trace {
   const text = readFileSync(new URL(name, TRACES), "utf8");
   const [head = "", body = ""] = text.split("\n\n");
-  const filled = head
-    .replace("{{host}}", new URL(url).host)
-    .replace("{{key}}", key)
-    .replace("{{length}}", String(Buffer.byteLength(body)));
+  const filled = head.replace("{{host}}", new URL(url).host).replace("{{key}}", key);
   const parsed = JSON.parse(body) as Readonly<Record<string, unknown>>;
   return { request: `${filled.replaceAll("\n", "\r\n")}\r\n\r\n${body}`, body: parsed, stream: parsed.stream === true };
 }
@@ -33,7 +32,26 @@ function isWhole(heard: string): boolean {
   return length === undefined ? body.endsWith("0\r\n\r\n") : Buffer.byteLength(body) === Number(length);
 }
 
-describe.each(NAMES)("%s", (name) => {
+test("there are traces of the official clients, in neighbouring versions", () => {
+  const clients = new Set(NAMES.map((name) => /^[a-z]+-\d+/.exec(name)?.[0]));
+  expect([...clients].sort()).toEqual(["anthropic-1", "openai-2", "openai-3"]);
+});
+
+describe.each(COUNTING)("%s", (name) => {
+  test("is told how many tokens it has, and is not charged", async () => {
+    await using at = await opened([], { steps: 0 });
+    const { request } = traceOf(name, at.gateway.url, at.secret);
+    using connection = await openRaw(at.gateway.url);
+    connection.write(request);
+    await until("the answer is whole", () => isWhole(connection.heard()));
+    const { status, body } = readRaw(connection.heard());
+    expect([status, JSON.parse(body)]).toMatchObject([200, { input_tokens: expect.any(Number) }]);
+    expect([at.model.countingRequests.length, at.model.count]).toEqual([1, 0]);
+    expect(await at.used()).toMatchObject({ steps: 0 });
+  });
+});
+
+describe.each(ANSWERED)("%s", (name) => {
   test("is answered on a connection that is kept, and charged", async () => {
     await using at = await opened(() => HELLO, { cost_usd: 1 });
     const { request, body, stream } = traceOf(name, at.gateway.url, at.secret);
@@ -55,7 +73,7 @@ describe.each(NAMES)("%s", (name) => {
     expect(sent?.headers).toMatchObject({
       "x-stainless-lang": "python",
       "user-agent": expect.stringMatching(/\/Python \d/),
-      "x-stainless-retry-count": expect.any(String),
+      "x-stainless-retry-count": name.endsWith("-again.http") ? "1" : "0",
     });
     expect(JSON.stringify(sent?.headers)).not.toContain(at.secret);
   });

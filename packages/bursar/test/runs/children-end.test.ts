@@ -109,6 +109,7 @@ test("a child that nobody waits for ends with its parent", async () => {
   const aborted: string[] = [];
   const careless = defineAgent("careless", async (ctx) => {
     void ctx.spawn("stuck", { name: "forgotten" });
+    await ctx.sleep(100);
     await ctx.tool("echo", { text: "done" });
     return "done";
   });
@@ -127,6 +128,7 @@ test("a parent that fails takes its children along", async () => {
   const aborted: string[] = [];
   const rash = defineAgent("rash", async (ctx) => {
     void ctx.spawn("stuck", { name: "left alone" });
+    await ctx.sleep(100);
     await ctx.tool("echo", { text: "once" });
     throw new Error("enough of this");
   });

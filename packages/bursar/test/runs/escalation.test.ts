@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { scenario } from "../../../../specs/scenario.js";
+import { readAmounts } from "../../src/core/input.js";
 import { defineAgent } from "../../src/runs/agent.js";
 import { handleHostCallGoverned } from "../../src/runs/governed.js";
 import { defineTool } from "../../src/runs/tool.js";
@@ -48,6 +49,31 @@ scenario("004/escalation-request-dimension", async () => {
 scenario("004/escalation-request-consumption", async () => {
   const { request } = await paused();
   expect(request.consumed).toMatchObject({ steps: 2, llm_tokens: 0, cost_usd: 0 });
+});
+
+test("a request of a run says what calls under way hold in the budget that does not suffice", async () => {
+  const theatre = new Theatre([
+    defineAgent("lender", async (ctx) => {
+      await ctx.tool("lend", {});
+      await ctx.tool("echo", { text: "a" });
+      await ctx.tool("echo", { text: "b" });
+    }),
+  ]);
+  const call = { budget: "r", call: "elsewhere", kind: "tool", capability_id: "x" } as const;
+  const lend = defineTool({
+    ...{ name: "lend", description: "Begins a call that goes on for long.", input: { type: "object" } },
+    run: async () => {
+      await theatre.store.apply([{ op: "reserve", ...call, asked: readAmounts({ cost_usd: 0.25 }) }]);
+      return null;
+    },
+  });
+  const echo = defineTool({ name: "echo", description: "", input: { type: "object" }, run: () => null });
+  const bursar = theatre.process({ tools: [lend, echo] });
+  pausedOf(await bursar.run("lender", {}, OPTIONS));
+  const [request] = await listOf(bursar.approvals());
+  expect(request).toMatchObject({ exhausted_dimension: "steps", held: { cost_usd: 0.25 } });
+  const asked = (await theatre.links("r")).find(({ action_type }) => action_type === "ApprovalRequested");
+  expect(asked?.data.held).toEqual({ cost_usd: 0.25 });
 });
 
 scenario("004/escalation-request-proposed-extension", async () => {

@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import type { JsonObject } from "../../src/core/chain/canonical.js";
+import { readAmounts } from "../../src/core/input.js";
+import { readApproval } from "../../src/runs/approval.js";
 import { openBursar } from "../../src/runs/bursar.js";
 import { requestExtension } from "../../src/runs/extension-request.js";
 import { Gate } from "../../src/runtime/gate.js";
@@ -21,6 +24,32 @@ test("one request is made for one dimension of one budget, however often it is a
   expect(new Set(all.map(({ id }) => id)).size).toBe(1);
   const others = { ...WISH, dimension: "llm_tokens" };
   expect((await requestExtension(store, others)).id).not.toBe(all[0]?.id);
+});
+
+/** A call of somebody else that has not come back yet. */
+const ELSEWHERE = { budget: "team", call: "elsewhere", kind: "model", capability_id: "model:x" } as const;
+
+test("what others hold is said apart from what is used, and recorded", async () => {
+  const { store } = await scene();
+  await store.apply([{ op: "reserve", ...ELSEWHERE, asked: readAmounts({ cost_usd: 1.5 }) }]);
+  const { id, consumed, held } = await requestExtension(store, WISH);
+  expect([consumed.cost_usd, held]).toEqual([0, { cost_usd: 1.5 }]);
+  const links: { action_type: string; data: JsonObject }[] = [];
+  for await (const line of store.chain("team")) links.push(JSON.parse(line));
+  expect(links.at(-1)).toMatchObject({ action_type: "ApprovalRequested", data: { held: { cost_usd: 1.5 } } });
+  // What was asked stays as it was asked.
+  await store.apply([{ op: "release", call: "elsewhere" }]);
+  const document = await store.document("approval", id);
+  expect(document === null ? null : readApproval(document).held).toEqual({ cost_usd: 1.5 });
+});
+
+test("a request that was stored before holds were kept holds nothing", async () => {
+  const { store } = await scene();
+  const { id } = await requestExtension(store, WISH);
+  const document = await store.document("approval", id);
+  if (document === null) throw new Error("nobody was asked");
+  const { held: _, ...body } = document.body;
+  expect(readApproval({ ...document, body }).held).toEqual({});
 });
 
 test("a yes extends the budget, and the next request is a new one", async () => {

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { scenario } from "../../../../specs/scenario.js";
 import type { Amount } from "../../src/core/amount.js";
 import { defineAgent } from "../../src/runs/agent.js";
 import type { RunError } from "../../src/runs/error.js";
@@ -43,19 +44,23 @@ function using(work: (context: ToolContext) => Promise<unknown>) {
   return new Theatre([program], [tool]);
 }
 
-test("bytes are counted before they are sent, and what does not fit is not sent", async () => {
-  const { received, url } = await serve();
-  const theatre = using(async ({ fetch }) => {
-    await fetch(url, { method: "POST", body: "x".repeat(1000) });
-    await fetch(url, { method: "POST", body: "y".repeat(1000) });
-  });
-  const limits = { network_egress_bytes: 2000 };
-  const result = await theatre.until(theatre.process().run("program", null, { id: "r", limits }), 0);
-  expect(result).toMatchObject({ status: "failed", failure: { dimension: "network_egress_bytes" } });
-  expect(received.map(({ body }) => body[0])).toEqual(["x"]);
-  expect(Number(result.usage.network_egress_bytes)).toBeGreaterThanOrEqual(1000);
-  expect(Number(result.usage.network_egress_bytes)).toBeLessThan(2000);
-});
+scenario(
+  "004/network-storage-budgets",
+  "bytes are counted before they are sent, and what does not fit is not sent",
+  async () => {
+    const { received, url } = await serve();
+    const theatre = using(async ({ fetch }) => {
+      await fetch(url, { method: "POST", body: "x".repeat(1000) });
+      await fetch(url, { method: "POST", body: "y".repeat(1000) });
+    });
+    const limits = { network_egress_bytes: 2000 };
+    const result = await theatre.until(theatre.process().run("program", null, { id: "r", limits }), 0);
+    expect(result).toMatchObject({ status: "failed", failure: { dimension: "network_egress_bytes" } });
+    expect(received.map(({ body }) => body[0])).toEqual(["x"]);
+    expect(Number(result.usage.network_egress_bytes)).toBeGreaterThanOrEqual(1000);
+    expect(Number(result.usage.network_egress_bytes)).toBeLessThan(2000);
+  },
+);
 
 test("a limit of 0 sends nothing at all", async () => {
   const { received, url } = await serve();
@@ -346,3 +351,28 @@ for (const refused of [4, 20]) {
       return (await fetch(url)).text();
     }));
 }
+
+test("what a tool holds for itself does not stand in the way of its own requests, nor does who waits for it", async () => {
+  const { received, url } = await serve();
+  const tool = defineTool({
+    ...{ name: "search", description: "Searches.", input: {}, quote: { cost_usd: 0.005 } },
+    run: async (_: unknown, { fetch }) => (await fetch(url)).text(),
+  });
+  const program = defineAgent("three", (ctx) => Promise.all([1, 2, 3].map(() => ctx.tool("search"))));
+  const theatre = new Theatre([program], [tool]);
+  // Two of them hold all there is, and the third waits until it would not fit any more.
+  const limits = { cost_usd: 0.01, steps: 2 };
+  const policies = { cost_usd: "approval_required", steps: "approval_required" } as const;
+  const running = theatre.process().run("three", null, { id: "r", limits, policies });
+  expect(await theatre.until(running, 0)).toMatchObject({ status: "paused", usage: { cost_usd: 0.01, steps: 2 } });
+  expect(received).toHaveLength(2);
+});
+
+test("a request asks for what it needs, also inside of a tool", async () => {
+  const { received, url } = await serve();
+  const theatre = using(async ({ fetch }) => (await fetch(url)).text());
+  const limits = { network_egress_bytes: 10, steps: 1 };
+  const running = theatre.process().run("program", null, { id: "r", limits });
+  expect(await theatre.until(running, 0)).toMatchObject({ failure: { dimension: "network_egress_bytes" } });
+  expect(received).toEqual([]);
+});

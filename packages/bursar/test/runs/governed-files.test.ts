@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { scenario } from "../../../../specs/scenario.js";
 import { defineAgent } from "../../src/runs/agent.js";
 import type { RunError } from "../../src/runs/error.js";
 import { defineTool, type ToolContext } from "../../src/runs/tool.js";
@@ -30,21 +31,25 @@ function using(work: (files: ToolContext["files"]) => Promise<unknown>) {
   return { theatre, run };
 }
 
-test("bytes are counted before they are written, and what does not fit is not written", async () => {
-  const { inside } = await folders();
-  const { run } = using(async (files) => {
-    await files.write(join(inside, "deep", "one.txt"), "äöü");
-    await files.write(join(inside, "two.txt"), "x".repeat(10));
-  });
-  const result = await run({ limits: { storage_write_bytes: 10 } });
-  expect(result).toMatchObject({
-    status: "failed",
-    failure: { dimension: "storage_write_bytes" },
-    usage: { storage_write_bytes: 6 },
-  });
-  expect(await readdir(inside)).toEqual(["deep"]);
-  expect(await readFile(join(inside, "deep", "one.txt"), "utf8")).toBe("äöü");
-});
+scenario(
+  "004/network-storage-budgets",
+  "bytes are counted before they are written, and what does not fit is not written",
+  async () => {
+    const { inside } = await folders();
+    const { run } = using(async (files) => {
+      await files.write(join(inside, "deep", "one.txt"), "äöü");
+      await files.write(join(inside, "two.txt"), "x".repeat(10));
+    });
+    const result = await run({ limits: { storage_write_bytes: 10 } });
+    expect(result).toMatchObject({
+      status: "failed",
+      failure: { dimension: "storage_write_bytes" },
+      usage: { storage_write_bytes: 6 },
+    });
+    expect(await readdir(inside)).toEqual(["deep"]);
+    expect(await readFile(join(inside, "deep", "one.txt"), "utf8")).toBe("äöü");
+  },
+);
 
 test("a policy that asks pauses the run, and the tool call is repeated after a yes", async () => {
   const { inside } = await folders();
@@ -174,4 +179,11 @@ test("a write that the tool does not wait for is done all the same, before its c
   expect(await run()).toMatchObject({ status: "completed", usage: { storage_write_bytes: 100 } });
   expect(await readFile(join(inside, "late.txt"), "utf8")).toHaveLength(100);
   expect(await theatre.store.budget("r")).toMatchObject({ ended: true, open: 0 });
+});
+
+test("a tool may write in the last step that a run has", async () => {
+  const { inside } = await folders();
+  const { run } = using((files) => files.write(join(inside, "one.txt"), "last"));
+  expect(await run({ limits: { steps: 1 } })).toMatchObject({ status: "completed", usage: { steps: 1 } });
+  expect(await readFile(join(inside, "one.txt"), "utf8")).toBe("last");
 });

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import type { Program } from "../../src/ports/program.js";
 import { defineAgent } from "../../src/runs/agent.js";
 import { claimId, readClaim } from "../../src/runs/claim.js";
 import { Desk } from "../../src/runs/desk.js";
 import { ClaimLostError } from "../../src/runs/error.js";
-import { defineTool } from "../../src/runs/tool.js";
+import { defineTool, type Tool } from "../../src/runs/tool.js";
 import { Worker } from "../../src/runs/worker.js";
 import { FakeClock } from "../../src/testing/fake-clock.js";
 import { ANN, Latch, listOf, settle, Theatre } from "./stage.js";
@@ -232,4 +233,54 @@ test("who drives a run in a Bursar that is closed is told so, and not that someb
   await expect(driving).rejects.toMatchObject(closed);
   await expect(bursar.drive("r")).rejects.toMatchObject(closed);
   expect(await theatre.until(theatre.process().drive("r"))).toMatchObject({ status: "completed" });
+});
+
+/** A worker that drives a run whose tool has begun. */
+async function inTheMiddle(program: Program, tool: Tool, state: { readonly begun: number }) {
+  const theatre = new Theatre([program], [tool]);
+  const bursar = theatre.process();
+  await bursar.start(program.name, null, { id: "run" });
+  const worker = new Worker({ bursar, timer: theatre.clock });
+  worker.start();
+  await wait(theatre, async () => state.begun === 1);
+  return { theatre, worker };
+}
+
+test("a worker that is closed lets what is being made come to its end, and begins nothing else", async () => {
+  const { state, tool, program } = held();
+  const { theatre, worker } = await inTheMiddle(program, tool, state);
+
+  const closing = worker.close({ within_ms: 5000 });
+  await settle();
+  state.gate.open();
+  await theatre.until(closing);
+
+  expect(theatre.said).toEqual(["before"]);
+  const next = theatre.process();
+  expect(await theatre.until(next.resume("run"))).toMatchObject({ status: "completed", usage: { steps: 3 } });
+  expect([state.begun, theatre.said]).toEqual([1, ["before", "after"]]);
+});
+
+test("what takes longer than a closing worker waits is given up, and made again by the next", async () => {
+  const { state, tool, program } = held();
+  const { theatre, worker } = await inTheMiddle(program, tool, state);
+
+  await theatre.until(worker.close({ within_ms: 5000 }));
+  state.gate.open();
+
+  const next = theatre.process();
+  expect(await theatre.until(next.resume("run"))).toMatchObject({ status: "completed" });
+  expect([state.begun, theatre.said]).toEqual([2, ["before", "after"]]);
+});
+
+test("a program that ends while its worker closes has ended", async () => {
+  const { state, tool } = held();
+  const program = defineAgent("short", (ctx) => ctx.tool("held"));
+  const { theatre, worker } = await inTheMiddle(program, tool, state);
+
+  const closing = worker.close({ within_ms: 5000 });
+  await settle();
+  state.gate.open();
+  await theatre.until(closing);
+  expect(await statusOf(theatre, "run")).toBe("completed");
 });

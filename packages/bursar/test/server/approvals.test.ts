@@ -1,4 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { readAmounts } from "../../src/core/input.js";
+import { requestExtension } from "../../src/runs/extension-request.js";
+import { Gate } from "../../src/runtime/gate.js";
 import type { ApprovalView, Page, RunView } from "../../src/views/views.js";
 import { opened, TIGHT, type Told } from "./scene.js";
 
@@ -32,6 +35,21 @@ describe("a request for approval", () => {
     expect(body.run).toMatchObject({ id, status: "completed", result: 4 });
     const { body: chain } = await at.get<string>(`/api/v1/runs/${id}/chain.jsonl`);
     expect(chain).toContain('"approved_by":"operator"');
+  });
+
+  test("says apart what is held in its budget, and the description knows of it", async () => {
+    await using at = await opened();
+    using gate = new Gate({ store: at.store });
+    await gate.open("team", { limits: { cost_usd: 2 }, scope: "shared" });
+    const call = { budget: "team", call: "c", kind: "model", capability_id: "model:x" } as const;
+    await at.store.apply([{ op: "reserve", ...call, asked: readAmounts({ cost_usd: 1.5 }) }]);
+    const { id } = await requestExtension(at.store, { budget: "team", dimension: "cost_usd", action: {} });
+    const { body } = await at.get<ApprovalView>(`/api/v1/approvals/${id}`);
+    expect(body).toMatchObject({ consumed: { cost_usd: 0 }, held: { cost_usd: 1.5 }, limits: { cost_usd: 2 } });
+    const { body: described } = await at.get<object>("/openapi.json");
+    const held = { type: "object", description: expect.stringContaining("reserved") };
+    const shape = { properties: { held }, required: expect.arrayContaining(["held"]) };
+    expect(described).toMatchObject({ components: { schemas: { ApprovalView: shape } } });
   });
 
   test("takes what was suggested unless it is told otherwise, and stops at the next pause", async () => {

@@ -39,6 +39,13 @@ describe("how everything stands", () => {
     expect((await at.get("/api/v1/config")).body).toEqual({ file: "bursar.yaml", limits: [] });
   });
 
+  test("of the configuration one can ask what the runs of a program get", async () => {
+    await using at = await opened({ config: (program = "any") => ({ program }) });
+    expect((await at.get("/api/v1/config")).body).toEqual({ program: "any" });
+    expect((await at.get("/api/v1/config?program=1%2F2")).body).toEqual({ program: "1/2" });
+    expect((await at.get(`/api/v1/config?program=${"x".repeat(2000)}`)).status).toBe(400);
+  });
+
   test("sessions: what runs share, and what the sandbox has", async () => {
     const destroyed: string[] = [];
     const sandbox = {
@@ -56,6 +63,18 @@ describe("how everything stands", () => {
     expect((await at.ask("DELETE", "/api/v1/sessions/sandbox/py-1")).status).toBe(200);
     const gone = await at.ask("DELETE", "/api/v1/sessions/sandbox/py-2");
     expect([gone.status, gone.body.error.code, destroyed]).toEqual([404, "no_such_session", ["py-1"]]);
+  });
+
+  test("who ended a session of the sandbox is recorded, and nothing where there was none", async () => {
+    const sandbox = { list: () => [], destroy: async (id: string) => id === "py-1" };
+    const store = new MemoryStore();
+    await using at = await opened({ store, sandbox }, ["operator"]);
+    const before = (await actions(store)).length;
+    await at.ask("DELETE", "/api/v1/sessions/sandbox/py-1", undefined, at.as("operator"));
+    await at.ask("DELETE", "/api/v1/sessions/sandbox/py-2", undefined, at.as("operator"));
+    expect((await actions(store)).slice(before)).toMatchObject([
+      { action_type: "SandboxSessionDestroyed", data: { session: "py-1", by: "the operator" } },
+    ]);
   });
 
   test("health is a read of the store, and says so when that fails", async () => {

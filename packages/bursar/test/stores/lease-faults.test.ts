@@ -35,6 +35,12 @@ function reserve(call: string, asked: Record<string, number> = { steps: 1 }) {
   return { op: "reserve", budget: "tenant", call, kind: "tool", asked: asked as Amounts } as const;
 }
 
+function logIn(folder: string, { dimensions }: Store, clock: FakeClock, most_bytes?: number): Promise<LeaseLog> {
+  const path = `${folder}/dead.jsonl`;
+  const bound = most_bytes === undefined ? {} : { most_bytes };
+  return LeaseLog.open({ path, holder: "dead", dimensions, now: () => clock.now().instant, ...bound });
+}
+
 /** A store that fails when it is told to. */
 function failing(store: Store, fails: (operations: readonly Operation[]) => Error | null, after = false): Store {
   const apply = async (operations: readonly Operation[]) => {
@@ -161,7 +167,7 @@ describe("faults of leases that were found and closed", () => {
     const { clock, store } = await scene({ steps: 100, memory_peak_bytes: 1000 });
     const asked = { steps: 5 as Amount };
     await store.apply([{ op: "reserve", budget: "tenant", call: "slice", kind: "lease", asked }]);
-    const log = await LeaseLog.open(`${folder.path}/dead.jsonl`, "dead", () => clock.now().instant);
+    const log = await logIn(folder.path, store, clock);
     await log.write(["granted", "slice", "tenant", clock.now().instant, asked]);
     for (let at = 0; at < 5; at++) {
       await log.write(["reserved", "slice", `call-${at}`, "code", { steps: 1 }]);

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { JsonObject } from "../../src/core/chain/canonical.js";
 import type { Estimate } from "../../src/foresight/estimate.js";
 import { Keys } from "../../src/gateway/keys.js";
@@ -8,7 +8,7 @@ import { defineAgent } from "../../src/runs/agent.js";
 import { putRun, readRun, record } from "../../src/runs/record.js";
 import { defineTool } from "../../src/runs/tool.js";
 import type { MemoryStore } from "../../src/stores/memory.js";
-import { listRuns, overview, readStory, runOutlook, runView } from "../../src/views/views.js";
+import { keyViews, listRuns, overview, readStory, runOutlook, runView } from "../../src/views/views.js";
 import { Latch, settle, Theatre } from "../runs/stage.js";
 
 const idle = defineAgent("idle", async () => null);
@@ -93,6 +93,28 @@ test("what a client of the gateway has saved is part of the overview, each chain
   expect((await overview(store)).saved_usd).toBe(0.75);
 });
 
+test("whoever sums up, what is no amount saves nothing, and who names no budget means that of the chain", async () => {
+  const { store } = new Theatre([idle]);
+  const grant = { kind: "limits", limits: {} } as const;
+  await store.apply([{ op: "open", parent: null, opening: { id: "team", scope: "shared", grant } }]);
+  await store.apply([{ op: "open", parent: "team", opening: { id: "ann", scope: "shared", grant } }]);
+  const keys = new Keys(store);
+  await keys.create({ budget: "team", label: "one" });
+  await save(store, "team", { budget: "team", kind: "cache", saved_usd: 0.1, call_id: "c1" });
+  await save(store, "ann", { budget: "ann", kind: "cache", saved_usd: 0.2, call_id: "c2" });
+  await save(store, "team", { budget: "team", kind: "cache", saved_usd: 1e300, call_id: "c3" });
+  await save(store, "team", { budget: "team", kind: "cache", saved_usd: -7, call_id: "c4" });
+  await save(store, "team", { budget: "team", kind: "cache", saved_usd: "much", call_id: "c5" });
+  expect(await savedUsd(store, "team")).toBe(0.3);
+  expect((await overview(store)).saved_usd).toBe(0.3);
+  // Links that name neither a budget nor a call are as many calls.
+  await save(store, "team", { kind: "cache", saved_usd: 0.4 });
+  await save(store, "team", { kind: "cache", saved_usd: 0.4 });
+  expect(await savedUsd(store, "team")).toBe(1.1);
+  expect(await savedUsd(store, "ann")).toBe(0.2);
+  expect((await overview(store)).saved_usd).toBe(1.1);
+});
+
 test("one call is counted once: where its settlement was written twice, and where two keys lie on one path", async () => {
   const theatre = new Theatre([idle]);
   const { store } = theatre;
@@ -112,6 +134,42 @@ test("one call is counted once: where its settlement was written twice, and wher
   expect((await overview(store)).saved_usd).toBe(1.75);
   expect(await savedUsd(store, "team")).toBe(1.75);
   expect(await savedUsd(store, "ann")).toBe(0.75);
+});
+
+test("what each key has saved stands with it, and a chain that many of them share is read once", async () => {
+  const { store } = new Theatre([idle]);
+  const grant = { kind: "limits", limits: {} } as const;
+  const open = (id: string, parent: string | null) =>
+    store.apply([{ op: "open", parent, opening: { id, scope: "shared", grant } }]);
+  for (const id of ["team", "other"]) await open(id, null);
+  for (const id of ["ann", "bob"]) await open(id, "team");
+  const keys = new Keys(store);
+  for (const budget of ["team", "ann", "bob", "bob", "other"]) await keys.create({ budget, label: budget });
+  await save(store, "ann", { budget: "ann", kind: "cache", saved_usd: 0.25, call_id: "c1" });
+  await save(store, "ann", { budget: "ann", kind: "cache", saved_usd: 0.25, call_id: "c1" });
+  await save(store, "bob", { budget: "bob", kind: "in_flight", saved_usd: 0.5, call_id: "c2" });
+  await save(store, "team", { kind: "embeddings", saved_usd: 1 });
+  const views = async () =>
+    Object.fromEntries((await keyViews(store, await keys.list())).map(({ label, saved_usd }) => [label, saved_usd]));
+  const reads = vi.spyOn(store, "chain");
+  expect(await views()).toEqual({ team: 1.75, ann: 0.25, bob: 0.5, other: 0 });
+  expect(reads.mock.calls.filter(([chain, from]) => chain === "team" && from === 0)).toHaveLength(1);
+  reads.mockClear();
+  await save(store, "bob", { budget: "bob", kind: "cache", saved_usd: 0.125, call_id: "c3" });
+  expect(await views()).toEqual({ team: 1.875, ann: 0.25, bob: 0.625, other: 0 });
+  expect(reads.mock.calls.filter(([, from]) => from === 0)).toEqual([]);
+  expect((await overview(store)).saved_usd).toBe(1.875);
+});
+
+test("a chain that claims a budget to be above itself is summed up all the same", async () => {
+  const { store } = new Theatre([idle]);
+  const grant = { kind: "limits", limits: {} } as const;
+  await store.apply([{ op: "open", parent: null, opening: { id: "team", scope: "shared", grant } }]);
+  const forged = { action_type: "Forged", event: "Allocation", data: { run_id: "x", parent: "x" } } as const;
+  await store.apply([{ op: "record", budget: "team", action: forged }]);
+  await save(store, "team", { budget: "x", kind: "cache", saved_usd: 0.5 });
+  await save(store, "team", { budget: "team", kind: "cache", saved_usd: 0.25 });
+  expect(await savedUsd(store, "team")).toBe(0.25);
 });
 
 test("what a batch has saved counts wherever savings are summed up, each call once", async () => {

@@ -29,9 +29,9 @@ export function folderOf(guests, hash) {
 export function readGuest(folder) {
   try {
     const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
-    const intact = [manifest.wasm, manifest.stdlib].every(
-      ({ file, sha256: expected }) => sha256(readFileSync(join(folder, file))) === expected,
-    );
+    // Guests that were built before there were profiles have none.
+    const files = [manifest.wasm, manifest.stdlib, manifest.profile].filter((file) => file !== undefined);
+    const intact = files.every(({ file, sha256: expected }) => sha256(readFileSync(join(folder, file))) === expected);
     return intact ? manifest : null;
   } catch {
     return null;

@@ -2,14 +2,16 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } fro
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { environment, outputOf } from "./command.mjs";
+import { editSources } from "./edits.mjs";
 import { BuildFailure, EXIT_CODES } from "./failure.mjs";
 import { COMPILER, EMULATED, EXPORTS, PYTHON_FLAGS, PYTHON_OPTIONS, STACK_BYTES } from "./settings.mjs";
 
 const SYSCONFIG = fileURLToPath(new URL("sysconfig-data.py", import.meta.url));
 const OUR_MODULE = fileURLToPath(new URL("bursar-module.c", import.meta.url));
 
-/** Asks the compiler what WASI has; the libraries have to be there already. */
+/** Makes the sources what we want of them, and asks the compiler what WASI has; the libraries have to be there already. */
 export async function configurePython(workspace) {
+  editSources(workspace);
   const tree = workspace.treeOf("python3.11");
   const machine = await outputOf("sh", [join(tree, "config.guess")]);
   if (machine === null) throw new BuildFailure("config.guess does not know this machine", EXIT_CODES.failed);

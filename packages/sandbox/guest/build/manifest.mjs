@@ -9,6 +9,7 @@ import {
   HOST_STACK_MEGABYTES,
   LICENCES,
   OPTIMIZATION,
+  PROFILE_FORMAT,
   PROMISED_MODULES,
   PYTHON_FLAGS,
   PYTHON_OPTIONS,
@@ -35,7 +36,7 @@ export function licenceFiles(workspace, compiler) {
 }
 
 /** All that a host has to know about a guest. No date and no path is in it: the same build gives the same bytes. */
-export function describeGuest({ wasm, stdlib, facts, licences, hash, compiler }) {
+export function describeGuest({ wasm, stdlib, profile, facts, licences, hash, compiler }) {
   return {
     format: FORMAT,
     name: "cpython",
@@ -49,6 +50,7 @@ export function describeGuest({ wasm, stdlib, facts, licences, hash, compiler })
       bytes: stdlib.length,
       mount: STDLIB_FOLDER,
     },
+    profile: { format: PROFILE_FORMAT, file: "python.profile", sha256: sha256(profile), bytes: profile.length },
     home: HOME,
     exports: EXPORTS,
     entry: { kind: "export", name: "bursar_run", module: "_bursar" },

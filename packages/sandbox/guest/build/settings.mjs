@@ -44,6 +44,12 @@ export const SOURCE_DATE_EPOCH = 1_675_814_400;
 /** What the host uses. `memory` and `_start` are exported anyway. */
 export const EXPORTS = ["memory", "__indirect_function_table", "__stack_pointer", "_start", "bursar_run"];
 
+/**
+ * What the bytes of the meter's profile mean, as the sandbox has it in `wasm/profile.ts`. It stands here too, so that guests are built
+ * anew when it changes.
+ */
+export const PROFILE_FORMAT = 1;
+
 export const COMPILER = "clang-19 --target=wasm32-wasi";
 export const OPTIMIZATION = "-O3";
 

@@ -35,7 +35,7 @@ export interface SandboxMetadata {
 export interface FuelBasis {
   readonly guest: string;
   readonly guest_sha256: string;
-  /** The version of the cost table and of the rewriter. */
+  /** The version of the cost table and of the rewriter, and the hash of the profile that the rewriter had, if any. */
   readonly meter: string;
   /** Of the guest's own boot code. */
   readonly boot_sha256: string;

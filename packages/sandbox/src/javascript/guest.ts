@@ -186,7 +186,7 @@ export class JavaScriptGuest {
     this.host.stage = { stdout, stderr, onNap };
     try {
       prepare();
-      machine.fuel.begin({ budget: fuel, onSlice });
+      machine.fuel.begin({ budget: fuel, onSlice, ...(options.slice !== undefined && { slice: options.slice }) });
       start();
       const outcome = this.drive(program);
       const execution = this.describe(machine, outcome, machine.fuel.end());

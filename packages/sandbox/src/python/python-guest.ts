@@ -162,10 +162,10 @@ export class PythonGuest {
     this.stackPointer.value = state?.pages ? state.stackPointer : image.stackPointer;
   }
 
-  private ask(request: object, { fuel, onSlice }: Allotted): Execution {
+  private ask(request: object, { fuel, ...slices }: Allotted): Execution {
     this.control.ask(request);
     this.allowed = fuel;
-    this.fuel.begin({ budget: Math.min(fuel + LEEWAY, Number.MAX_SAFE_INTEGER), onSlice });
+    this.fuel.begin({ budget: Math.min(fuel + LEEWAY, Number.MAX_SAFE_INTEGER), ...slices });
     const { outcome, imports } = this.answered();
     const trapped = outcome.kind === "trapped" && outcome.reason === "out_of_fuel";
     return {

@@ -12,6 +12,7 @@ import { engine, type WasmGlobal, type WasmInstance, type WasmMemory, type WasmT
 import { Fuel } from "../wasm/fuel.js";
 import { METER_VERSION, meter } from "../wasm/meter.js";
 import { differing, lay, type Pages } from "../wasm/pages.js";
+import { type Profile, readProfile } from "../wasm/profile.js";
 import { Control } from "./control.js";
 import { findZip } from "./find-zip.js";
 import type { PythonManifest } from "./python-manifest.js";
@@ -65,7 +66,7 @@ const WARM_UP = [
 /** The image of a build, from the cache if it is there. Making it takes a few seconds, once. */
 export async function pythonImage(manifest: PythonManifest, folder: string): Promise<PythonImage> {
   const boot = await readFile(BOOT);
-  const version = `${IMAGE_VERSION}.${METER_VERSION}.${DEPTH}.${sha256(boot)}`;
+  const version = `${IMAGE_VERSION}.${meterOf(manifest)}.${DEPTH}.${sha256(boot)}`;
   const key = { what: "python-image", source: manifest.sha256, version };
   const image = readImage(await cached(folder, key, async () => writeImage(await makeImage(manifest, boot))));
   return { ...image, name: `${manifest.sha256}.${version}` };
@@ -80,10 +81,12 @@ export async function pythonModule(
   const key = {
     what: "python-module",
     source: manifest.sha256,
-    version: `${METER_VERSION}.${DEPTH}.${maximumPages}.${MEMORY.name}`,
+    version: `${meterOf(manifest)}.${DEPTH}.${maximumPages}.${MEMORY.name}`,
   };
   const options = { depth: DEPTH, maximumPages, dropData: true, importMemory: MEMORY, expose: exposed(manifest) };
-  return cached(folder, key, async () => meter(await wasmOf(manifest), options));
+  return cached(folder, key, async () =>
+    meter(await wasmOf(manifest), { ...options, profile: await profileOf(manifest) }),
+  );
 }
 
 /** What defines the fuel of this guest's programs. */
@@ -93,7 +96,7 @@ export async function pythonBasis(manifest: PythonManifest): Promise<PythonBasis
   return {
     guest: `${name} ${version}`,
     guest_sha256,
-    meter: METER_VERSION,
+    meter: meterOf(manifest),
     boot_sha256,
     argv: ARGV,
     env: envOf(manifest),
@@ -133,9 +136,21 @@ async function wasmOf({ wasm, sha256: expected }: PythonManifest): Promise<Uint8
   throw new Error(`${wasm} is not the build that its manifest names; install it again`);
 }
 
+/** What counts the fuel. Totals are the same with every profile, but not where a budget ends within a run. */
+function meterOf({ profile }: PythonManifest): string {
+  return profile === null ? METER_VERSION : `${METER_VERSION}+${profile.sha256}`;
+}
+
+async function profileOf({ profile }: PythonManifest): Promise<Profile | null> {
+  if (profile === null) return null;
+  const bytes = await readFile(profile.file);
+  if (sha256(bytes) === profile.sha256) return readProfile(bytes);
+  throw new Error(`${profile.file} is not the profile that its manifest names; build the guest again`);
+}
+
 async function makeImage(manifest: PythonManifest, boot: Uint8Array): Promise<Nameless> {
-  const wasm = await wasmOf(manifest);
-  const module = new engine.Module(meter(wasm, { depth: DEPTH, expose: exposed(manifest) }));
+  const [wasm, profile] = [await wasmOf(manifest), await profileOf(manifest)];
+  const module = new engine.Module(meter(wasm, { depth: DEPTH, expose: exposed(manifest), profile }));
   const vfs = new Vfs();
   for (const folder of ["/app", "/tmp", "/data"]) vfs.mkdir(folder);
   vfs.writeFile("/boot.py", boot);

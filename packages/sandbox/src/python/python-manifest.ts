@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { PROFILE_FORMAT } from "../wasm/profile.js";
 
 /** One build of CPython, with everything that has to be known to use it. Another build is another manifest. */
 export interface PythonManifest {
@@ -19,6 +21,8 @@ export interface PythonManifest {
   readonly entry: { readonly kind: "export"; readonly name: string } | { readonly kind: "vectorcall" };
   /** Which of its globals is the stack pointer. */
   readonly stackPointer: number;
+  /** How often its edges ran in a training, for the meter; null when nobody has trained it. */
+  readonly profile: { readonly file: string; readonly sha256: string } | null;
 }
 
 const NPM_SHA256 = "e5dc5a398b07b54ea8fdb503bf68fb583d533f10ec3f930963e02b9505f7a763";
@@ -35,6 +39,7 @@ export function npmPython(wasm: string = npmPythonFile()): PythonManifest {
     home: "/python",
     entry: { kind: "vectorcall" },
     stackPointer: 0,
+    profile: null,
   };
 }
 
@@ -50,10 +55,45 @@ export async function builtPython(guests: string): Promise<PythonManifest | null
   const builds = names.filter((each) => /^[0-9a-f]{16}$/.test(each)).sort();
   // The one that was built last comes first; older ones are better than none.
   for (const name of [...builds.filter((each) => each === newest), ...builds.filter((each) => each !== newest)]) {
-    const manifest = await readManifest(join(guests, name));
+    const manifest = await readManifest(join(guests, name)).catch(() => null);
     if (manifest !== null) return manifest;
   }
   return null;
+}
+
+/** What a release publishes the fast build as. */
+const PUBLISHED = "@bursar/guest-cpython";
+
+/**
+ * Where npm has put the fast build that a release has published; null when it is not installed. `from` is the file that looks
+ * for it. Only who may read all of `node_modules` can find out.
+ */
+export function installedPythonFolder(from: string = import.meta.url): string | null {
+  try {
+    return dirname(realpathSync(createRequire(from).resolve(`${PUBLISHED}/manifest.json`)));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The guest in such a folder. It throws when that is not sound: whoever has installed it does not want another one in silence,
+ * on which programs burn other figures.
+ */
+export async function installedPython(folder: string): Promise<PythonManifest> {
+  try {
+    return await readManifest(folder);
+  } catch (error) {
+    const why = error instanceof GuestError ? error.message : "its manifest cannot be read";
+    throw new GuestError(
+      `${PUBLISHED} in ${folder} cannot be used: ${why}. Install it again, or set BURSAR_GUEST=npm to do without`,
+    );
+  }
+}
+
+/** Thrown for a guest that is not what it should be. */
+export class GuestError extends Error {
+  override readonly name = "GuestError";
 }
 
 /** The folder that the last build has written its guest to. */
@@ -76,29 +116,34 @@ interface Written {
   readonly wasm: { readonly file: string; readonly sha256: string };
   readonly stdlib: { readonly file: string; readonly sha256: string };
   readonly home: string;
-  readonly entry: { readonly kind: string; readonly name: string };
+  readonly entry?: { readonly kind: string; readonly name: string };
   readonly stackPointer: number;
+  /** Guests that were built before there were profiles have none. */
+  readonly profile?: { readonly format: number; readonly file: string; readonly sha256: string };
 }
 
 const FORMAT = 1;
 
-/** The guest in a folder, if its files are what its manifest says. */
-async function readManifest(folder: string): Promise<PythonManifest | null> {
-  try {
-    const written = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8")) as Written;
-    const { format, language, name, version, wasm, stdlib, home, entry, stackPointer } = written;
-    if (format !== FORMAT || language !== "python" || entry.kind !== "export") return null;
-    for (const { file, sha256 } of [wasm, stdlib]) {
-      if (hashOf(await readFile(join(folder, file))) !== sha256) return null;
-    }
-    return {
-      ...{ name, version, home, stackPointer, sha256: wasm.sha256, wasm: join(folder, wasm.file) },
-      stdlib: { kind: "zip", file: join(folder, stdlib.file) },
-      entry: { kind: "export", name: entry.name },
-    };
-  } catch {
-    return null;
+/** The guest in a folder. It throws unless its files are what its manifest says. */
+async function readManifest(folder: string): Promise<PythonManifest> {
+  const written = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8")) as Written;
+  const { format, language, name, version, wasm, stdlib, home, entry, stackPointer } = written;
+  // A profile of another format is for another version of the meter; the guest does without.
+  const profile = written.profile?.format === PROFILE_FORMAT ? written.profile : null;
+  if (format !== FORMAT) throw new GuestError(`its manifest is of format ${format}; known here: ${FORMAT}`);
+  if (language !== "python") throw new GuestError(`its language is ${language}; known here: python`);
+  if (entry?.kind !== "export") throw new GuestError("its manifest names no entry of the kind export");
+  for (const { file, sha256 } of [wasm, stdlib, ...(profile === null ? [] : [profile])]) {
+    const bytes = await readFile(join(folder, file)).catch(() => null);
+    if (bytes === null) throw new GuestError(`${file} cannot be read`);
+    if (hashOf(bytes) !== sha256) throw new GuestError(`${file} is not what its manifest says`);
   }
+  return {
+    ...{ name, version, home, stackPointer, sha256: wasm.sha256, wasm: join(folder, wasm.file) },
+    stdlib: { kind: "zip", file: join(folder, stdlib.file) },
+    entry: { kind: "export", name: entry.name },
+    profile: profile === null ? null : { file: join(folder, profile.file), sha256: profile.sha256 },
+  };
 }
 
 function hashOf(bytes: Uint8Array): string {

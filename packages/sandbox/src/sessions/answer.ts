@@ -1,5 +1,5 @@
 import type { Answer } from "../wasm/outcome.js";
-import { SandboxInputError } from "./options.js";
+import { SandboxInputError } from "./input-error.js";
 
 const LONGEST = 16 * 1024 * 1024;
 const MOST_SHOWN = 10;

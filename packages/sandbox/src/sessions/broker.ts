@@ -1,4 +1,4 @@
-import type { OutputBytes } from "./errand.js";
+import type { News } from "./errand.js";
 import { Keeper, type KeeperOptions } from "./keeper.js";
 import { removeSleepFolder } from "./sleep-folder.js";
 
@@ -7,14 +7,14 @@ export interface Question {
   readonly id: number;
   readonly method: string;
   readonly args: readonly unknown[];
-  /** Whether whoever asks wants to see the output meanwhile. */
+  /** Whether whoever asks wants to know what happens meanwhile. */
   readonly listens: boolean;
 }
 
 export type Replied =
   | { readonly id: number; readonly value: unknown }
   /** Something that comes before the answer. */
-  | { readonly id: number; readonly output: readonly OutputBytes[] }
+  | { readonly id: number; readonly news: News }
   | {
       readonly id: number;
       readonly error: { readonly name: string; readonly message: string; readonly field?: string };
@@ -28,7 +28,7 @@ const METHODS = new Set([
   "cancel",
   "extend",
   "allow",
-  "consumed",
+  "progress",
   "files",
   "keep",
   "adopt",
@@ -41,7 +41,7 @@ const METHODS = new Set([
 function serve(options: KeeperOptions): void {
   const keeper = new Keeper(options);
   process.on("message", async ({ id, method, args, listens }: Question) => {
-    const listener = (output: readonly OutputBytes[]) => process.send?.({ id, output } satisfies Replied);
+    const listener = (news: News) => process.send?.({ id, news } satisfies Replied);
     const replied = await answer(keeper, id, method, listens ? [...args, listener] : args);
     try {
       process.send?.(replied);

@@ -9,11 +9,20 @@ import type { Setup } from "./options.js";
 import { Outlet } from "./outlet.js";
 import { type GuestParts, pagesOf } from "./parts.js";
 import { type Around, type Ready, readyJavaScript, readyPython, SITE_PACKAGES } from "./ready.js";
+import { Thresholds } from "./thresholds.js";
 
 const EMPTY = { bytes: new Uint8Array(), truncated: false };
 const NOTHING: Omit<Report, "left" | "remembered"> = {
   execution: { outcome: { kind: "ended", exit_code: 0 }, imports: [], fuel_consumed: 0, memory_bytes: 0 },
-  ...{ stdout: EMPTY, stderr: EMPTY, duration_ms: 0, files_created: [], files_modified: [], bytes_written: 0 },
+  ...{
+    stdout: EMPTY,
+    stderr: EMPTY,
+    duration_ms: 0,
+    files_created: [],
+    files_modified: [],
+    bytes_written: 0,
+    bytes_refused: 0,
+  },
 };
 
 /** The last guest of a thread, in case it is asked for again. */
@@ -67,6 +76,9 @@ export class Engine {
     stderr.clear();
     const mark = vfs.mark();
     const written = vfs.bytesWritten;
+    const { storage_bytes } = errand;
+    if (storage_bytes !== undefined) vfs.limit({ bytesWritten: written + storage_bytes });
+    vfs.storage.bytesRefused = 0;
     started();
     const begun = performance.now();
     this.deadline = begun + errand.timeout_ms;
@@ -86,6 +98,7 @@ export class Engine {
       files_created: created,
       files_modified: modified,
       bytes_written,
+      bytes_refused: vfs.storage.bytesRefused,
       left,
       remembered: this.last !== null,
       basis: (this.parts.get(key) as GuestParts).basis,
@@ -94,10 +107,12 @@ export class Engine {
 
   private async carryOut(ready: Ready, errand: Errand, request: Parameters<Ready["run"]>[0]): Promise<Execution> {
     try {
-      return await ready.run(
-        request,
-        this.allot(errand, (fuel) => ready.extend(fuel)),
-      );
+      const look = this.warning(errand);
+      const allotted = this.allot(errand, (fuel) => ready.extend(fuel), look);
+      const execution = await ready.run(request, allotted);
+      // What was burnt since the last slice.
+      look(execution.fuel_consumed, this.controls.extended);
+      return execution;
     } catch (error) {
       ready.close();
       throw error;
@@ -187,7 +202,11 @@ export class Engine {
   }
 
   /** Lets a guest go on until its time or its fuel is used up, or somebody ends it. */
-  private allot(errand: Errand, extend: (fuel: number) => void): Allotted {
+  private allot(
+    errand: Errand,
+    extend: (fuel: number) => void,
+    look: (consumed: number, extended: number) => void,
+  ): Allotted {
     this.controls = new Controls(errand.controls);
     let extended = 0;
     const onSlice = (consumed: number) => {
@@ -197,8 +216,26 @@ export class Engine {
       const more = this.controls.extended - extended;
       extended += more;
       if (more > 0) extend(more);
+      look(consumed, extended);
     };
-    return { fuel: errand.fuel, onSlice };
+    if (errand.warned === undefined) return { fuel: errand.fuel, onSlice };
+    // So often that thresholds of little fuel are seen one by one as well.
+    const slice = Math.min(LARGEST_SLICE, Math.max(SMALLEST_SLICE, Math.floor(errand.fuel / SLICES)));
+    return { fuel: errand.fuel, onSlice, slice };
+  }
+
+  /** Warns of thresholds, if somebody wants to know. */
+  private warning({ warned, fuel }: Errand): (consumed: number, extended: number) => void {
+    if (warned === undefined) return () => {};
+    const thresholds = new Thresholds(warned, (warning) => {
+      this.outlet?.flush();
+      this.tell({ kind: "warning", warning });
+    });
+    const look = (consumed: number, extended: number) =>
+      thresholds.look(warned.burnt + consumed, warned.burnt + fuel + extended);
+    // The budget may have changed while the program waited.
+    look(0, 0);
+    return look;
   }
 
   private mayGoOn(): void {
@@ -234,6 +271,10 @@ export class Engine {
     return all;
   }
 }
+
+const SLICES = 100;
+const SMALLEST_SLICE = 100_000;
+const LARGEST_SLICE = 10_000_000;
 
 /** A wait that ends a little too early would be followed by many short ones. */
 const TICK_MS = 0.1;

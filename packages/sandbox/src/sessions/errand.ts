@@ -2,8 +2,9 @@ import type { FuelBasis } from "../analysis/result.js";
 import type { PythonState } from "../python/python-guest.js";
 import type { SavedVfs } from "../wasi/saved-vfs.js";
 import type { Answer, Execution } from "../wasm/outcome.js";
-import type { Setup } from "./options.js";
+import type { FuelWarning, Setup } from "./options.js";
 import type { GuestParts } from "./parts.js";
+import type { WarnedOf } from "./thresholds.js";
 
 /** What is left of a session between two executions, as far as it differs from the image. It fits into a message. */
 export interface Parked {
@@ -55,10 +56,14 @@ export interface Errand {
   readonly version: number;
   readonly request: Request;
   readonly fuel: number;
+  /** How many bytes it may write; absent where the limit of its session stands. */
+  readonly storage_bytes?: number;
   readonly timeout_ms: number;
   readonly controls: SharedArrayBuffer;
   /** Whether somebody wants to see the output as it comes. */
   readonly streams?: boolean;
+  /** Who wants to be warned of the fuel that is used up, and what the program had burnt before. */
+  readonly warned?: WarnedOf & { readonly burnt: number };
 }
 
 export interface Output {
@@ -89,6 +94,8 @@ export interface Report {
   readonly files_created: readonly string[];
   readonly files_modified: readonly string[];
   readonly bytes_written: number;
+  /** The largest write that did not fit; 0 when all of them did. */
+  readonly bytes_refused: number;
   readonly left: Left;
   /** What the fuel was counted by; absent when nothing was executed. */
   readonly basis?: FuelBasis;
@@ -99,6 +106,11 @@ export interface Report {
   /** Why something could not be done with the files. */
   readonly failure?: string;
 }
+
+/** What happens while a program runs: it prints, or crosses a threshold of its fuel. */
+export type News =
+  | { readonly kind: "output"; readonly pieces: readonly OutputBytes[] }
+  | { readonly kind: "warning"; readonly warning: FuelWarning };
 
 export type ToWorker =
   | { readonly kind: "parts"; readonly key: string; readonly parts: GuestParts }
@@ -111,7 +123,7 @@ export type FromWorker =
   | { readonly kind: "started" }
   /** The time of the program is over, and what it leaves is being put together. */
   | { readonly kind: "stopping" }
-  | { readonly kind: "output"; readonly pieces: readonly OutputBytes[] }
+  | News
   /** A session whose program waits makes room for another. */
   | { readonly kind: "parked"; readonly session: string; readonly parked: Parked }
   | { readonly kind: "lost"; readonly session: string; readonly version: number; readonly message: string }

@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import { openPackages } from "../packages/tree.js";
 import type { Answer } from "../wasm/outcome.js";
 import type { FileEntry, FileWork } from "./errand.js";
-import { SandboxInputError, type Setup } from "./options.js";
+import { SandboxInputError } from "./input-error.js";
+import type { Setup } from "./options.js";
 import { PartsMaker } from "./parts.js";
 import { Pool } from "./pool.js";
-import { type Kept, type Listener, Session, type Settings, type Turn } from "./session.js";
+import { type Kept, type Listener, type Progress, Session, type Terms, type Turn } from "./session.js";
 import { SleepFolder } from "./sleep-folder.js";
 import { Sleeper } from "./sleeper.js";
 
@@ -18,6 +19,8 @@ export interface KeeperOptions {
   readonly quickjs: string;
   /** Where faster builds of the interpreters may be; null when none is wanted. */
   readonly guests: string | null;
+  /** Where the faster build is that was installed from npm; null when none is, or none is wanted. */
+  readonly installed: string | null;
   /** Where vendored packages are. */
   readonly packages: string;
   readonly workers: number;
@@ -45,13 +48,13 @@ export interface SessionInfo {
 /** Everything that can be asked of sessions. Here, or in another process: all of it fits into messages. */
 export interface Keeping {
   create(setup: Setup): Promise<string>;
-  begin(id: string, code: string, settings: Settings, listener: Listener | null): Promise<Turn>;
+  begin(id: string, code: string, settings: Terms, listener: Listener | null): Promise<Turn>;
   resume(id: string, answer: Answer, listener: Listener | null): Promise<Turn>;
   drop(id: string): Promise<void>;
   cancel(id: string): Promise<void>;
   extend(id: string, fuel: number): Promise<void>;
-  allow(id: string, fuel: number): Promise<void>;
-  consumed(id: string): Promise<number>;
+  allow(id: string, fuel: number, storage_bytes?: number): Promise<void>;
+  progress(id: string): Promise<Progress | null>;
   files(id: string, work: FileWork): Promise<readonly FileEntry[] | Uint8Array | undefined>;
   keep(id: string): Promise<Kept>;
   adopt(kept: Kept): Promise<string>;
@@ -76,7 +79,7 @@ export class Keeper implements Keeping, AsyncDisposable {
 
   constructor(options: KeeperOptions) {
     this.options = options;
-    this.parts = new PartsMaker(options.cache, options.python, options.guests, options.quickjs);
+    this.parts = new PartsMaker(options.cache, options.python, options.guests, options.quickjs, options.installed);
     this.pool = new Pool({ workers: options.workers, packages: options.packages, parts: this.parts });
     this.folder = new SleepFolder(options.asleep, options.mostAsleepBytes);
     const often = Math.min(SWEEP_MS, options.idle_ms, options.sleep_ms);
@@ -90,7 +93,7 @@ export class Keeper implements Keeping, AsyncDisposable {
     return this.add(new Session(randomUUID(), setup, this.pool));
   }
 
-  async begin(id: string, code: string, settings: Settings, listener: Listener | null): Promise<Turn> {
+  async begin(id: string, code: string, settings: Terms, listener: Listener | null): Promise<Turn> {
     await this.expectRoom(this.find(id).missing);
     return this.using(id, (session) => session.begin(code, settings, listener));
   }
@@ -115,12 +118,12 @@ export class Keeper implements Keeping, AsyncDisposable {
     return this.using(id, async (session) => session.extend(fuel));
   }
 
-  async allow(id: string, fuel: number): Promise<void> {
-    return this.using(id, async (session) => session.allow(fuel));
+  async allow(id: string, fuel: number, storage_bytes?: number): Promise<void> {
+    return this.using(id, async (session) => session.allow(fuel, storage_bytes));
   }
 
-  async consumed(id: string): Promise<number> {
-    return this.using(id, async (session) => session.consumed);
+  async progress(id: string): Promise<Progress | null> {
+    return this.using(id, async (session) => session.progress);
   }
 
   async files(id: string, work: FileWork): Promise<readonly FileEntry[] | Uint8Array | undefined> {

@@ -1,3 +1,5 @@
+import { checkKeys, whole, wrong } from "./fields.js";
+
 /** What a session is made of. */
 export interface SessionOptions {
   readonly language: Language;
@@ -44,13 +46,26 @@ export interface SessionLimits {
 export interface ExecuteOptions {
   readonly fuelBudget?: number;
   readonly timeout?: number;
+  /** The most it may write, in bytes; what is left of the session's own limit unless it says otherwise. */
+  readonly storageLimit?: number;
   readonly stdin?: string | Uint8Array;
   /** What the program finds as its arguments, its own name first. */
   readonly argv?: readonly string[];
   /** Ends the execution. */
   readonly signal?: AbortSignal;
-  /** Told how much has been burnt, now and then. */
+  /**
+   * Told now and then how much has been burnt, and how much may be, with extensions. What it throws ends the execution, which
+   * throws it then.
+   */
   readonly onProgress?: (consumed: number, budget: number) => void;
+  /**
+   * Warned when the program has burnt so much of what it may: once for each of `thresholds`, in order, and again only for one
+   * that an extension has put ahead and that is crossed anew. The program goes on meanwhile. What it throws ends the
+   * execution, which throws it then.
+   */
+  readonly onWarning?: (warning: FuelWarning) => void;
+  /** The percentages of the fuel at which `onWarning` is told: 50, 80 and 95 unless it says otherwise. */
+  readonly thresholds?: readonly number[];
   /** Told what the program prints, as it comes and in order: together it is what the result will hold. */
   readonly onOutput?: (piece: OutputPiece) => void;
   /** One statement of a dialogue: its value is shown. */
@@ -62,6 +77,15 @@ export interface Moment {
   /** Milliseconds since 1970. */
   readonly instant: number;
   readonly seed: string;
+}
+
+/** A threshold of the fuel that a program has crossed. */
+export interface FuelWarning {
+  /** The percentage of the budget. */
+  readonly threshold: number;
+  readonly consumed: number;
+  /** What the program may burn, with extensions. */
+  readonly budget: number;
 }
 
 /** A part of what a program prints. It is untrusted text, as all of it is. */
@@ -84,8 +108,9 @@ const DEFAULT_LIMITS: SessionLimits = {
 const MOST_FUEL = Number.MAX_SAFE_INTEGER;
 const LEAST_MEMORY = 32 * MIB;
 const MOST_MEMORY = 4096 * MIB;
+const MOST_THRESHOLDS = 16;
 const LONGEST_MS = 24 * 60 * 60_000;
-const KNOWN = [
+const OPTIONS = [
   "language",
   "fuelBudget",
   "memoryLimit",
@@ -100,19 +125,21 @@ const KNOWN = [
   "limits",
 ];
 
+const SETTINGS = ["fuelBudget", "timeout", "storageLimit", "stdin", "argv", "interactive"];
+const LISTENERS = ["signal", "onProgress", "onWarning", "thresholds", "onOutput", "handlers"];
+
 /** The last moment that a clock of nanoseconds can tell. */
 const LATEST = 9_000_000_000_000;
 
 /** Fills in what was left out, and refuses what cannot be. */
 export function setupOf(options: SessionOptions): Setup {
-  if (typeof options !== "object" || options === null) throw wrong("options", options, "an object with a language");
-  const unknown = Object.keys(options).find((key) => !KNOWN.includes(key));
-  if (unknown !== undefined) throw new SandboxInputError(unknown, `is not known; known are ${KNOWN.join(", ")}`);
+  checkKeys(options, "", OPTIONS);
   const { language, fuelBudget = 10_000_000_000, memoryLimit = 256 * MIB, timeout = 60_000 } = options;
   if (language !== "python" && language !== "javascript") throw wrong("language", language, '"python" or "javascript"');
   whole(fuelBudget, "fuelBudget", 1, MOST_FUEL);
   whole(memoryLimit, "memoryLimit", LEAST_MEMORY, MOST_MEMORY);
   whole(timeout, "timeout", 1, LONGEST_MS);
+  checkKeys(options.limits ?? {}, "limits", Object.keys(DEFAULT_LIMITS));
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   for (const [name, value] of Object.entries(limits)) whole(value, `limits.${name}`, 0, MOST_FUEL);
   return {
@@ -131,42 +158,41 @@ export function setupOf(options: SessionOptions): Setup {
   };
 }
 
-/** Thrown for options that cannot be used. It names the one, and says what is allowed. */
-export class SandboxInputError extends Error {
-  override readonly name = "SandboxInputError";
-  readonly code = "invalid_input";
-  readonly field: string;
-
-  constructor(field: string, problem: string) {
-    super(`${field} ${problem}`);
-    this.field = field;
-  }
+/** Refuses what an execution does not know. One that is begun by itself has nobody who looks on, and answers. */
+export function checkExecution(options: object, how: "execute" | "begin"): void {
+  checkKeys(options, "", how === "execute" ? [...SETTINGS, ...LISTENERS] : SETTINGS);
 }
 
-export function whole(value: unknown, field: string, least: number, most: number): void {
-  const fits = Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
-  if (!fits) throw wrong(field, value, `a whole number from ${least} to ${most}`);
+/** The thresholds to warn at, or those that fit most programs: time to look, time to act, and the last chance. */
+export function thresholdsOf(given: readonly number[] = [50, 80, 95]): readonly number[] {
+  const isSound =
+    Array.isArray(given) &&
+    given.length <= MOST_THRESHOLDS &&
+    given.every((each, at) => typeof each === "number" && each > (given[at - 1] ?? 0) && each < 100);
+  if (isSound) return given;
+  throw wrong(
+    "thresholds",
+    given,
+    `at most ${MOST_THRESHOLDS} ascending percentages between 0 and 100, such as [50, 80]`,
+  );
 }
 
 function momentOf(given: boolean | Moment): boolean | Moment {
   if (typeof given === "boolean") return given;
-  const { instant, seed } = given ?? {};
+  checkKeys(given, "deterministic", ["instant", "seed"]);
+  const { instant, seed } = given;
   whole(instant, "deterministic.instant", 0, LATEST);
   if (typeof seed !== "string") throw wrong("deterministic.seed", seed, "a text");
   return { instant, seed };
 }
 
 function mountOf(mount: Mount): Mount {
-  const { path, folder } = mount ?? {};
+  checkKeys(mount, "mounts", ["path", "folder", "readOnly"]);
+  const { path, folder } = mount;
   const sound = typeof path === "string" && /^(?:\/[^/\0]+)+$/.test(path) && !path.split("/").includes("..");
   // JavaScript looks for modules that are not a program's own in /data/modules.
   const taken = path !== "/data/modules" && /^\/(?:app|dev|data|python|tmp)(?:\/|$)/.test(path);
   if (!sound || taken) throw wrong("mounts.path", path, "a path such as /mnt/input, outside of /app, /data and /tmp");
   if (typeof folder !== "string" || folder === "") throw wrong("mounts.folder", folder, "a folder of this machine");
   return { path, folder, readOnly: mount.readOnly ?? true };
-}
-
-function wrong(field: string, value: unknown, allowed: string): SandboxInputError {
-  const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : String(value);
-  return new SandboxInputError(field, `is ${shown}; allowed: ${allowed}`);
 }

@@ -10,7 +10,7 @@ import {
 } from "../javascript/metered-quickjs.js";
 import { quickjsFile } from "../javascript/quickjs-file.js";
 import { baseOf, type PythonImage, pythonBasis, pythonImage, pythonModule } from "../python/python-image.js";
-import { builtPython, npmPython, type PythonManifest } from "../python/python-manifest.js";
+import { builtPython, installedPython, npmPython, type PythonManifest } from "../python/python-manifest.js";
 import { enableBranchHints } from "../wasm/branch-hints.js";
 import { cached } from "../wasm/cache.js";
 import { engine, type WasmModule } from "../wasm/engine.js";
@@ -37,16 +37,24 @@ export class PartsMaker {
   private readonly npm: string;
   private readonly guests: string | null;
   private readonly quickjs: string;
+  private readonly installed: string | null;
   private readonly made = new Map<string, Promise<GuestParts>>();
   private manifest: Promise<PythonManifest> | null = null;
   private python: Promise<{ readonly image: PythonImage; readonly base: Uint8Array }> | null = null;
 
-  /** `guests` is where faster builds may be; null when none is wanted. */
-  constructor(folder: string, python: string, guests: string | null, quickjs: string = quickjsFile()) {
+  /** `guests` is where faster builds may be, and `installed` where one from npm is; null when none is wanted, or there. */
+  constructor(
+    folder: string,
+    python: string,
+    guests: string | null,
+    quickjs: string = quickjsFile(),
+    installed: string | null = null,
+  ) {
     this.folder = folder;
     this.npm = python;
     this.guests = guests;
     this.quickjs = quickjs;
+    this.installed = installed;
     enableBranchHints();
   }
 
@@ -66,8 +74,7 @@ export class PartsMaker {
   }
 
   private async makePython(pages: number): Promise<GuestParts> {
-    this.manifest ??= this.choose();
-    const manifest = await this.manifest;
+    const manifest = await this.chosen();
     this.python ??= pythonImage(manifest, this.folder).then((image) => ({ image, base: baseOf(image) }));
     const [{ image, base }, basis, module] = await Promise.all([
       this.python,
@@ -79,9 +86,24 @@ export class PartsMaker {
     return { language: "python", manifest, module, image: light, base, basis };
   }
 
-  /** The fast build when there is one: it is the same language, two or three times as fast. */
+  private chosen(): Promise<PythonManifest> {
+    if (this.manifest === null) {
+      this.manifest = this.choose();
+      this.manifest.catch(() => {
+        this.manifest = null;
+      });
+    }
+    return this.manifest;
+  }
+
+  /**
+   * The fast build when there is one: it is the same language, two or three times as fast. One that was built on this machine
+   * comes before one that was installed, because somebody has made it on purpose.
+   */
   private async choose(): Promise<PythonManifest> {
-    return (this.guests === null ? null : await builtPython(this.guests)) ?? npmPython(this.npm);
+    const built = this.guests === null ? null : await builtPython(this.guests);
+    if (built !== null) return built;
+    return this.installed === null ? npmPython(this.npm) : installedPython(this.installed);
   }
 
   private async makeJavaScript(): Promise<GuestParts> {

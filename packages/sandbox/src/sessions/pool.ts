@@ -4,7 +4,7 @@ import {
   Controls,
   type Errand,
   type FromWorker,
-  type OutputBytes,
+  type News,
   type Parked,
   type Report,
   type ToWorker,
@@ -21,8 +21,8 @@ export interface Owner {
   takeBack(parked: Parked): void;
   /** Is told that a thread has lost what it held. */
   lose(version: number, message: string): void;
-  /** Is told what comes out, while the program runs. */
-  print(pieces: readonly OutputBytes[]): void;
+  /** Is told what happens, while the program runs. */
+  hear(news: News): void;
 }
 
 /** A errand that was handed in, and whoever waits for it. */
@@ -277,7 +277,7 @@ class Thread {
         if (message instanceof Error) end(() => reject(message));
         else if (message.kind === "started") wait(errand.timeout_ms + GRACE_MS, late);
         else if (message.kind === "stopping") wait(STOPPING_MS, () => stop("timeout"));
-        else if (message.kind === "output") owner.print(message.pieces);
+        else if (message.kind === "output" || message.kind === "warning") owner.hear(message);
         else if (message.kind === "report") end(() => resolve(message.report));
         else if (message.kind === "failed") end(() => reject(new Error(message.message)));
       };
@@ -320,6 +320,7 @@ function lost(error: Error, duration_ms: number, fuel_consumed: number): Report 
     files_created: [],
     files_modified: [],
     bytes_written: 0,
+    bytes_refused: 0,
     left: { kind: "undone" },
     remembered: false,
   };

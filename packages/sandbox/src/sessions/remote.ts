@@ -4,8 +4,8 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Question, Replied } from "./broker.js";
+import { SandboxInputError } from "./input-error.js";
 import type { KeeperOptions, Keeping } from "./keeper.js";
-import { SandboxInputError } from "./options.js";
 import type { Listener } from "./session.js";
 import { removeSleepFolder } from "./sleep-folder.js";
 
@@ -87,8 +87,8 @@ export class Remote implements AsyncDisposable {
 
   private take(replied: Replied): void {
     const waiting = this.waiting.get(replied.id);
-    if ("output" in replied) {
-      waiting?.listener?.(replied.output);
+    if ("news" in replied) {
+      waiting?.listener?.(replied.news);
       return;
     }
     this.waiting.delete(replied.id);
@@ -121,7 +121,7 @@ function unpack({ name, message, field }: { name: string; message: string; field
 
 /** Node's permission model, as narrow as it goes. */
 function permissions(
-  { cache, guests, packages, python }: KeeperOptions,
+  { cache, guests, installed, packages, python }: KeeperOptions,
   folders: readonly { readonly path: string; readonly writable: boolean }[],
 ): readonly string[] {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -134,7 +134,7 @@ function permissions(
     ...modules,
     cache,
     packages,
-    ...(guests === null ? [] : [guests]),
+    ...[guests, installed].filter((folder) => folder !== null),
     ...folders.map(({ path }) => path),
   ];
   const writes = [cache, ...folders.filter(({ writable }) => writable).map(({ path }) => path)];

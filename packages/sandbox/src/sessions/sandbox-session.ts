@@ -2,9 +2,10 @@ import type { SandboxResult } from "../analysis/result.js";
 import type { Answer, HostCall } from "../wasm/outcome.js";
 import type { FileEntry } from "./errand.js";
 import type { Keeping } from "./keeper.js";
-import type { ExecuteOptions, OutputPiece } from "./options.js";
+import { Listening } from "./listening.js";
+import { checkExecution, type ExecuteOptions, type OutputPiece, thresholdsOf } from "./options.js";
 import { OutputText } from "./output-text.js";
-import type { Listener, Settings, Turn } from "./session.js";
+import type { Listener, Settings, Terms, Turn } from "./session.js";
 import { sign } from "./signed.js";
 
 /** Answers a guest's questions, by their names. What it throws, the guest sees as an error; as a refusal, if it is one. */
@@ -25,7 +26,14 @@ export interface RunOptions extends ExecuteOptions {
   readonly handlers?: Handlers;
 }
 
+/** Who is told what happens, as it comes. */
+interface Listeners {
+  readonly onOutput: ExecuteOptions["onOutput"];
+  readonly onWarning?: ExecuteOptions["onWarning"] | undefined;
+}
+
 const PROGRESS_MS = 100;
+const CANCEL_MS = 50;
 
 /** One guest with its files, and with its globals if they are to live on. */
 export class SandboxSession {
@@ -43,12 +51,16 @@ export class SandboxSession {
 
   /** Runs a program to its end. Questions it asks are answered by `handlers`; one without a handler is refused. */
   async execute(code: string, options: RunOptions = {}): Promise<SandboxResult> {
-    const { handlers = {}, signal, onProgress, onOutput, ...settings } = options;
+    checkExecution(options, "execute");
+    const { handlers = {}, signal, onProgress, onWarning, onOutput, ...settings } = options;
+    const thresholds = thresholdsOf(options.thresholds);
     signal?.throwIfAborted();
-    using _ = this.watch(signal, onProgress, settings);
-    let turn = await this.begin(code, settings, onOutput);
+    const listening = this.listening();
+    using watched = this.watch(signal, onProgress, listening);
+    const terms = { ...settings, thresholds: onWarning === undefined ? [] : thresholds };
+    let turn = await this.beginWith(code, terms, { onWarning, onOutput }, listening);
     let answers = new Map<number, Promise<Answer>>();
-    while (turn.kind === "pending") {
+    while (turn.kind === "pending" && !listening.failed) {
       for (const call of turn.calls) answers.set(call.id, answerTo(call, handlers));
       const { open } = turn;
       // Only what the guest still waits for; a guest may say anything, also that it waits for what it never asked.
@@ -57,22 +69,31 @@ export class SandboxSession {
         id: open[0] ?? 0,
         error: "this was never asked: its arguments are too deep or too many",
       };
-      const answer = answers.size === 0 ? unasked : await Promise.race(answers.values());
+      const given = answers.size === 0 ? unasked : await Promise.race([...answers.values(), watched.cancelled]);
+      // The program ends instead of whatever it waited for.
+      const answer = given ?? { id: open[0] ?? 0, error: "the execution was cancelled" };
       answers.delete(answer.id);
-      turn = await this.resume(answer, onOutput);
+      if (!listening.failed) turn = await this.resumeWith(answer, { onWarning, onOutput }, listening);
     }
-    return turn.result;
+    if (turn.kind === "ended" && !listening.failed) return turn.result;
+    // Nobody will answer a program that still waits.
+    if (turn.kind === "pending") await this.drop().catch(() => {});
+    return listening.fail();
   }
 
   /** Runs a program to its end or to its first question, at which it can be saved, and resumed elsewhere. */
   async begin(code: string, settings: Settings = {}, onOutput?: ExecuteOptions["onOutput"]): Promise<Turn> {
-    this.text = null;
-    return this.showing(onOutput, (listener) => this.keeping.begin(this.id, code, settings, listener));
+    checkExecution(settings, "begin");
+    const listening = this.listening();
+    const turn = await this.beginWith(code, settings, { onOutput }, listening);
+    return listening.failed ? listening.fail() : turn;
   }
 
   /** Answers one question. Of several that are open each can be answered by itself, in any order. */
   async resume(answer: Answer, onOutput?: ExecuteOptions["onOutput"]): Promise<Turn> {
-    return this.showing(onOutput, (listener) => this.keeping.resume(this.id, answer, listener));
+    const listening = this.listening();
+    const turn = await this.resumeWith(answer, { onOutput }, listening);
+    return listening.failed ? listening.fail() : turn;
   }
 
   /** Gives a program up that waits for an answer. */
@@ -90,9 +111,9 @@ export class SandboxSession {
     await this.keeping.extend(this.id, fuel);
   }
 
-  /** Says how much a program that waits for an answer may burn from now on, whatever it was allowed before. */
-  async allow(fuel: number): Promise<void> {
-    await this.keeping.allow(this.id, fuel);
+  /** Says how much a program that waits for an answer may burn, and write, from now on, whatever it was allowed before. */
+  async allow(fuel: number, storage_bytes?: number): Promise<void> {
+    await this.keeping.allow(this.id, fuel, storage_bytes);
   }
 
   async writeFile(path: string, contents: string | Uint8Array): Promise<void> {
@@ -122,47 +143,79 @@ export class SandboxSession {
     await this.keeping.destroy(this.id);
   }
 
-  private async showing(
-    onOutput: ExecuteOptions["onOutput"],
+  private listening(): Listening {
+    return new Listening(() => void this.cancel().catch(() => {}));
+  }
+
+  private beginWith(code: string, terms: Terms, listeners: Listeners, listening: Listening): Promise<Turn> {
+    this.text = null;
+    return this.telling(listeners, listening, (listener) => this.keeping.begin(this.id, code, terms, listener));
+  }
+
+  private resumeWith(answer: Answer, listeners: Listeners, listening: Listening): Promise<Turn> {
+    return this.telling(listeners, listening, (listener) => this.keeping.resume(this.id, answer, listener));
+  }
+
+  private async telling(
+    { onOutput, onWarning }: Listeners,
+    listening: Listening,
     work: (listener: Listener | null) => Promise<Turn>,
   ): Promise<Turn> {
-    if (onOutput === undefined) return work(null);
+    if (onOutput === undefined && onWarning === undefined) return work(null);
     this.text ??= new OutputText();
     const text = this.text;
-    let failure: { readonly error: unknown } | null = null;
     const show = (pieces: readonly OutputPiece[]) => {
-      try {
-        if (failure === null) for (const piece of pieces) onOutput(piece);
-      } catch (error) {
-        // It must not be thrown where output arrives. Whoever cannot listen has no use for the rest.
-        failure = { error };
-        void this.cancel().catch(() => {});
-      }
+      for (const piece of pieces) listening.tell(() => onOutput?.(piece));
     };
-    const turn = await work((pieces) => show(text.take(pieces)));
+    const turn = await work((news) => {
+      if (news.kind === "output") show(text.take(news.pieces));
+      else listening.tell(() => onWarning?.(news.warning));
+    });
     if (turn.kind === "ended") show(text.end());
-    if (failure !== null) throw (failure as { readonly error: unknown }).error;
     return turn;
   }
 
   private watch(
     signal: AbortSignal | undefined,
-    onProgress: RunOptions["onProgress"],
-    { fuelBudget = 0 }: Settings,
-  ): Disposable {
-    const cancel = () => void this.keeping.cancel(this.id).catch(() => {});
+    onProgress: ExecuteOptions["onProgress"],
+    listening: Listening,
+  ): Watched {
+    let again: NodeJS.Timeout | null = null;
+    let told: (nothing: null) => void = () => {};
+    const cancelled = new Promise<null>((resolve) => {
+      told = resolve;
+    });
+    const cancel = () => {
+      const say = () => void this.keeping.cancel(this.id).catch(() => {});
+      say();
+      // Between two turns nobody hears it, so it is said again.
+      again ??= setInterval(say, CANCEL_MS).unref();
+      told(null);
+    };
     signal?.addEventListener("abort", cancel, { once: true });
-    const timer =
-      onProgress === undefined
-        ? null
-        : setInterval(async () => onProgress(await this.keeping.consumed(this.id), fuelBudget), PROGRESS_MS).unref();
+    let over = false;
+    const look = async () => {
+      // A session that is gone is the execution's own trouble, which says so itself.
+      const progress = await this.keeping.progress(this.id).catch(() => null);
+      if (progress !== null && !over) listening.tell(() => onProgress?.(progress.consumed, progress.budget));
+    };
+    const timer = onProgress === undefined ? null : setInterval(() => void look(), PROGRESS_MS).unref();
     return {
+      cancelled,
       [Symbol.dispose]() {
+        over = true;
         signal?.removeEventListener("abort", cancel);
+        if (again !== null) clearInterval(again);
         if (timer !== null) clearInterval(timer);
       },
     };
   }
+}
+
+/** What goes on around an execution. */
+interface Watched extends Disposable {
+  /** Resolved when somebody wants it to end. */
+  readonly cancelled: Promise<null>;
 }
 
 async function answerTo({ id, name, args }: HostCall, handlers: Handlers): Promise<Answer> {

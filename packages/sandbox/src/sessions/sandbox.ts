@@ -2,10 +2,12 @@ import { realpathSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { isAbsolute, relative, resolve } from "node:path";
 import { quickjsFile } from "../javascript/quickjs-file.js";
-import { npmPythonFile } from "../python/python-manifest.js";
+import { installedPythonFolder, npmPythonFile } from "../python/python-manifest.js";
 import { makePrivateFolder } from "../wasm/private-folder.js";
+import { checkKeys, whole, wrong } from "./fields.js";
+import { SandboxInputError } from "./input-error.js";
 import type { KeeperOptions, Keeping, SessionInfo } from "./keeper.js";
-import { type Mount, SandboxInputError, type SessionOptions, setupOf, whole } from "./options.js";
+import { type Mount, type SessionOptions, setupOf } from "./options.js";
 import { defaultPlaces, type Places } from "./places.js";
 import { Remote } from "./remote.js";
 import { SandboxSession } from "./sandbox-session.js";
@@ -16,7 +18,10 @@ export interface SandboxOptions {
   /** Where rewritten modules and images are kept: the cache folder of the platform unless it says otherwise. */
   readonly cacheFolder?: string;
   readonly packagesFolder?: string;
-  /** `fast` takes the build of `npm run build:guest` where there is one, `npm` never does; `fast` unless it says otherwise. */
+  /**
+   * `fast` takes the build of `npm run build:guest`, or else the one in the package `@bursar/guest-cpython`, where there is one;
+   * `npm` never does. `fast` unless it says otherwise.
+   */
   readonly guest?: "fast" | "npm";
   /** The file with the key that signs saved sessions; it is made when it is not there. */
   readonly keyFile?: string;
@@ -41,6 +46,20 @@ const HALF_HOUR = 30 * 60_000;
 const HALF_MINUTE = 30_000;
 const MIB = 1024 * 1024;
 const MOST_SESSIONS = 1000;
+const OPTIONS = [
+  "cacheFolder",
+  "packagesFolder",
+  "guest",
+  "keyFile",
+  "folders",
+  "workers",
+  "mostSessions",
+  "idleTimeout",
+  "sleepAfter",
+  "mostParkedBytes",
+  "mostAsleepBytes",
+  "isolation",
+];
 
 /**
  * Opens a sandbox for untrusted Python and JavaScript.
@@ -53,6 +72,7 @@ const MOST_SESSIONS = 1000;
  * ```
  */
 export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  checkOptions(options);
   const places = defaultPlaces();
   const keeper = keeperOf(options, places);
   const folders = (options.folders ?? []).map(({ path, writable = false }) => ({ path: realpathSync(path), writable }));
@@ -68,6 +88,14 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox
   return new Sandbox(remote.keeping, remote, folders, key);
 }
 
+function checkOptions(options: SandboxOptions): void {
+  checkKeys(options, "", OPTIONS);
+  const { isolation = "process", guest = "fast", folders = [] } = options;
+  if (isolation !== "process" && isolation !== "thread") throw wrong("isolation", isolation, '"process" or "thread"');
+  if (guest !== "fast" && guest !== "npm") throw wrong("guest", guest, '"fast" or "npm"');
+  for (const folder of folders) checkKeys(folder, "folders", ["path", "writable"]);
+}
+
 function keeperOf(options: SandboxOptions, places: Places): KeeperOptions {
   const { workers = Math.min(8, availableParallelism()), mostSessions = MOST_SESSIONS } = options;
   const { idleTimeout = HALF_HOUR, sleepAfter = HALF_MINUTE } = options;
@@ -80,10 +108,11 @@ function keeperOf(options: SandboxOptions, places: Places): KeeperOptions {
   whole(mostParkedBytes, "mostParkedBytes", 0, most);
   whole(mostAsleepBytes, "mostAsleepBytes", 0, most);
   const [cache, packages] = [options.cacheFolder ?? places.cache, options.packagesFolder ?? places.packages].map(made);
+  const isFast = (options.guest ?? guestFrom(process.env.BURSAR_GUEST)) === "fast";
   return {
     // Where they really are: that is what permissions are about, and what a restricted process cannot find out.
     ...{ python: realpathSync(npmPythonFile()), quickjs: realpathSync(quickjsFile()) },
-    guests: (options.guest ?? guestFrom(process.env.BURSAR_GUEST)) === "npm" ? null : places.guests,
+    ...(isFast ? { guests: places.guests, installed: installedPythonFolder() } : { guests: null, installed: null }),
     ...{ cache: cache as string, packages: packages as string, workers, mostSessions },
     ...{ asleep: newSleepFolder(cache as string), mostParkedBytes, mostAsleepBytes },
     ...{ idle_ms: idleTimeout, sleep_ms: sleepAfter },

@@ -2,12 +2,15 @@ import type { EarlierImport } from "../analysis/facts.js";
 import type { FuelBasis, SandboxResult } from "../analysis/result.js";
 import type { Answer, HostCall, Import, Outcome } from "../wasm/outcome.js";
 import { answerFor } from "./answer.js";
-import type { Left, OutputBytes, Parked, Report, Request } from "./errand.js";
+import type { Left, News, Parked, Report, Request } from "./errand.js";
 import { Controls, type Errand, type FileEntry, type FileWork, type Output } from "./errand.js";
-import { type ExecuteOptions, SandboxInputError, type Setup, whole } from "./options.js";
+import { whole } from "./fields.js";
+import { SandboxInputError } from "./input-error.js";
+import type { ExecuteOptions, Setup } from "./options.js";
 import type { Owner, Pool } from "./pool.js";
 import { resultOf, type Text } from "./result.js";
 import { sizeOf } from "./size.js";
+import type { WarnedOf } from "./thresholds.js";
 
 /** How far an execution has come: to its end, or to questions that somebody has to answer first. */
 export type Turn =
@@ -26,13 +29,23 @@ export interface Usage {
   readonly fuel: number;
   readonly memory_bytes: number;
   readonly bytes_written: number;
+  /** The largest write since its last question that did not fit any more; 0 when all of them did. */
+  readonly bytes_refused: number;
 }
 
-/** What can be set for one execution, in a form that fits into a message. */
-export type Settings = Omit<ExecuteOptions, "signal" | "onProgress" | "onOutput">;
+/** What a program has burnt so far, and what it may burn, with its extensions. */
+export type Progress = { readonly consumed: number; readonly budget: number };
 
-/** Is told what a program prints, while it runs. */
-export type Listener = (pieces: readonly OutputBytes[]) => void;
+/** What can be set for one execution, in a form that fits into a message. */
+export type Settings = Omit<ExecuteOptions, "signal" | "onProgress" | "onWarning" | "thresholds" | "onOutput">;
+
+/** And at which thresholds of its fuel somebody is to be warned, if anybody listens. */
+export interface Terms extends Settings {
+  readonly thresholds?: readonly number[];
+}
+
+/** Is told what happens while a program runs. */
+export type Listener = (news: News) => void;
 
 /** An execution that has begun, with what it has done so far. */
 interface Underway {
@@ -46,6 +59,8 @@ interface Underway {
   readonly modified: Set<string>;
   /** What the session goes back to when the guest is stopped in the middle. */
   readonly good: Parked;
+  /** Absent in what older versions have saved. */
+  warned?: WarnedOf;
   /** The ids of the questions that have no answer yet. */
   open: readonly number[];
   fuel: number;
@@ -53,6 +68,8 @@ interface Underway {
   duration_ms: number;
   memory_bytes: number;
   bytes_written: number;
+  /** How much it may write from now on, where somebody has said so. */
+  storage_bytes?: number;
 }
 
 /** What is kept of a session between processes. */
@@ -132,15 +149,22 @@ export class Session implements Owner {
     if (this.isHeld && version === this.version) this.standing = { kind: "lost", version, message: what };
   }
 
-  print(pieces: readonly OutputBytes[]): void {
-    this.listener?.(pieces);
+  hear(news: News): void {
+    const warned = this.underway?.warned;
+    if (news.kind === "warning" && this.underway !== null && warned !== undefined) {
+      const told = warned.thresholds.indexOf(news.warning.threshold) + 1;
+      this.underway.warned = { ...warned, told };
+    }
+    this.listener?.(news);
   }
 
   /** Runs a program until it ends, or has a question. */
-  begin(code: string, settings: Settings = {}, listener: Listener | null = null): Promise<Turn> {
+  begin(code: string, settings: Terms = {}, listener: Listener | null = null): Promise<Turn> {
     if (typeof code !== "string") throw new SandboxInputError("code", "is no text");
     const { fuelBudget = this.setup.fuelBudget, timeout = this.setup.timeout, stdin, argv = [] } = settings;
+    const { thresholds = [], interactive = false, storageLimit: storage_bytes } = settings;
     whole(fuelBudget, "fuelBudget", 1, Number.MAX_SAFE_INTEGER);
+    if (storage_bytes !== undefined) whole(storage_bytes, "storageLimit", 0, Number.MAX_SAFE_INTEGER);
     whole(timeout, "timeout", 1, 24 * 60 * 60_000);
     const input = typeof stdin === "string" ? new TextEncoder().encode(stdin) : (stdin ?? null);
     return this.inTurn(async () => {
@@ -149,8 +173,9 @@ export class Session implements Owner {
         ...{ code, budget: fuelBudget, timeout_ms: timeout, good: await this.load(), open: [] },
         ...{ imports: [], stdout: [], stderr: [], created: new Set(), modified: new Set() },
         ...{ fuel: 0, extended: 0, duration_ms: 0, memory_bytes: 0, bytes_written: 0 },
+        ...(thresholds.length > 0 && { warned: { thresholds, told: 0 } }),
+        ...(storage_bytes !== undefined && { storage_bytes }),
       };
-      const interactive = settings.interactive ?? false;
       return this.turn({ op: "begin", code, argv, stdin: input, interactive }, this.underway, listener);
     });
   }
@@ -179,10 +204,13 @@ export class Session implements Owner {
     this.controls?.cancel();
   }
 
-  /** Says how much a program that waits for an answer may burn from now on, whatever it was allowed before. */
-  allow(fuel: number): void {
+  /** Says how much a program that waits for an answer may burn, and write, from now on, whatever it was allowed before. */
+  allow(fuel: number, storage_bytes?: number): void {
     whole(fuel, "fuel", 1, Number.MAX_SAFE_INTEGER);
-    if (this.underway !== null) this.underway.extended = this.underway.fuel + fuel - this.underway.budget;
+    if (storage_bytes !== undefined) whole(storage_bytes, "storage_bytes", 0, Number.MAX_SAFE_INTEGER);
+    if (this.underway === null) return;
+    this.underway.extended = this.underway.fuel + fuel - this.underway.budget;
+    if (storage_bytes !== undefined) this.underway.storage_bytes = storage_bytes;
   }
 
   /** Lets what is running burn more. */
@@ -192,8 +220,12 @@ export class Session implements Owner {
     if (this.underway !== null) this.underway.extended += fuel;
   }
 
-  get consumed(): number {
-    return (this.underway?.fuel ?? 0) + (this.controls?.consumed ?? 0);
+  /** How far the program under way has come; null when there is none. */
+  get progress(): Progress | null {
+    const { underway } = this;
+    if (underway === null) return null;
+    const consumed = underway.fuel + (this.controls?.consumed ?? 0);
+    return { consumed, budget: underway.budget + underway.extended };
   }
 
   /** Everything that another process needs in order to go on. */
@@ -252,9 +284,14 @@ export class Session implements Owner {
     this.controls = controls;
     this.listener = listener === null ? null : limited(listener, underway, this.setup);
     try {
-      const fuel = underway.budget + underway.extended - underway.fuel;
+      const { warned, fuel: burnt, storage_bytes } = underway;
+      const fuel = underway.budget + underway.extended - burnt;
       const timeout_ms = Math.max(1, underway.timeout_ms - underway.duration_ms);
-      const errand = { ...this.errand(request, fuel, timeout_ms, controls), streams: listener !== null };
+      const errand = {
+        ...{ ...this.errand(request, fuel, timeout_ms, controls), streams: listener !== null },
+        ...(storage_bytes !== undefined && { storage_bytes }),
+        ...(listener !== null && warned !== undefined && { warned: { ...warned, burnt } }),
+      };
       return this.take(await this.pool.run(errand, this), underway);
     } finally {
       this.controls = null;
@@ -274,6 +311,7 @@ export class Session implements Owner {
     underway.duration_ms += report.duration_ms;
     underway.memory_bytes = Math.max(underway.memory_bytes, execution.memory_bytes);
     underway.bytes_written += report.bytes_written;
+    if (underway.storage_bytes !== undefined) underway.storage_bytes -= report.bytes_written;
     underway.imports.push(...execution.imports.slice(0, MOST_IMPORTS - underway.imports.length));
     addTo(underway.stdout, report.stdout, this.setup.limits.stdout_bytes);
     addTo(underway.stderr, report.stderr, this.setup.limits.stderr_bytes);
@@ -283,7 +321,7 @@ export class Session implements Owner {
     else this.arrive(left);
     const { outcome } = execution;
     const { fuel, memory_bytes, bytes_written } = underway;
-    const usage = { fuel, memory_bytes, bytes_written };
+    const usage = { fuel, memory_bytes, bytes_written, bytes_refused: report.bytes_refused };
     if (outcome.kind === "pending") {
       underway.open = outcome.open;
       const { limits } = this.setup;
@@ -350,12 +388,13 @@ function textOf(pieces: readonly Output[], most: number): Text {
 function limited(listener: Listener, { stdout, stderr }: Underway, { limits }: Setup): Listener {
   const total = (pieces: readonly Output[]) => pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
   const room = { stdout: limits.stdout_bytes - total(stdout), stderr: limits.stderr_bytes - total(stderr) };
-  return (pieces) => {
-    const fitting = pieces.flatMap(({ stream, bytes }) => {
+  return (news) => {
+    if (news.kind !== "output") return listener(news);
+    const pieces = news.pieces.flatMap(({ stream, bytes }) => {
       const kept = bytes.subarray(0, room[stream]);
       room[stream] -= kept.length;
       return kept.length === 0 ? [] : [{ stream, bytes: kept }];
     });
-    if (fitting.length > 0) listener(fitting);
+    if (pieces.length > 0) listener({ kind: "output", pieces });
   };
 }

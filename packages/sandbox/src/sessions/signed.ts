@@ -1,11 +1,12 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { deserialize, serialize } from "node:v8";
 import { gunzip, gzip } from "node:zlib";
+import { systemCode } from "../packages/errors.js";
 import { makePrivateFolder } from "../wasm/private-folder.js";
-import { SandboxInputError } from "./options.js";
+import { SandboxInputError } from "./input-error.js";
 import type { Kept } from "./session.js";
 
 const MAGIC = Buffer.from("bursar session 2\n");
@@ -47,18 +48,32 @@ export async function keyIn(file: string): Promise<Uint8Array> {
   const known = await readKey(file);
   if (known !== null) return known;
   makePrivateFolder(dirname(file));
+  const key = randomBytes(KEY_BYTES);
   const beside = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
-  await writeFile(beside, randomBytes(KEY_BYTES), { mode: 0o600, flag: "wx", flush: true });
   try {
-    // Two may come at the same time; then the later key is the one both use.
-    if ((await readKey(file)) === null) await rename(beside, file);
+    await writeFile(beside, key, { mode: 0o600, flag: "wx", flush: true });
+    // Nobody sees half of a key, and nobody's key is replaced: something may be signed with it already.
+    await link(beside, file);
+    return key;
+  } catch (error) {
+    // Two came at the same time; the key of the first is the one both use.
+    const first = systemCode(error) === "EEXIST" ? await readKey(file) : null;
+    if (first !== null) return first;
+    throw error;
   } finally {
     await rm(beside, { force: true });
   }
-  return (await readKey(file)) ?? randomBytes(KEY_BYTES);
 }
 
+/** Null when there is none yet. A key that is damaged is not made anew: nothing that it has signed could be restored. */
 async function readKey(file: string): Promise<Uint8Array | null> {
-  const found = await readFile(file).catch(() => null);
-  return found?.length === KEY_BYTES ? found : null;
+  const found = await readFile(file).catch((error: unknown) => {
+    if (systemCode(error) === "ENOENT") return null;
+    throw new SandboxInputError("keyFile", `${file} cannot be read (${systemCode(error) ?? String(error)})`);
+  });
+  if (found === null || found.length === KEY_BYTES) return found;
+  throw new SandboxInputError(
+    "keyFile",
+    `${file} is damaged: it has ${found.length} bytes and not ${KEY_BYTES}. Put a copy of it back; or remove it, and a new key is made, with which no session can be restored that was saved before`,
+  );
 }

@@ -14,6 +14,8 @@ export const DEFAULT_STORAGE_LIMITS: StorageLimits = { bytesWritten: 256 * 1024 
 /** What all inodes of a session share: the count of what they hold, the clock, and the numbers they are given. */
 export class Storage {
   bytesWritten = 0;
+  /** The largest write that did not fit, since somebody has last set this to 0. */
+  bytesRefused = 0;
   files = 0;
   limits: StorageLimits;
   /** Grows with every change, so that changes since a mark can be told. */
@@ -29,6 +31,7 @@ export class Storage {
   /** Refuses what would not fit, before anything is lost for it. */
   expectRoom(bytes: number): void {
     if (this.bytesWritten + bytes <= this.limits.bytesWritten) return;
+    this.bytesRefused = Math.max(this.bytesRefused, bytes);
     throw new FsError("ENOSPC", `${this.limits.bytesWritten} bytes may be written in all`);
   }
 

@@ -1,5 +1,6 @@
-import { engine, type WasmGlobal, type WasmInstance, type WasmModule, type WasmTable } from "./engine.js";
+import type { WasmGlobal, WasmInstance } from "./engine.js";
 import { DepthExceeded, OutOfFuel } from "./fuel-errors.js";
+import { setHook } from "./hook.js";
 import { PRIVATE } from "./rewriter/layout.js";
 
 export interface FuelOptions {
@@ -47,17 +48,11 @@ export class Fuel {
 
   constructor(instance: WasmInstance) {
     const { exports } = instance;
-    const [counter, hooks] = [exports[PRIVATE.fuel], exports[PRIVATE.hooks]];
-    if (counter === undefined || hooks === undefined)
-      throw new TypeError("the instance is not of a metered module; use meter()");
-    this.counter = counter as WasmGlobal<bigint>;
+    setHook(instance, (pending) => this.refill(Number(pending)));
+    this.counter = exports[PRIVATE.fuel] as WasmGlobal<bigint>;
     this.depthLeft = (exports[PRIVATE.depth] as WasmGlobal<number> | undefined) ?? null;
     this.depth = this.depthLeft?.value ?? 0;
     this.startFunction = (exports[PRIVATE.start] as (() => void) | undefined) ?? null;
-    (hooks as WasmTable).set(
-      0,
-      asTableEntry((pending) => this.refill(Number(pending))),
-    );
   }
 
   /** Starts to count anew, with a new budget. Whatever the guest was doing before is taken to be over. */
@@ -149,20 +144,4 @@ export class Fuel {
 function checkAmount(what: string, amount: number): void {
   if (Number.isSafeInteger(amount) && amount >= 0) return;
   throw new RangeError(`the ${what} is ${amount}; give a whole number from 0 to 2^53 - 1`);
-}
-
-/** Imports a function of type (i64) and exports it again. */
-const WRAPPER = [
-  [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-  [0x01, 0x05, 0x01, 0x60, 0x01, 0x7e, 0x00],
-  [0x02, 0x07, 0x01, 0x01, 0x65, 0x01, 0x66, 0x00, 0x00],
-  [0x07, 0x05, 0x01, 0x01, 0x66, 0x00, 0x00],
-].flat();
-
-let wrapper: WasmModule | null = null;
-
-/** A table holds functions of WebAssembly only, so ours goes through a module that does nothing else. */
-function asTableEntry(hook: (pending: bigint) => void): unknown {
-  wrapper ??= new engine.Module(Uint8Array.from(WRAPPER));
-  return new engine.Instance(wrapper, { e: { f: hook } }).exports.f;
 }

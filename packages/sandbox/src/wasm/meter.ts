@@ -1,5 +1,6 @@
 import { COSTS } from "./costs.js";
 import { ModuleError } from "./module-error.js";
+import type { Profile } from "./profile.js";
 import { assemble, type MemoryName, privateExports } from "./rewriter/assemble.js";
 import type { Hints } from "./rewriter/charges.js";
 import { countOf, type Declarations, type External, readDeclarations } from "./rewriter/declarations.js";
@@ -18,9 +19,9 @@ import { Writer } from "./rewriter/writer.js";
  * What the rewriter does with a module, where that is not fixed by the cost table. It goes up when the same module would stop
  * at another place: totals stay, but where a budget ends within a run may move.
  */
-const REWRITER_VERSION = "1";
+const REWRITER_VERSION = "2";
 
-/** Names the cost table and the rewriter. Fuel figures of the same version, module and input are the same everywhere. */
+/** Names the cost table and the rewriter. Fuel figures of the same version, profile, module and input are the same everywhere. */
 export const METER_VERSION: string = `${COSTS.version}.${REWRITER_VERSION}`;
 
 /** Something of the module to be exported, by its index. */
@@ -43,6 +44,8 @@ export interface MeterOptions {
   readonly expose?: readonly Exposure[];
   /** Switches for what makes metering fast; all are on by default. */
   readonly optimise?: Partial<Optimisations>;
+  /** How often the module's edges ran in a training; without one it is guessed. Where a budget ends within a run may move with it. */
+  readonly profile?: Profile | null;
 }
 
 const ALL_ON: Optimisations = { potentials: true, fold: true, regions: true, cut: true, hints: true };
@@ -62,8 +65,20 @@ const MOST_DEPTH = 2 ** 31 - 1;
  * ```
  *
  * @throws {ModuleError} when the bytes are no module, or use a feature that is not metered.
+ * @throws {RangeError} when an option makes no sense, or the profile is that of another module.
  */
 export function meter(wasm: Uint8Array, options: MeterOptions = {}): Uint8Array {
+  return rewrite(wasm, options, Emitter).wasm;
+}
+
+export interface Rewritten {
+  readonly wasm: Uint8Array;
+  /** How many edges the module has, as a profile numbers them. */
+  readonly edges: number;
+}
+
+/** Reads a module, and writes it anew with what an emitter puts between its operators. */
+export function rewrite(wasm: Uint8Array, options: MeterOptions, emitter: typeof Emitter): Rewritten {
   checkOptions(options);
   const sections = readSections(wasm);
   const declarations = readDeclarations(wasm, sections);
@@ -75,8 +90,15 @@ export function meter(wasm: Uint8Array, options: MeterOptions = {}): Uint8Array 
     const functionIndex = declarations.importedFunctions + index;
     return declarations.taken[functionIndex] === 1 || declarations.start === functionIndex;
   };
-  const plan = makePlan(graph, bodies, isRoot, optimisations);
-  const { code, hints } = emitCode(wasm, declarations, layout, plan, options.depth !== undefined);
+  const plan = makePlan(graph, bodies, isRoot, optimisations, fitting(options.profile ?? null, graph));
+  const codeWriter = new Writer(codeBytes(plan) + SPARE_BYTES);
+  const countsDepth = options.depth !== undefined;
+  const { code, hints } = emitCode(
+    new emitter(wasm, codeWriter, declarations, layout, plan, countsDepth),
+    codeWriter,
+    layout,
+    plan,
+  );
   const writer = new Writer(code.length + SPARE_BYTES);
   assemble(
     {
@@ -95,7 +117,16 @@ export function meter(wasm: Uint8Array, options: MeterOptions = {}): Uint8Array 
     },
     writer,
   );
-  return writer.written().slice();
+  return { wasm: writer.written().slice(), edges: graph.edges };
+}
+
+/**
+ * The size is all that is looked at: whoever keeps a profile knows by hashes which module it belongs to, and one that is wrong costs
+ * time and nothing else.
+ */
+function fitting(profile: Profile | null, { edges }: Graph): Profile | null {
+  if (profile === null || profile.levels.length === edges) return profile;
+  throw new RangeError(`the profile is of ${profile.levels.length} edges, and the module has ${edges}; record it anew`);
 }
 
 function checkOptions({ maximumPages = 1, depth = 1 }: MeterOptions): void {
@@ -156,17 +187,18 @@ function scanCode(wasm: Uint8Array, sections: Sections, declarations: Declaratio
   return { graph, bodies };
 }
 
+/** About how large the code gets. */
+function codeBytes({ bodies, graph }: Plan): number {
+  return (bodies.at(-1)?.end ?? 0) - (bodies[0]?.start ?? 0) + graph.edges * 8;
+}
+
 function emitCode(
-  wasm: Uint8Array,
-  declarations: Declarations,
+  emitter: Emitter,
+  writer: Writer,
   layout: Layout,
-  plan: Plan,
-  countsDepth: boolean,
+  { bodies }: Plan,
 ): { readonly code: Uint8Array; readonly hints: ReadonlyMap<number, Hints> } {
-  const last = plan.bodies.at(-1)?.end ?? 0;
-  const writer = new Writer(last - (plan.bodies[0]?.start ?? 0) + plan.graph.edges * 8 + SPARE_BYTES);
-  const emitter = new Emitter(wasm, writer, declarations, layout, plan, countsDepth);
-  for (let index = 0; index < plan.bodies.length; index += 1) emitter.emit(index);
+  for (let index = 0; index < bodies.length; index += 1) emitter.emit(index);
   for (const name of layout.helpers) {
     const hints = emitHelper(name, writer, layout);
     if (hints.length > 0) emitter.hints.set(layout.helper(name), hints);

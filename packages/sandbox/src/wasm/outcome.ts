@@ -38,6 +38,8 @@ export interface Allotted {
   readonly fuel: number;
   /** Called after every few million units; it stops the guest by throwing. */
   readonly onSlice: (consumed: number) => void;
+  /** After how many units, if it is to be asked more often. */
+  readonly slice?: number;
 }
 
 /** An answer to a question of the guest. */

@@ -59,7 +59,11 @@ describe("the hash of the scripts", () => {
     "bursar-module.c",
     "sqlite-wasi.h",
     "pack.py",
+    "edits.mjs",
+    "training.mjs",
+    "training.py",
     "check/tree.mjs",
+    "check/with-stdlib.mjs",
   ])("changes with %s, which shapes the guest", async (name) => {
     expect(await hashWith(name)).not.toBe(SCRIPTS_HASH);
   });

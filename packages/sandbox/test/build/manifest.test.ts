@@ -5,10 +5,20 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { builtPython } from "../../src/python/python-manifest.js";
 import { defaultPlaces } from "../../src/sessions/places.js";
-import { type Described, type Fingerprint, type Guests, load, type Manifests, SCRIPTS } from "./scripts.js";
+import { PROFILE_FORMAT } from "../../src/wasm/profile.js";
+import {
+  type BuildSettings,
+  type Described,
+  type Fingerprint,
+  type Guests,
+  load,
+  type Manifests,
+  SCRIPTS,
+} from "./scripts.js";
 
 const { describeGuest } = await load<Manifests>("manifest.mjs");
 const { defaultFolder, findByScripts, folderOf, prefer, readGuest, writeGuest } = await load<Guests>("cache.mjs");
+const settings = await load<BuildSettings>("settings.mjs");
 const { SCRIPTS_HASH } = await load<Fingerprint>("fingerprint.mjs");
 const folder = mkdtempSync(join(tmpdir(), "bursar-manifest-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -17,18 +27,20 @@ const HASH = "0123456789abcdef".repeat(4);
 const described: Described = {
   wasm: Buffer.from("a module"),
   stdlib: Buffer.from("a library"),
+  profile: Buffer.from("a profile"),
   facts: { version: "3.11.2", builtins: ["_bursar", "sys"], stackPointer: 0, initialMemoryBytes: 65_536 },
   licences: [{ component: "zlib", version: "1.2.13", spdx: "Zlib", file: "licences/zlib.txt", text: Buffer.from("z") }],
   hash: HASH,
   compiler: { "clang-19": "1:19.1.4-1" },
 };
 
-/** Writes the guest as a build does. */
-function written(guests: string): string {
-  const manifest = describeGuest(described);
+/** Writes the guest as a build does, or as one did in former times. */
+function written(guests: string, { changed = {} }: { readonly changed?: object } = {}): string {
+  const manifest = { ...describeGuest(described), ...changed };
   return writeGuest(guests, HASH, [
     [manifest.wasm.file, described.wasm],
     [manifest.stdlib.file, described.stdlib],
+    [describeGuest(described).profile.file, described.profile],
     ["licences/zlib.txt", "z"],
     ["manifest.json", JSON.stringify(manifest)],
   ]);
@@ -46,6 +58,7 @@ describe("a manifest", () => {
       version: "3.11.2",
       wasm: { file: "python.wasm", sha256: sha256(described.wasm), bytes: 8 },
       stdlib: { kind: "zip", sha256: sha256(described.stdlib), bytes: 9, mount: "/python/lib/python3.11" },
+      profile: { format: 1, file: "python.profile", sha256: sha256(described.profile), bytes: 9 },
       build: { hash: HASH, scripts: SCRIPTS_HASH, compiler: described.compiler },
       licences: [{ component: "zlib", version: "1.2.13", spdx: "Zlib", file: "licences/zlib.txt" }],
     });
@@ -73,7 +86,23 @@ describe("a manifest", () => {
       home: "/python",
       entry: { kind: "export", name: "bursar_run" },
       stackPointer: 0,
+      profile: { file: join(place, "python.profile"), sha256: sha256(described.profile) },
     });
+  });
+
+  test.each([
+    ["without a profile, as guests were once built", { profile: undefined }],
+    ["with a profile of another format", { profile: { ...describeGuest(described).profile, format: 0 } }],
+  ])("%s is understood, and the guest does without", async (_, changed) => {
+    const guests = join(folder, `untrained-${sha256(Buffer.from(JSON.stringify(changed)))}`);
+    const place = written(guests, { changed });
+
+    expect(readGuest(place)?.version).toBe("3.11.2");
+    expect(await builtPython(guests)).toMatchObject({ sha256: sha256(described.wasm), profile: null });
+  });
+
+  test("names the format of profiles that the sandbox reads", () => {
+    expect(settings.PROFILE_FORMAT).toBe(PROFILE_FORMAT);
   });
 });
 
@@ -105,17 +134,20 @@ describe("guests that are kept", () => {
     expect(readdirSync(guests).sort()).toEqual(["0123456789abcdef", "cpython.json"]);
   });
 
-  test.each(["python.wasm", "python311.zip", "manifest.json"])("count only whole: %s is damaged", async (name) => {
-    const guests = join(folder, `damaged-${name}`);
-    const place = written(guests);
-    writeFileSync(join(place, name), "something else");
+  test.each(["python.wasm", "python311.zip", "python.profile", "manifest.json"])(
+    "count only whole: %s is damaged",
+    async (name) => {
+      const guests = join(folder, `damaged-${name}`);
+      const place = written(guests);
+      writeFileSync(join(place, name), "something else");
 
-    expect(readGuest(place)).toBeNull();
-    expect(findByScripts(guests, SCRIPTS_HASH)).toBeNull();
-    expect(await builtPython(guests)).toBeNull();
-    written(guests);
-    expect(readGuest(place)?.version).toBe("3.11.2");
-  });
+      expect(readGuest(place)).toBeNull();
+      expect(findByScripts(guests, SCRIPTS_HASH)).toBeNull();
+      expect(await builtPython(guests)).toBeNull();
+      written(guests);
+      expect(readGuest(place)?.version).toBe("3.11.2");
+    },
+  );
 
   test("are found by their scripts where there is no compiler any more", () => {
     const guests = join(folder, "found");

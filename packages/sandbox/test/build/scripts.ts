@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 
-/** Where the scripts are that build the fast guest. They are plain JavaScript, because they have to run before anything is built. */
+/** Where the scripts are that build the fast guest. They are plain JavaScript; only the training needs what is compiled. */
 export const SCRIPTS: string = fileURLToPath(new URL("../../guest/build/", import.meta.url));
 
 type Versions = Readonly<Record<string, string>>;
@@ -36,11 +36,20 @@ export interface BuildSettings {
   readonly OMITTED_FILES: readonly string[];
   readonly EXPORTS: readonly string[];
   readonly LICENCES: readonly Licence[];
+  readonly PROFILE_FORMAT: number;
+}
+
+export type Edit = readonly [before: string, after: string];
+
+export interface Edits {
+  readonly EDITS: readonly { readonly source: string; readonly file: string; readonly edits: readonly Edit[] }[];
+  edited(text: string, edits: readonly Edit[], file: string): string;
 }
 
 export interface Described {
   readonly wasm: Uint8Array;
   readonly stdlib: Uint8Array;
+  readonly profile: Uint8Array;
   readonly facts: {
     readonly version: string;
     readonly builtins: readonly string[];
@@ -62,6 +71,7 @@ interface WrittenManifest {
   readonly version: string;
   readonly wasm: { readonly file: string; readonly sha256: string; readonly bytes: number };
   readonly stdlib: { readonly file: string; readonly sha256: string; readonly bytes: number; readonly mount: string };
+  readonly profile: { readonly format: number; readonly file: string; readonly sha256: string };
   readonly exports: readonly string[];
   readonly entry: { readonly kind: string; readonly name: string };
   readonly build: { readonly hash: string; readonly scripts: string; readonly compiler: Versions };

@@ -104,6 +104,22 @@ ModuleNotFoundError: No module named 'nosuch'
     expect(fuel_consumed).toBe(whole);
   });
 
+  test("can look at its own memory, which hooks into whatever asks for some", () => {
+    const code = `import tracemalloc
+before = bytearray(1000)
+tracemalloc.start()
+kept = [bytearray(100) for _ in range(500)] + ["x" * at for at in range(200)]
+now, peak = tracemalloc.get_traced_memory()
+[largest, *_] = tracemalloc.take_snapshot().statistics("lineno")
+del kept
+freed, _ = tracemalloc.get_traced_memory()
+tracemalloc.stop()
+after = [bytearray(100) for _ in range(500)]
+print(now > 70_000, peak >= now, largest.traceback[0].lineno, freed < now - 60_000, tracemalloc.get_traced_memory())
+`;
+    expect(run(newGuest(parts), code)).toMatchObject({ outcome: ENDED, out: "True True 4 True (0, 0)\n", err: "" });
+  });
+
   test("reports the packages it has loaded, each with its fuel, and no part of the standard library", () => {
     const guest = newGuest(parts);
     guest.host.vfs.mkdir("/app/heavy");

@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { mkdtempSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openSandbox } from "@bursar/sandbox";
 import { expect, test } from "vitest";
@@ -20,5 +20,18 @@ test("the sandbox's own folders are private, and those that lead to them are not
     expect(mode(keyFile)).toBe("600");
   } finally {
     process.umask(mask);
+  }
+});
+
+test("what takes long to make is kept for the next process, also by one that may write nowhere else", async () => {
+  const cacheFolder = mkdtempSync(join(folder, "kept-"));
+  await using sandbox = await openSandbox({ cacheFolder, packagesFolder: join(folder, "kept-packages"), workers: 1 });
+  for (const [language, code, part] of [
+    ["javascript", "console.log(1)", "quickjs-image"],
+    ["python", "print(1)", "python-image"],
+  ] as const) {
+    const session = await sandbox.createSession({ language });
+    expect((await session.execute(code)).stdout).toBe("1\n");
+    expect(readdirSync(cacheFolder).some((name) => name.startsWith(part))).toBe(true);
   }
 });

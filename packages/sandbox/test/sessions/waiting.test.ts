@@ -18,6 +18,19 @@ const ASKING: Readonly<Record<Language, string>> = {
   python: "total = 0\nfor i in range(5):\n    total += await host.call('next', i)\nprint(total)",
   javascript: "let total = 0; for (let i = 0; i < 5; i++) total += await host.call('next', i); console.log(total);",
 };
+const WRITING: Readonly<Record<Language, string>> = {
+  python: `for turn in range(5):
+    try:
+        open("/app/file", "ab", buffering=0).write(b"x" * 150)
+    except OSError:
+        pass
+    await host.call("next", turn)`,
+  javascript: `import * as std from "std";
+  for (let turn = 0; turn < 5; turn++) {
+    try { std.writeFile("/app/file" + turn, "x".repeat(150)); } catch {}
+    await host.call("next", turn);
+  }`,
+};
 const PRINTING: Readonly<Record<Language, string>> = { python: "print(1)", javascript: "console.log(1)" };
 
 describe.each(LANGUAGES)("a program in %s that waits for an answer", (language) => {
@@ -50,6 +63,21 @@ describe.each(LANGUAGES)("a program in %s that waits for an answer", (language) 
       let turn = await each.resume({ id: only(second), value });
       while (turn.kind === "pending") turn = await each.resume({ id: only(turn), value });
       expect(turn.result.stdout).toBe(`${1 + 4 * value}\n`);
+    }
+    await destroy([session, copy]);
+  });
+
+  test("may write as much as it is allowed while it waits, here as well as there", async () => {
+    const session = await sandbox.createSession({ language, limits: { storage_bytes: 100 } });
+    const first = await session.begin(WRITING[language]);
+    expect(first.usage).toMatchObject({ bytes_written: 0, bytes_refused: 150 });
+    const copy = await sandbox.restoreSession(await session.save());
+    for (const each of [session, copy]) {
+      await each.allow(1_000_000_000, 200);
+      const second = await each.resume({ id: only(first), value: null });
+      expect(second.usage).toMatchObject({ bytes_written: 150, bytes_refused: 0 });
+      const third = await each.resume({ id: only(second), value: null });
+      expect(third.usage).toMatchObject({ bytes_written: 150, bytes_refused: 150 });
     }
     await destroy([session, copy]);
   });

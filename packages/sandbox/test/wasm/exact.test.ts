@@ -2,11 +2,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { COSTS } from "../../src/wasm/costs.js";
 import { engine, type WasmGlobal } from "../../src/wasm/engine.js";
+import { meter } from "../../src/wasm/meter.js";
 import { PRIVATE } from "../../src/wasm/rewriter/layout.js";
 import { generateModule } from "./generator/module.js";
 import { decode } from "./interpreter/decode.js";
 import { Machine } from "./interpreter/machine.js";
 import { Trap, type Value } from "./interpreter/numbers.js";
+import { randomProfile, recordedEndingOf } from "./recording.js";
 import { COMBINATIONS, type Ending, endingOf, hashOf, hostReply, meteredEndingOf } from "./running.js";
 
 const PLENTY = 2 ** 52;
@@ -54,6 +56,32 @@ test("the total is that of the cost table, with every combination of switches, w
         expect(deep.fuel.end(), JSON.stringify(optimise)).toBe(consumed);
         expect((deep.instance.exports[PRIVATE.depth] as WasmGlobal).value).toBe(DEEP);
       }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test("the total is the same with any profile: a true one, a random one, and one in which nothing ran", () => {
+  fc.assert(
+    fc.property(fc.integer(), fc.integer(), (seed, other) => {
+      const wasm = generateModule(seed);
+      const expected = interpreted(wasm);
+      fc.pre(expected !== null);
+      const { consumed, ...ending } = expected;
+      const { profile: recorded, ...told } = recordedEndingOf(wasm);
+      expect(told).toEqual(ending);
+
+      const nothing = { levels: new Uint8Array(recorded.levels.length) };
+      for (const profile of [recorded, randomProfile(recorded, other), nothing]) {
+        for (const optimise of COMBINATIONS.filter(({ potentials, hints }) => potentials && hints)) {
+          const options = { optimise, profile, depth: DEEP };
+          const run = meteredEndingOf(wasm, options, { budget: PLENTY, slice: 10 });
+          expect(run, JSON.stringify(optimise)).toMatchObject(ending);
+          expect(run.fuel.end(), JSON.stringify(optimise)).toBe(consumed);
+        }
+      }
+      // Where nothing ran, everything is guessed, as without a profile.
+      expect(meter(wasm, { profile: nothing })).toEqual(meter(wasm));
     }),
     { numRuns: 40 },
   );

@@ -7,6 +7,7 @@ import { engine, type WasmInstance, type WasmModule } from "../../src/wasm/engin
 import { Fuel } from "../../src/wasm/fuel.js";
 import { OutOfFuel } from "../../src/wasm/fuel-errors.js";
 import { meter } from "../../src/wasm/meter.js";
+import { Recorder, recording } from "../../src/wasm/record-profile.js";
 import { decode } from "./interpreter/decode.js";
 import { Machine } from "./interpreter/machine.js";
 import type { Value } from "./interpreter/numbers.js";
@@ -38,8 +39,13 @@ describe("QuickJS", () => {
     const machine = new Machine(decode(wasm), NOTHING, COSTS);
     const expected = boot((name, ...args) => machine.run(name, ...args)[0] ?? null);
     expect(machine.consumed).toBeGreaterThan(1_000_000);
+    const { wasm: telling, edges } = recording(wasm);
+    const told = new engine.Instance(new engine.Module(telling), NOTHING);
+    const recorder = new Recorder(told, edges);
+    expect(boot((name, ...args) => exportedFunction(told, name)(...args) as Value)).toEqual(expected);
+    const profile = recorder.profile();
 
-    for (const options of [{}, { depth: 500 }, { optimise: { potentials: false, regions: false } }]) {
+    for (const options of [{}, { depth: 500 }, { profile }, { optimise: { potentials: false, regions: false } }]) {
       const { instance, fuel } = bind(new engine.Module(meter(wasm, options)));
       fuel.begin({ budget: PLENTY, slice: 100_000 });
       const addresses = boot((name, ...args) => exportedFunction(instance, name)(...args) as Value);

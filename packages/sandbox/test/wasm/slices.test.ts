@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { OutOfFuel } from "../../src/wasm/fuel-errors.js";
-import { body, functionType, list, moduleOf, name, section } from "./generator/encode.js";
+import { loopModule } from "./generator/loop.js";
 import { generateModule } from "./generator/module.js";
-import { I32 } from "./generator/world.js";
+import { randomProfile, recordedEndingOf } from "./recording.js";
 import { COMBINATIONS, meteredEndingOf } from "./running.js";
 
 const PLENTY = 2 ** 52;
@@ -12,7 +12,8 @@ test("where the fuel ends does not depend on the size of the slices", () => {
   fc.assert(
     fc.property(fc.integer(), fc.nat({ max: 999 }), fc.constantFrom(...COMBINATIONS), (seed, permille, optimise) => {
       const wasm = generateModule(seed);
-      const options = { optimise, depth: 1_000_000 };
+      const profile = permille % 2 === 0 ? null : randomProfile(recordedEndingOf(wasm).profile, seed);
+      const options = { optimise, profile, depth: 1_000_000 };
       const total = meteredEndingOf(wasm, options, { budget: PLENTY }).fuel.end();
       const budget = Math.floor((total * permille) / 1000);
       const [first, ...others] = [PLENTY, 100_000, 777, 10, 1].map((slice) => {
@@ -36,20 +37,7 @@ function plainly(outcome: unknown): unknown {
 
 test("nor does it where loops that call nothing move memory, for any budget", () => {
   const round = [0x41, 0, 0x41, 7, 0x41, 40, 0xfc, 11, 0, 0x20, 0, 0x41, 1, 0x6a, 0x22, 0, 0x41, 6, 0x48, 0x0d, 0];
-  const wasm = moduleOf(
-    section(1, list([functionType([I32], [I32]), functionType([], [I32])])),
-    section(2, list([[...name("env"), ...name("host"), 0, 0]])),
-    section(3, list([[1]])),
-    section(5, list([[0, 1]])),
-    section(
-      7,
-      list([
-        [...name("main"), 0, 1],
-        [...name("memory"), 2, 0],
-      ]),
-    ),
-    section(10, list([body([I32], [0x03, 0x40, ...round, 0x0b, 0x20, 0])])),
-  );
+  const wasm = loopModule(round);
   const total = meteredEndingOf(wasm, {}, { budget: PLENTY }).fuel.end();
 
   for (let budget = 0; budget <= total; budget += 1) {

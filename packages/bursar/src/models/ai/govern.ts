@@ -1,6 +1,7 @@
 import { InputError, show } from "../../core/errors.js";
 import { checkKeys } from "../../core/fields.js";
-import { Meter, type MeterOptions } from "../meter/meter.js";
+import { Meter } from "../meter/meter.js";
+import { METER_KEYS, type MeterOptions } from "../meter/meter-options.js";
 import type { PaidBy } from "../meter/paid-by.js";
 import type { Governing } from "./governed-calls.js";
 import { GovernedEmbeddings, GovernedLanguage, oneSpeaker } from "./governed-model.js";
@@ -11,7 +12,6 @@ export interface GovernOptions extends MeterOptions, PaidBy {
   readonly wait_ms?: number;
 }
 
-const KEYS = ["budget", "wait_ms", "output_tokens", "tokenizer", "reservations", "tiers", "prices", "assume", "clock"];
 const OUTPUT_TOKENS = 4096;
 
 /**
@@ -32,7 +32,7 @@ export function govern<Model extends SdkModel>(model: Model, options: GovernOpti
 
 /** How the calls of models are governed, as the options say. */
 export function readGoverning(options: GovernOptions): Governing {
-  checkKeys(options, "options", KEYS);
+  checkKeys(options, "options", ["budget", "wait_ms", ...METER_KEYS]);
   const { budget, wait_ms, ...meter } = options;
   if (budget !== undefined && typeof budget?.purse?.budget !== "string") {
     throw new InputError("budget", `is ${show(budget)}; allowed: what openBudget() or withBudget() gives`);

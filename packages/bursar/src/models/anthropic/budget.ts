@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { InputError } from "../../core/errors.js";
 import { checkKeys } from "../../core/fields.js";
-import { type GovernedFetchOptions, governedFetch } from "../fetch/governed-fetch.js";
+import { FETCH_KEYS, type GovernedFetchOptions, governedFetch } from "../fetch/governed-fetch.js";
 import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
 import { toldError } from "../meter/told-error.js";
 
@@ -27,22 +27,16 @@ export type BudgetMiddleware = (
  * ```ts
  * const client = new Anthropic({ middleware: [budget()] });
  * await withBudget({ cost_usd: 0.5 }, () =>
- *   client.messages.create({ model: "claude-opus-4-5", max_tokens: 1000, messages: [{ role: "user", content: "Hello" }] }),
+ *   client.messages.create({ model: "claude-opus-5", max_tokens: 1000, messages: [{ role: "user", content: "Hello" }] }),
  * );
  * ```
  */
 export function budget(options: BudgetOptions = {}): BudgetMiddleware {
-  checkKeys(options, "options", [
-    "budget",
-    "wait_ms",
-    "output_tokens",
-    "tokenizer",
-    "reservations",
-    "tiers",
-    "prices",
-    "assume",
-    "clock",
-  ]);
+  checkKeys(
+    options,
+    "options",
+    FETCH_KEYS.filter((key) => key !== "fetch"),
+  );
   // One meter serves all requests, and each is sent by the middleware that comes after this one in its own chain.
   const sending = new AsyncLocalStorage<typeof fetch>();
   const governed = governedFetch({ ...options, fetch: (input, init) => sender(sending)(input, init) });
@@ -50,7 +44,8 @@ export function budget(options: BudgetOptions = {}): BudgetMiddleware {
     // Without options it is no call, but one for a key to make calls with.
     if (context?.options === undefined) return next(request);
     const { url, ...init } = request;
-    const send: typeof fetch = (_, held) => next({ ...request, ...held, headers: new Headers(held?.headers) });
+    const send: typeof fetch = (to, held) =>
+      next({ ...request, ...held, url: String(to), headers: new Headers(held?.headers) });
     const response = await sending
       .run(send, () => governed(url, init))
       .catch((error: unknown) => {

@@ -17,15 +17,15 @@ import type {
   Submitted,
 } from "./batch-provider.js";
 import { BatchWire, type BatchWireOptions } from "./batch-wire.js";
-import { endsBefore, isProviderId, pageOf } from "./listed.js";
-import { foundAfter, submissionOf } from "./openai-batch-provider.js";
+import { foundAfter, isProviderId, listedSince, mayBeSince, submissionOf } from "./listed.js";
 import { WireFailure } from "./wire-failure.js";
 
 const PLACE = "/messages/batches";
-const PAGE = 100;
-const MOST_PAGES = 100;
-/** Two clocks may differ by so much. */
-const SKEW_MS = 10 * 60_000;
+const LISTING = {
+  path: PLACE,
+  cursor: "after_id",
+  instantOf: ({ created_at }: JsonObject) => Date.parse(String(created_at)),
+};
 const FINISH: Readonly<Record<string, string>> = { end_turn: "stop", max_tokens: "length", tool_use: "tool_calls" };
 const OVER: Over = { kind: "over", state: "completed", files: [], processed: null, message: null };
 
@@ -132,19 +132,12 @@ export class AnthropicBatchProvider implements BatchProvider {
   /** The batches that were handed in since, newest first; null when there are too many. */
   private async since({ created, most }: Outgoing, signal: AbortSignal): Promise<readonly JsonObject[] | null> {
     const found: JsonObject[] = [];
-    let after = "";
-    for (let page = 0; page < MOST_PAGES; page++) {
-      const { data, has_more } = await this.wire.get(`${PLACE}?limit=${PAGE}${after}`, signal);
-      const batches = pageOf(data);
-      const instants = batches.map(({ created_at }) => Date.parse(String(created_at)));
-      // One that does not say when it was made may be young.
-      const young = batches.filter((_, index) => !((instants[index] as number) < created - SKEW_MS));
+    for await (const page of listedSince(this.wire, LISTING, created, signal)) {
+      if (page === null) return null;
+      const young = page.filter((batch) => mayBeSince(created, LISTING.instantOf(batch)));
       found.push(...young.filter(({ request_counts }) => totalOf(request_counts) <= most));
-      const last = batches.at(-1);
-      if (last === undefined || has_more !== true || endsBefore(instants, created - SKEW_MS)) return found;
-      after = `&after_id=${encodeURIComponent(String(last.id))}`;
     }
-    return null;
+    return found;
   }
 
   /** Whether it is this batch; null when nobody can tell. */

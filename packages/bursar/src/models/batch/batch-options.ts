@@ -1,5 +1,6 @@
 import { InputError, show } from "../../core/errors.js";
 import { checkKeys, checkWait, checkWhole } from "../../core/fields.js";
+import { BATCH_NAME_RULE, isBatchName } from "../../ports/batches.js";
 import type { Store } from "../../ports/store.js";
 import type { Timer } from "../../ports/timer.js";
 import { checkMost } from "../chat-request.js";
@@ -88,6 +89,13 @@ export function readDefaults({ model, max_tokens = 1024 }: BatchesOptions): Requ
     throw new InputError("model", `is ${show(model)}; allowed: a model's name`);
   }
   return { model, max_tokens: checkMost(max_tokens, "max_tokens") };
+}
+
+/** What the outlet is called beside others at its address; empty when nothing is said. */
+export function readName({ name }: BatchesOptions): string {
+  if (name === undefined) return "";
+  if (isBatchName(name)) return name;
+  throw new InputError("name", `is ${show(name)}; allowed: ${BATCH_NAME_RULE}`);
 }
 
 export function readProvider(options: BatchesOptions, timeout_ms: number): BatchProvider {

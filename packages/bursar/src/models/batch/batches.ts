@@ -32,6 +32,7 @@ import {
   type Pace,
   type RequestDefaults,
   readDefaults,
+  readName,
   readPace,
   readProvider,
 } from "./batch-options.js";
@@ -82,12 +83,13 @@ export class Batches implements BatchesPort, AsyncDisposable {
     this.defaults = readDefaults(options);
     this.model = this.defaults.model;
     this.provider = readProvider(options, this.pace.timeout_ms);
-    const { store, timer = systemTimer, price_factor, name } = options;
+    const name = readName(options);
+    const { store, timer = systemTimer, price_factor } = options;
     this.options = options;
     this.store = store;
     this.timer = timer;
     this.factor = batchFactor(price_factor, this.provider.name, this.provider.isHome);
-    this.outlet = `${this.provider.name} ${placeOf(this.provider.url)}${name === undefined ? "" : ` ${name}`}`;
+    this.outlet = `${this.provider.name} ${placeOf(this.provider.url)}${name === "" ? "" : ` ${name}`}`;
     this.worker = options.worker ?? newName(store.clock.now().instant);
     const book = () => this.book();
     const { outlet, provider, pace, factor } = this;

@@ -18,16 +18,17 @@ import type {
   Submitted,
 } from "./batch-provider.js";
 import { BatchWire, type BatchWireOptions } from "./batch-wire.js";
-import { endsBefore, isProviderId, pageOf } from "./listed.js";
+import { foundAfter, isProviderId, listedSince, MOST_LISTED, submissionOf } from "./listed.js";
 import { WireFailure } from "./wire-failure.js";
 
 /** Under this name a batch carries its marker. */
 const MARK = "bursar_batch";
 const ENDPOINT = "/v1/chat/completions";
-const PAGE = 100;
-const MOST_PAGES = 100;
-/** Two clocks may differ by so much. */
-const SKEW_MS = 10 * 60_000;
+const LISTING = {
+  path: "/batches",
+  cursor: "after",
+  instantOf: ({ created_at }: JsonObject) => Number(created_at) * 1000,
+};
 const OVER: readonly Json[] = ["completed", "expired", "cancelled", "failed"];
 /** What OpenAI writes of items that were never begun. */
 const UNPROCESSED: Readonly<Record<string, "expired" | "cancelled">> = {
@@ -93,19 +94,13 @@ export class OpenaiBatchProvider implements BatchProvider {
 
   async find({ marker, created }: Outgoing, _: ReadonlySet<string>, signal: AbortSignal): Promise<Found> {
     try {
-      let after = "";
-      for (let page = 0; page < MOST_PAGES; page++) {
-        const { data, has_more } = await this.wire.get(`/batches?limit=${PAGE}${after}`, signal);
-        const batches = pageOf(data);
-        const found = batches.find(({ metadata }) => objectOf(metadata)[MARK] === marker);
+      for await (const page of listedSince(this.wire, LISTING, created, signal)) {
+        if (page === null) return { kind: "untold", message: `it is none of the last ${MOST_LISTED} batches` };
+        const found = page.find(({ metadata }) => objectOf(metadata)[MARK] === marker);
         if (isProviderId(found?.id)) return { kind: "found", id: found.id };
         if (found !== undefined) return { kind: "later", message: "the batch is there, and has no name" };
-        const last = batches.at(-1);
-        const instants = batches.map(({ created_at }) => Number(created_at) * 1000);
-        if (last === undefined || has_more !== true || endsBefore(instants, created - SKEW_MS)) return { kind: "none" };
-        after = `&after=${encodeURIComponent(String(last.id))}`;
       }
-      return { kind: "untold", message: `it is none of the last ${PAGE * MOST_PAGES} batches` };
+      return { kind: "none" };
     } catch (error) {
       return foundAfter(error);
     }
@@ -144,21 +139,6 @@ export class OpenaiBatchProvider implements BatchProvider {
     if (isProviderId(id)) return id;
     throw new WireFailure("busy", "the file has no id");
   }
-}
-
-/** What it means that a batch could not be handed in. */
-export function submissionOf(error: unknown): Submitted {
-  if (!(error instanceof WireFailure)) throw error;
-  const { kind, message, status } = error;
-  if (kind === "refused") return { kind, message, status };
-  return { kind: kind === "busy" ? "later" : "unknown", message };
-}
-
-/** What it means that a batch could not be looked for. A server without a list will never have one. */
-export function foundAfter(error: unknown): Found {
-  if (!(error instanceof WireFailure)) throw error;
-  const { status, message } = error;
-  return { kind: status === 404 || status === 405 ? "untold" : "later", message };
 }
 
 function lookedAt(batch: JsonObject, secret: string | null): Looked {

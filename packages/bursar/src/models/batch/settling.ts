@@ -7,6 +7,7 @@ import type { Store } from "../../ports/store.js";
 import { BATCH_HOLD_MS, type BatchItem, findItem, putItem } from "../../runs/batch-item.js";
 import { RunError, writeError } from "../../runs/error.js";
 import type { Answered } from "../../runs/journal.js";
+import { SAVED } from "../../runtime/saved.js";
 import { isFree } from "../meter/answer-status.js";
 import { usedOf } from "../meter/quote.js";
 import type { PriceBook } from "../prices/price.js";
@@ -153,5 +154,5 @@ export function recordSaved(
 ): Operation {
   const about = { budget, kind: "batch", saved_usd: Number(nano) / NANO, call_id: call, item: id, provider, model };
   const data = { ...(run !== null && { run_id: run }), ...about };
-  return { op: "record", budget, action: { action_type: "Saved", data } };
+  return { op: "record", budget, action: { action_type: SAVED, data } };
 }

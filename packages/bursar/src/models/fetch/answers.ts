@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { BursarError } from "../../core/errors.js";
 import { REFUSAL_HEADERS, type RefusalReport, refusalBody, refusalStatus } from "../meter/refusal.js";
 import type { AnswerHeaders, WholeAnswer } from "../reuse/whole-answer.js";
+import { WholeResponse } from "./whole-response.js";
 
 /** The body is read and written anew, so these no longer describe it. */
 const ABOUT_THE_BODY = ["content-encoding", "content-length", "transfer-encoding"];
@@ -11,15 +12,21 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 const MOST_BYTES = 256 * 1024 * 1024;
 
 /** The same response with a body of ours. */
-export function rebodied(
-  response: Response,
-  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
-): Response {
+export function rebodied(response: Response, body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>): Response {
   const { status, statusText, url } = response;
-  const headers = new Headers(response.headers);
-  for (const name of ABOUT_THE_BODY) headers.delete(name);
-  const made = new Response(WITHOUT_BODY.has(status) ? null : body, { status, statusText, headers });
+  const headers = withoutBody(response.headers);
+  const isEmpty = WITHOUT_BODY.has(status);
+  if (!isEmpty && body instanceof Uint8Array) return new WholeResponse({ status, statusText, headers, url }, body);
+  const made = new Response(isEmpty ? null : body, { status, statusText, headers });
   return Object.defineProperty(made, "url", { value: url });
+}
+
+/** Headers that say nothing about the body; those that never did are taken as they are. */
+function withoutBody(given: Headers): Headers {
+  if (!ABOUT_THE_BODY.some((name) => given.has(name))) return given;
+  const headers = new Headers(given);
+  for (const name of ABOUT_THE_BODY) headers.delete(name);
+  return headers;
 }
 
 /** An answer that was given to somebody else, or to several at once, as a response of its own. */
@@ -45,15 +52,20 @@ export function headersOf({ headers }: Response): AnswerHeaders {
 /** The whole body of a response. One that does not end is not read to its end. */
 export async function bytesOf({ body }: Response): Promise<Buffer<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
+  if (body === null) return Buffer.concat(pieces);
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
   let size = 0;
-  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
-    size += piece.length;
+  // By hand, because to iterate over a stream takes twice as long.
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return Buffer.concat(pieces, size);
+    size += value.length;
     if (size > MOST_BYTES) {
+      void reader.cancel().catch(() => {});
       throw new BursarError("provider_answer", `the provider answers with more than ${MOST_BYTES} bytes`);
     }
-    pieces.push(piece);
+    pieces.push(value);
   }
-  return Buffer.concat(pieces);
 }
 
 /** What an SDK gets in place of an answer: an error that it shows and does not try again. */

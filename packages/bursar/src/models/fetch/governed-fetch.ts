@@ -1,6 +1,6 @@
 import { InputError, show } from "../../core/errors.js";
 import { checkKeys } from "../../core/fields.js";
-import { deferred } from "../../runtime/deferred.js";
+import type { Filling } from "../../runtime/filling.js";
 import type { Effected } from "../../runtime/gate.js";
 import { currentPurse, type Purse, withPurse } from "../../runtime/purse.js";
 import { isFree, isUnsent } from "../meter/answer-status.js";
@@ -8,23 +8,26 @@ import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
 import {
   type Held,
   Meter,
+  type Metered,
   type MeteredEffect,
   type MeteredRequest,
-  type MeterOptions,
   NOTHING_SENT,
   NOTHING_USED,
 } from "../meter/meter.js";
+import { METER_KEYS, type MeterOptions } from "../meter/meter-options.js";
 import { invalid, readMetered } from "../meter/metered-request.js";
+import { type Post, ProviderCounts } from "../meter/provider-count.js";
 import type { RefusalReport } from "../meter/refusal.js";
 import { isOutOfTime, toldError } from "../meter/told-error.js";
-import { checkSiting, type Siting, takeSiting } from "../reservations/siting.js";
+import { checkSiting, type Siting } from "../reservations/siting.js";
 import type { ReuseOptions } from "../reuse/options.js";
 import { type Reuse, reuseOf } from "../reuse/reuse.js";
-import { takeWish, type Wish } from "../tiers/wish.js";
 import { parsedObject } from "../wire/json-object.js";
+import type { Protocol } from "../wire/protocol.js";
 import { protocolFor } from "../wire/protocols.js";
 import { bytesOf, headersOf, rebodied, refusalResponse } from "./answers.js";
 import { type Outgoing, readOutgoing, type Written } from "./outgoing.js";
+import { takeOwn } from "./own-headers.js";
 import { reused, type Send, type Sent } from "./reused.js";
 import { StreamedBody } from "./streamed-body.js";
 
@@ -35,25 +38,27 @@ export interface GovernedFetchOptions extends MeterOptions, Siting {
   readonly fetch?: typeof fetch;
   /** How long a call waits for what others hold. */
   readonly wait_ms?: number;
+  /**
+   * Who bounds the input of a request that would not fit otherwise: nobody but its bytes and a tokenizer ("bytes"), or the provider
+   * too, who is asked for a count first ("provider"). Only Anthropic's Messages and OpenAI's Responses can be counted so; each
+   * question takes a step.
+   */
+  readonly count?: "bytes" | "provider";
   /** What is used again or sent together, or what openReuse() has opened for several of these; nothing unless it is said. */
   readonly reuse?: ReuseOptions | Reuse;
 }
 
-const KEYS = [
-  "budget",
-  "fetch",
-  "site",
-  "full",
-  "wait_ms",
-  "reuse",
-  "output_tokens",
-  "tokenizer",
-  "reservations",
-  "tiers",
-  "prices",
-  "assume",
-  "clock",
-];
+/** What of it is not the meter's. A record and no list, because then the compiler misses what was forgotten. */
+const FIELDS: Readonly<Record<Exclude<keyof GovernedFetchOptions, keyof MeterOptions>, true>> = {
+  budget: true,
+  fetch: true,
+  site: true,
+  full: true,
+  wait_ms: true,
+  count: true,
+  reuse: true,
+};
+export const FETCH_KEYS: readonly string[] = [...Object.keys(FIELDS), ...METER_KEYS];
 /** Nothing is computed for who only looks. */
 const LOOKING: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "DELETE"]);
 /** Counting tokens is free at both providers, and to cancel something costs nothing. */
@@ -81,16 +86,18 @@ class Wire {
   private readonly purse: Purse | null;
   private readonly wait_ms: number | null;
   private readonly reuse: Reuse | null;
+  private readonly counts: ProviderCounts | null;
   private readonly siting: Siting;
 
   constructor(options: GovernedFetchOptions) {
-    checkKeys(options, "options", KEYS);
-    const { budget, fetch: given, wait_ms = null, reuse, site, full, ...meter } = options;
+    checkKeys(options, "options", FETCH_KEYS);
+    const { budget, fetch: given, wait_ms = null, count, reuse, site, full, ...meter } = options;
     this.siting = { ...(site !== undefined && { site }), ...(full !== undefined && { full }) };
     checkSiting(this.siting);
     if (budget !== undefined && typeof budget?.purse?.budget !== "string") {
       throw new InputError("budget", `is ${show(budget)}; allowed: what openBudget() or withBudget() gives`);
     }
+    this.counts = ProviderCounts.of(count);
     this.meter = new Meter(meter);
     // The global one is looked up with every call, so that whoever replaces it later is heard.
     this.send = given ?? ((input, init) => globalThis.fetch(input, init));
@@ -99,9 +106,28 @@ class Wire {
     this.reuse = reuseOf(reuse);
   }
 
-  async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    // What is already metered is not even looked at.
     const around = currentPurse();
     if (around?.metered === true) return this.send(input, init);
+    try {
+      const prepared = this.prepare(around, input, init);
+      return prepared instanceof Promise ? prepared.then((ready) => this.begin(ready)) : this.begin(prepared);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  private begin(prepared: Governed | Response): Promise<Response> {
+    return "purse" in prepared ? this.governed(prepared) : Promise.resolve(prepared);
+  }
+
+  /** What is to be governed, or the answer to what is not. */
+  private prepare(
+    around: Purse | null,
+    input: string | URL | Request,
+    init?: RequestInit,
+  ): Governed | Response | Promise<Governed | Response> {
     const outgoing = readOutgoing(input, init);
     const protocol = protocolFor(outgoing.method, outgoing.url.pathname);
     if (protocol === null) {
@@ -110,61 +136,80 @@ class Wire {
     }
     // Whoever holds something for this call further out hands it down, also to another budget than his own.
     const { hold, round } = around ?? {};
-    const own = this.purse && { ...this.purse, ...(hold && { hold }), ...(round && { round }) };
+    const own =
+      this.purse === null || (hold === undefined && round === undefined)
+        ? this.purse
+        : { ...this.purse, ...(hold && { hold }), ...(round && { round }) };
     const purse = own ?? around;
     if (purse === null) return refusalResponse(NO_BUDGET);
-    const { url, signal } = outgoing;
-    const written = await reading(outgoing);
-    if ("code" in written) return refusalResponse(written);
-    const { text } = written;
-    const { wish } = written;
+    const read = outgoing.read();
+    if (!(read instanceof Promise)) return this.read(outgoing, protocol, purse, read);
+    return read.then((written) => this.read(outgoing, protocol, purse, written), unreadable);
+  }
+
+  private read(
+    { url, signal }: Outgoing,
+    protocol: Protocol,
+    purse: Purse,
+    { text, init }: Written,
+  ): Governed | Response {
+    const { siting, wish, headers } = takeOwn(init.headers);
     const request = readMetered({ protocol, url, body: text, bytes: Buffer.byteLength(text), wish });
     if ("code" in request) return refusalResponse(request);
-    const sited = { ...request, ...this.siting, ...written.siting };
-    const send: Send = (body) => this.send(url, { ...written.init, ...body });
-    return this.governed({
-      purse,
-      request: this.patient(sited, signal),
-      send,
-      headers: written.init.headers ?? {},
-    });
-  }
-
-  private async governed({ purse, request, send, headers }: Governed): Promise<Response> {
-    const begun = deferred<Response>();
-    let streaming: StreamedBody | null = null;
-    const make: MeteredEffect<Sent | null> = async (held, request) => {
-      const sent = await sending(purse, send, held);
-      if (!("response" in sent)) return { value: sent, usage: NOTHING_SENT };
-      const { response } = sent;
-      if (!response.ok || response.body === null || !isStream(response, request)) return whole(request, response, held);
-      streaming = new StreamedBody(request, response.body, held);
-      begun.resolve(rebodied(response, streaming.body));
-      const counts = await streaming.read();
-      return counts === null ? { value: null } : { value: null, usage: held.usage(counts) };
-    };
-    const { meter, reuse } = this;
-    const metered =
-      reuse === null || request.wire.stream
-        ? meter.call(purse, request, make)
-        : reused(reuse, { meter, purse, request, headers, send, make });
-    const answer = metered.then((outcome) => {
-      if (outcome.kind === "refused") return refusalResponse(outcome.report);
-      // A stream has been handed out already: it hears how the call ended.
-      if (streaming !== null) streaming.end(outcome.kind === "failed" ? outcome.error : null);
-      if (outcome.kind === "failed") return failed(outcome.error);
-      if (outcome.value === null) return begun.promise;
-      if ("error" in outcome.value) throw outcome.value.error;
-      return outcome.value.response;
-    });
-    // To fail would make the SDK send it all again: what was answered is handed on, and the reservation stays behind it.
-    const handed = answer.catch((error: unknown) => salvaged(error, streaming));
-    return Promise.race([begun.promise, handed]);
-  }
-
-  private patient(request: MeteredRequest, signal: AbortSignal | null): MeteredRequest {
+    const sent: RequestInit = { ...init, headers };
     const { wait_ms } = this;
-    return { ...request, ...(signal !== null && { signal }), ...(wait_ms !== null && { wait_ms }) };
+    const sited: Filling<MeteredRequest> = { ...request, ...this.siting, ...siting };
+    if (this.counts !== null) sited.count = this.counts.over(this.posting(purse, sent));
+    if (signal !== null) sited.signal = signal;
+    if (wait_ms !== null) sited.wait_ms = wait_ms;
+    return { purse, request: sited, send: (body) => this.send(url, { ...sent, ...body }), headers };
+  }
+
+  private governed({ purse, request, send, headers }: Governed): Promise<Response> {
+    return new Promise((resolve, reject) => {
+      let streaming: StreamedBody | null = null;
+      const make: MeteredEffect<Sent | null> = async (held, request) => {
+        let response: Response | null = null;
+        try {
+          response = await withPurse({ ...purse, metered: true }, () => send({ body: held.text, signal: held.signal }));
+          if (isStream(response, request)) {
+            streaming = new StreamedBody(request, response.body, held);
+            // A stream is handed out at once.
+            resolve(rebodied(response, streaming.body));
+            const counts = await streaming.read();
+            return counts === null ? { value: null } : { value: null, usage: held.usage(counts) };
+          }
+          return whole(request, response, await bytesOf(response), held);
+        } catch (error) {
+          return free(error, response);
+        }
+      };
+      const { meter, reuse } = this;
+      const metered =
+        reuse === null || request.wire.stream
+          ? meter.call(purse, request, make)
+          : reused(reuse, { meter, purse, request, headers, send, make });
+      metered
+        .then(
+          (outcome) => answered(outcome, streaming),
+          // To fail would make the SDK send it all again: what was answered is handed on, and the reservation stays behind it.
+          (error: unknown) => salvaged(error, streaming),
+        )
+        .then((response) => response !== null && resolve(response), reject);
+    });
+  }
+
+  /** Asks a provider something beside a request, in its name. */
+  private posting(purse: Purse, init: RequestInit): Post {
+    return async (url, body, signal) => {
+      const headers = new Headers(init.headers);
+      // It is another request.
+      headers.delete("idempotency-key");
+      const response = await withPurse({ ...purse, metered: true }, () =>
+        this.send(url, { ...init, headers, body, signal }),
+      );
+      return { status: response.status, body: (await bytesOf(response)).toString() };
+    };
   }
 }
 
@@ -176,47 +221,26 @@ interface Governed {
   readonly headers: NonNullable<RequestInit["headers"]>;
 }
 
-/** What headers say to us alone. */
-interface Said {
-  readonly siting: Siting;
-  readonly wish: Wish;
+/** A body that cannot be sent is no failure, because an SDK would try that again. */
+function unreadable(error: unknown): Response {
+  if (error instanceof InputError) return refusalResponse(invalid(error.message));
+  throw error;
 }
 
-/** Reads the body. One that cannot be sent is no failure, because an SDK would try that again. */
-async function reading(outgoing: Outgoing): Promise<(Written & Said) | RefusalReport> {
-  try {
-    const { text, init } = await outgoing.read();
-    const headers = new Headers(init.headers);
-    headers.delete("content-length");
-    const said: Said = { siting: takeSiting(headers), wish: takeWish(headers) };
-    return { text, init: { ...init, headers }, ...said };
-  } catch (error) {
-    if (error instanceof InputError) return invalid(error.message);
-    throw error;
-  }
+/** What costs nothing though it failed: nothing was sent, or who says no has computed nothing, even if his words are lost. */
+function free(error: unknown, response: Response | null): Effected<Sent> {
+  if (response === null && isUnsent(error)) return { value: { error }, usage: NOTHING_SENT };
+  if (response !== null && isFree(response.status)) return { value: { error }, usage: NOTHING_USED };
+  throw error;
 }
 
-/** Sends the request. A failure before anything was sent costs nothing; any other is not known to. */
-async function sending(purse: Purse, send: Send, { text, signal }: Held): Promise<Sent> {
-  try {
-    return { response: await withPurse({ ...purse, metered: true }, () => send({ body: text, signal })) };
-  } catch (error) {
-    if (isUnsent(error)) return { error };
-    throw error;
-  }
-}
-
-/** An answer that comes in one piece. */
-async function whole({ protocol }: MeteredRequest, response: Response, held: Held): Promise<Effected<Sent>> {
-  const free = isFree(response.status);
-  let bytes: Buffer<ArrayBuffer>;
-  try {
-    bytes = await bytesOf(response);
-  } catch (error) {
-    // Who says no has computed nothing, even if the words he says it with are lost.
-    if (free) return { value: { error }, usage: NOTHING_USED };
-    throw error;
-  }
+/** An answer that came in one piece. */
+function whole(
+  { protocol }: MeteredRequest,
+  response: Response,
+  bytes: Buffer<ArrayBuffer>,
+  held: Held,
+): Effected<Sent> {
   const value = {
     response: rebodied(response, bytes),
     // Only for others who want the same, and mostly there are none.
@@ -224,13 +248,27 @@ async function whole({ protocol }: MeteredRequest, response: Response, held: Hel
       return { status: response.status, headers: headersOf(response), body: bytes };
     },
   };
-  if (free) return { value, usage: NOTHING_USED };
+  if (isFree(response.status)) return { value, usage: NOTHING_USED };
   const counts = response.ok ? protocol.usage(parsedObject(bytes.toString()) ?? {}) : null;
   return counts === null ? { value } : { value, usage: held.usage(counts) };
 }
 
+/** What a caller gets; null for who has it already, because it is a stream: that hears how the call ended. */
+function answered(outcome: Metered<Sent | null>, streaming: StreamedBody | null): Response | null {
+  if (outcome.kind === "refused") return refusalResponse(outcome.report);
+  if (streaming !== null) streaming.end(outcome.kind === "failed" ? outcome.error : null);
+  if (outcome.kind === "failed") return failed(outcome.error);
+  if (outcome.value === null) return null;
+  if ("error" in outcome.value) throw outcome.value.error;
+  return outcome.value.response;
+}
+
+type Streamed = Response & { readonly body: ReadableStream<Uint8Array> };
+
 /** Some servers forget to say what they send; to wait for the end of it would be no stream. */
-function isStream({ headers }: Response, { wire }: MeteredRequest): boolean {
+function isStream(response: Response, { wire }: MeteredRequest): response is Streamed {
+  const { ok, body, headers } = response;
+  if (!ok || body === null) return false;
   const type = (headers.get("content-type") ?? "").toLowerCase();
   return type.includes("text/event-stream") || (wire.stream && !type.includes("json"));
 }

@@ -5,7 +5,7 @@ export interface Outgoing {
   readonly url: URL;
   readonly method: string;
   readonly signal: AbortSignal | null;
-  read(): Promise<Written>;
+  read(): Written | Promise<Written>;
 }
 
 /** A request whose body was read: it is sent from here, because what it was read from is used up. */
@@ -33,9 +33,12 @@ export function readOutgoing(input: string | URL | Request, init: RequestInit = 
   };
 }
 
-async function written(url: URL, { body, ...rest }: RequestInit): Promise<Written> {
+function written(url: URL, { body, ...rest }: RequestInit): Written | Promise<Written> {
   // What SDKs send is a text, and to make a request of it only to read it again takes longer than all the rest.
-  if (typeof body === "string") return { text: body, init: rest };
+  return typeof body === "string" ? { text: body, init: rest } : readWhole(url, { ...rest, body: body ?? null });
+}
+
+async function readWhole(url: URL, { body, ...rest }: RequestInit): Promise<Written> {
   const request = new Request(url, streamed({ ...rest, body: body ?? null }));
   // A blob or a form brings its type along, which the text it is sent as does not.
   return { text: await textOf(request), init: { ...rest, headers: request.headers } };

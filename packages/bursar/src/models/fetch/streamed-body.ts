@@ -3,11 +3,14 @@ import { StreamFrame, type Taken } from "../meter/stream-frame.js";
 import { StreamedAnswer } from "../meter/streamed-answer.js";
 import { isOutOfTime } from "../meter/told-error.js";
 import type { TokenCounts } from "../wire/token-counts.js";
+import { ProcessEnding } from "./process-ending.js";
 
 /** The body of a streamed answer, byte by byte as it came. Who stops reading is charged for what was seen. */
 export class StreamedBody {
   private readonly answer: StreamedAnswer;
   private readonly frame: StreamFrame<Uint8Array>;
+  /** Whether it stays as it is for good, for a program that is as good as dead. */
+  private frozen = false;
 
   constructor({ protocol, wire }: MeteredRequest, source: ReadableStream<Uint8Array>, held: Held) {
     this.answer = new StreamedAnswer(wire, protocol.stream(wire), held.output_tokens);
@@ -27,6 +30,8 @@ export class StreamedBody {
 
   /** Passes on what ends the stream. */
   end(error: unknown): void {
+    this.frozen ||= error instanceof ProcessEnding;
+    if (this.frozen) return;
     const { last } = this.answer;
     if (error === null) this.frame.close(last);
     else if (isOutOfTime(error)) {

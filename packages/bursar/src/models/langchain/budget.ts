@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { checkKeys } from "../../core/fields.js";
 import { currentPurse, hasRootPurse, withPurse } from "../../runtime/purse.js";
-import { type GovernedFetchOptions, governedFetch } from "../fetch/governed-fetch.js";
+import { FETCH_KEYS, type GovernedFetchOptions, governedFetch } from "../fetch/governed-fetch.js";
 import { Meter } from "../meter/meter.js";
+import { meterOptions } from "../meter/meter-options.js";
 import type { PaidBy } from "../meter/paid-by.js";
 import { BudgetHandler } from "./budget-handler.js";
 
@@ -26,20 +27,6 @@ export interface LangChainBudget {
   readonly anthropic: { readonly callbacks: [BudgetHandler]; readonly clientOptions: { readonly fetch: typeof fetch } };
 }
 
-const KEYS = [
-  "wire",
-  "budget",
-  "fetch",
-  "wait_ms",
-  "output_tokens",
-  "tokenizer",
-  "reservations",
-  "tiers",
-  "prices",
-  "assume",
-  "clock",
-];
-
 /**
  * A budget for LangChain. The callback refuses a model before it starts, and counts rounds and depth; the wire meters each request,
  * also those that are sent again, and holds answers to what is left. Together they meter a call once. The callback alone goes by
@@ -52,9 +39,8 @@ const KEYS = [
  * ```
  */
 export function budget(options: BudgetOptions = {}): LangChainBudget {
-  checkKeys(options, "options", KEYS);
+  checkKeys(options, "options", ["wire", ...FETCH_KEYS]);
   const { wire, budget: payer, ...governed } = options;
-  const { fetch: _, wait_ms: __, ...meter } = governed;
   const paidBy: PaidBy = payer === undefined ? {} : { budget: payer };
   const leaver = randomUUID();
   const send = ownWire(governedFetch(governed), paidBy, leaver);
@@ -64,7 +50,7 @@ export function budget(options: BudgetOptions = {}): LangChainBudget {
     return send;
   };
   const below = () => (isTaken && wire !== false ? { leaver } : (wire ?? hasRootPurse()) ? "any" : "none");
-  const handler = new BudgetHandler({ meter: new Meter(meter), wire: below, ...paidBy });
+  const handler = new BudgetHandler({ meter: new Meter(meterOptions(options)), wire: below, ...paidBy });
   const callbacks: [BudgetHandler] = [handler];
   return {
     callbacks,

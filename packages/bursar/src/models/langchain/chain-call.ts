@@ -70,6 +70,7 @@ function callOf({ input, extraParams, metadata }: ToldStart, isCut: boolean): Ch
     answers: answersIn(params, "n"),
     // Without a wire that holds the answer to what is left, all of it has to fit.
     least_output: isCut ? 1 : Number.MAX_SAFE_INTEGER,
+    body: {},
     held: () => ({}),
   };
   return { protocol, wire };

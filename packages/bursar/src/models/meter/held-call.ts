@@ -5,7 +5,7 @@ import type { Operation } from "../../core/operation.js";
 import type { Effected } from "../../runtime/gate.js";
 import type { Purse, Round } from "../../runtime/purse.js";
 import { type Held, NOTHING_AT_ALL, type Seen } from "./meter.js";
-import { amountsOf, boundOf, learnedOf, outputOf, type Quote, quoteOf, type Terms, usedOf } from "./quote.js";
+import { atEdge, boundOf, learnedOf, outputOf, type Quote, type Terms, usedOf } from "./quote.js";
 import type { ToldCall } from "./told-call.js";
 
 /** One attempt at a request, from its quote to what it is charged. */
@@ -37,8 +37,8 @@ export class HeldCall {
     this.round = round?.counted === false ? round : null;
   }
 
-  quote(dimensions: Dimensions): Quote {
-    const { asked, least } = quoteOf(this.terms);
+  /** What it asks for: its quote, what calls like it need if that is less, and the round that it begins. */
+  quote({ asked, least }: Quote, dimensions: Dimensions): Quote {
     this.learned = learnedOf(this.terms);
     const quote = this.learned === null ? { asked, least } : { asked, least, learned: this.learned };
     if (this.round === null) return quote;
@@ -99,14 +99,19 @@ export class HeldCall {
       return this.written;
     };
     return {
-      ...{ id: this.id, body, output_tokens, granted, signal },
+      id: this.id,
+      body,
+      output_tokens,
+      granted,
+      signal,
       get text() {
         return write();
       },
       usage: (counts) => {
         this.told?.count(counts);
-        const usage = amountsOf(counts, price);
-        this.counted = { usage, used: usedOf(counts, price) };
+        const used = usedOf(counts, price);
+        const usage = atEdge(used);
+        this.counted = { usage, used };
         return usage;
       },
       follow: (ask) => {

@@ -1,20 +1,20 @@
 import type { Amounts } from "../../core/amount.js";
+import type { Path } from "../../core/budget.js";
 import type { JsonObject } from "../../core/chain/canonical.js";
-import { roomOf } from "../../core/cut.js";
 import type { Decision } from "../../core/decision.js";
 import { InputError, show } from "../../core/errors.js";
 import type { BudgetAmounts } from "../../core/input.js";
 import type { CommitOperation, OutcomeOf } from "../../core/operation.js";
 import type { Store } from "../../ports/store.js";
-import type { TiersOptions } from "../../ports/tiers.js";
-import type { Effected } from "../../runtime/gate.js";
+import type { Filling } from "../../runtime/filling.js";
+import type { Effected, GatedCall } from "../../runtime/gate.js";
 import { newName } from "../../runtime/names.js";
 import type { Purse } from "../../runtime/purse.js";
 import { judged, type Unfit } from "../../runtime/unfit.js";
+import { untilAborted } from "../../runtime/until-aborted.js";
 import { takeHold } from "../../runtime/waiting-holds.js";
-import { openPrices, type PricesOptions } from "../prices/open-prices.js";
-import type { PriceBook } from "../prices/price.js";
-import { howToPrice } from "../prices/stated-price.js";
+import { openPrices } from "../prices/open-prices.js";
+import type { Price, PriceBook } from "../prices/price.js";
 import { siteKey } from "../reservations/site-key.js";
 import { Sites } from "../reservations/sites.js";
 import type { Siting } from "../reservations/siting.js";
@@ -30,28 +30,15 @@ import { UnboundedError } from "../wire/unbounded-error.js";
 import { extended } from "./approval.js";
 import { BudgetExceededError } from "./budget-exceeded-error.js";
 import { calls } from "./call-record.js";
+import { fits } from "./fits.js";
 import { HeldCall } from "./held-call.js";
 import { longestOutput } from "./longest-output.js";
-import { quoteOf, type Terms } from "./quote.js";
+import type { MeterOptions } from "./meter-options.js";
+import type { InputCount } from "./provider-count.js";
+import { type Quote, quoteOf, type Terms } from "./quote.js";
 import { type RefusalReport, reportDecision, unbounded } from "./refusal.js";
 import { ToldCall } from "./told-call.js";
-
-export interface MeterOptions extends PricesOptions {
-  /** The most an answer may have when neither the request nor the model's maker says so: 4,096. */
-  readonly output_tokens?: number;
-  /** Whether a tokenizer may show that a request is smaller than its bytes, when it would not fit otherwise: true. */
-  readonly tokenizer?: boolean;
-  /**
-   * What is held for a call when little is left and others hold something too: what calls from the same place have needed so far
-   * ("learned"), so that more of them run at once, or always as much as its answer may have at most ("full"). In either case no
-   * answer can have more than what is held for it.
-   */
-  readonly reservations?: Reservations;
-  /** Lists of models to choose from: a request for `bursar/<name>` goes to the best of a list that fits what is left. */
-  readonly tiers?: TiersOptions;
-}
-
-export type Reservations = "learned" | "full";
+import { closedBudget, invalidModel, noTiers, unboundedInput, unknownPrice } from "./unmade.js";
 
 /** A request that wants to be made. */
 export interface MeteredRequest extends Siting {
@@ -65,11 +52,15 @@ export interface MeteredRequest extends Siting {
   readonly wait_ms?: number;
   /** Told when it has to wait for what others hold. */
   readonly onWait?: () => void;
+  /** Asked for a bound of the input where the strict one does not fit. */
+  readonly count?: InputCount;
   /** Set when the request leaves open which model answers it. */
   readonly open?: OpenModel;
   /** Which one it was given then. */
   readonly chosen?: ChosenTier;
 }
+
+type OpenRequest = MeteredRequest & { readonly open: OpenModel };
 
 /** Makes a request that was let in; as it is made, for whoever has left the model open. */
 export type MeteredEffect<Value> = (held: Held, request: MeteredRequest) => Promise<Effected<Value>>;
@@ -105,7 +96,19 @@ export interface Seen {
 export type Metered<Value> =
   | { readonly kind: "done"; readonly value: Value; readonly settled: OutcomeOf<CommitOperation> }
   | { readonly kind: "failed"; readonly error: unknown; readonly settled: OutcomeOf<CommitOperation> }
-  | { readonly kind: "refused"; readonly report: RefusalReport; readonly decision: Decision | null };
+  | Refused;
+
+interface Refused {
+  readonly kind: "refused";
+  readonly report: RefusalReport;
+  readonly decision: Decision | null;
+}
+
+/** What a request is quoted at. */
+interface Priced {
+  readonly terms: Terms;
+  readonly quote: Quote;
+}
 
 const OUTPUT_TOKENS = 4096;
 /** A person who extends a budget again and again by too little is not asked for ever. */
@@ -153,12 +156,21 @@ export class Meter {
     this.book.catch(() => {});
   }
 
-  async call<Value>(purse: Purse, request: MeteredRequest, effect: MeteredEffect<Value>): Promise<Metered<Value>> {
+  call<Value>(purse: Purse, request: MeteredRequest, effect: MeteredEffect<Value>): Promise<Metered<Value>> {
     const { open } = request;
     if (open === undefined) return this.made(purse, request, (held) => effect(held, request), null);
+    return this.tiered(purse, { ...request, open }, effect);
+  }
+
+  /** A call that leaves its model open. */
+  private async tiered<Value>(
+    purse: Purse,
+    request: OpenRequest,
+    effect: MeteredEffect<Value>,
+  ): Promise<Metered<Value>> {
     // What is held for it further out goes first: it would be missing from what is left.
     const payer = await takenOver(purse, request);
-    const tiered = await this.choose(payer, { ...request, open });
+    const tiered = await this.choose(payer, request);
     if ("code" in tiered) return this.refuse(payer, request, tiered);
     const { request: chosen, choice } = tiered;
     const begin = (held: Held) => {
@@ -187,10 +199,7 @@ export class Meter {
     return this.chooser === null ? [] : [...this.chooser.lists];
   }
 
-  private async choose(
-    payer: Purse,
-    request: MeteredRequest & { readonly open: OpenModel },
-  ): Promise<TieredRequest | RefusalReport> {
+  private async choose(payer: Purse, request: OpenRequest): Promise<TieredRequest | RefusalReport> {
     if (this.chooser === null) return noTiers(request.open.model);
     try {
       await this.checkTiers();
@@ -209,23 +218,43 @@ export class Meter {
     effect: (held: Held) => Promise<Effected<Value>>,
     choice: Choice | null,
   ): Promise<Metered<Value>> {
-    const terms = await this.terms(purse, request);
-    if ("code" in terms) return this.refuse(purse, request, terms);
-    const payer = choice === null ? await takenOver(purse, request) : purse;
-    for (let questions = 0; ; questions++) {
-      const metered = await this.attempt(payer, request, terms, effect, choice?.unfit ?? null);
-      if (metered.kind !== "refused") return metered;
+    const book = this.book instanceof Promise ? await this.book : this.book;
+    const priced = this.priced(book, purse, request);
+    if ("code" in priced) return this.refuse(purse, request, priced);
+    const path = this.mayCount(request) ? await purse.store.path(purse.budget) : null;
+    const fitting = path === null || fits(purse.store, path, mostNeeded(priced.quote));
+    const quoted = fitting ? priced : await this.counted(purse, path, priced, request);
+    const over = choice === null ? takenOver(purse, request) : purse;
+    const payer = over instanceof Promise ? await over : over;
+    const attempt = (path: Path | null) => this.attempt(payer, request, quoted, path, effect, choice?.unfit ?? null);
+    // To count took a while, so that the path is not the one that it was.
+    const metered = await attempt(fitting ? path : null);
+    // What stood in the books before somebody was asked is of no use after that.
+    return metered.kind === "refused" ? this.asked(purse, request, metered, () => attempt(null)) : metered;
+  }
+
+  /** Asks for more where a person decides on it, and tries again with what was given. */
+  private async asked<Value>(
+    purse: Purse,
+    { signal }: MeteredRequest,
+    first: Refused,
+    again: () => Promise<Metered<Value>>,
+  ): Promise<Metered<Value>> {
+    let metered: Metered<Value> = first;
+    for (let questions = 0; metered.kind === "refused"; questions++) {
       const { decision, report } = metered;
       // Who has hung up is not told of a budget that he waited for in vain.
-      request.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       if (decision?.kind !== "paused" || questions === MOST_QUESTIONS) return metered;
       try {
-        if (!(await unlessAborted(extended(purse, decision, report), request.signal))) return metered;
+        if (!(await untilAborted(extended(purse, decision, report), signal))) return metered;
       } catch (error) {
         if (error instanceof BudgetExceededError) return refused(error.report, decision);
         throw error;
       }
+      metered = await again();
     }
+    return metered;
   }
 
   private async refuse(purse: Purse, request: MeteredRequest, report: RefusalReport): Promise<Metered<never>> {
@@ -236,7 +265,8 @@ export class Meter {
   private async attempt<Value>(
     purse: Purse,
     request: MeteredRequest,
-    terms: Terms,
+    { terms, quote }: Priced,
+    path: Path | null,
     effect: (held: Held) => Promise<Effected<Value>>,
     unfit: Unfit,
   ): Promise<Metered<Value>> {
@@ -246,19 +276,21 @@ export class Meter {
     const told = this.tell(purse, request, call_id);
     const call = new HeldCall(call_id, purse, terms, told);
     try {
-      const gated = await gate.call<Value>(
-        {
-          ...{ budget, call_id, capability_id: `llm:${wire.model}`, kind: "model" },
-          ledger: call.quote(store.dimensions),
-          ...(signal !== undefined && { signal }),
-          ...(wait_ms !== undefined && { wait_ms }),
-          ...(onWait !== undefined && { onWait }),
-          seen: () => call.seen(),
-        },
-        (stop, granted) => call.make(effect, stop, granted),
-      );
+      const gatedCall: Filling<GatedCall> = {
+        budget,
+        call_id,
+        capability_id: `llm:${wire.model}`,
+        kind: "model",
+        ledger: call.quote(quote, store.dimensions),
+        seen: () => call.seen(),
+      };
+      if (path !== null) gatedCall.path = path;
+      if (signal !== undefined) gatedCall.signal = signal;
+      if (wait_ms !== undefined) gatedCall.wait_ms = wait_ms;
+      if (onWait !== undefined) gatedCall.onWait = onWait;
+      const gated = await gate.call<Value>(gatedCall, (stop, granted) => call.make(effect, stop, granted));
       if (gated.kind !== "refused") {
-        await told?.end(gated, call.handed);
+        if (told !== null) await told.end(gated, call.handed);
         return gated;
       }
       const decision = judged(gated.decision, unfit);
@@ -282,21 +314,26 @@ export class Meter {
     return new ToldCall(purse, about, purse.store.clock.now().monotonic);
   }
 
-  /** What the request is quoted by, or why nobody can quote it. */
-  private async terms(purse: Purse, request: MeteredRequest): Promise<Terms | RefusalReport> {
+  /** What the request is quoted at, by its bytes, or why nobody can quote it. */
+  private priced(book: PriceBook, purse: Purse, request: MeteredRequest): Priced | RefusalReport {
     const { wire, url, egress_bytes } = request;
-    const book = this.book instanceof Promise ? await this.book : this.book;
     const price = book.find(wire.model, { url, protocol: wire.protocol });
     if (price === null) return unknownPrice(wire.model);
     const wanted = this.wanted(wire);
+    const input = bytesBound(wire, price);
+    if (input === null) return unboundedInput(wire);
     try {
-      const known = { wire, price, wanted, egress_bytes, ...this.siteOf(purse, request, wanted) };
-      const input = await this.inputOf(purse, known);
-      return input === null ? unboundedInput(wire) : { ...known, input };
+      const terms = { wire, price, wanted, egress_bytes, input, ...this.siteOf(purse, request, wanted) };
+      return { terms, quote: quoteOf(terms) };
     } catch (error) {
       if (error instanceof UnboundedError) return unbounded(error.message);
       throw error;
     }
+  }
+
+  /** Whether there is somebody who can count tokens, should there be more bytes than fit. */
+  private mayCount({ wire, count }: MeteredRequest): boolean {
+    return wire.beyond === null && (this.options.tokenizer !== false || count !== undefined);
   }
 
   private wanted({ output_tokens, model }: WireRequest): number {
@@ -311,41 +348,43 @@ export class Meter {
     return { site: this.sites.find(key, wire.model, purse.store), full };
   }
 
-  /** No fewer tokens than the provider will count; null when nobody can tell. */
-  private async inputOf(purse: Purse, terms: Omit<Terms, "input">): Promise<number | null> {
-    const { wire, price } = terms;
-    const { context_window: window } = price;
-    if (wire.beyond !== null && window === null) return null;
-    // What is in the request counts with its bytes even where the window is said to be smaller: that may be a mistake.
-    const bytes = wire.beyond === null ? wire.input_tokens : Math.max(wire.input_tokens, window ?? 0);
-    const needs = (input: number) => {
-      const { asked, least } = quoteOf({ ...terms, input });
-      return { ...asked, ...least };
-    };
-    const whole = needs(bytes);
-    if (wire.beyond !== null || this.options.tokenizer === false || (await fits(purse, whole))) return bytes;
-    const { texts } = wire;
+  /** The quote by its tokens, where that by its bytes does not fit. */
+  private async counted(purse: Purse, path: Path, { terms }: Priced, request: MeteredRequest): Promise<Priced> {
+    const needs = (input: number) => mostNeeded(quoteOf({ ...terms, input }));
+    const { input: bytes, wire } = terms;
+    const { texts, model } = wire;
+    let input = bytes;
     // To count takes a while, and nothing is won where not even an empty text would fit.
-    if (texts === null || !(await fits(purse, needs(texts.around)))) return bytes;
-    const counted = await boundByTokenizer(texts, wire.model);
-    return counted === null ? bytes : Math.min(bytes, counted);
+    if (this.options.tokenizer !== false && texts !== null && fits(purse.store, path, needs(texts.around))) {
+      input = Math.min(bytes, (await boundByTokenizer(texts, model)) ?? bytes);
+    }
+    if (request.count !== undefined) input = await request.count.bound(purse, request, input, needs);
+    const counted = { ...terms, input };
+    return { terms: counted, quote: quoteOf(counted) };
   }
 }
 
+/** No fewer tokens than the request has bytes; null when something beyond it is read, and nobody can tell how much. */
+function bytesBound({ beyond, input_tokens }: WireRequest, { context_window: window }: Price): number | null {
+  if (beyond === null) return input_tokens;
+  // What is in the request counts with its bytes even where the window is said to be smaller: that may be a mistake.
+  return window === null ? null : Math.max(input_tokens, window);
+}
+
+/** What a request needs of every dimension: all of what cannot be cut, and the least of what can. */
+function mostNeeded({ asked, least }: Quote): Amounts {
+  return { ...asked, ...least };
+}
+
 /** Whoever holds something for this call knew less about it, and hands it down. Only who sees the request takes what was left for it. */
-async function takenOver(purse: Purse, { url, wire }: MeteredRequest): Promise<Purse> {
+function takenOver(purse: Purse, { url, wire }: MeteredRequest): Purse | Promise<Purse> {
   const { store, budget, leaver = null } = purse;
   const isSeen = purse.hold === undefined && url !== null;
   const left = isSeen ? takeHold({ store, budget, model: wire.model, leaver }) : null;
-  await (purse.hold ?? left?.hold)?.handDown();
-  return left === null || left.round === null ? purse : { ...purse, round: left.round };
-}
-
-/** Whether the least that a request needs fits, as far as can be seen now. */
-async function fits({ store, budget }: Purse, amounts: Amounts): Promise<boolean> {
-  const path = await store.path(budget);
-  const time = store.clock.now();
-  return Object.entries(amounts).every(([id, amount]) => roomOf(path, id, time, store.dimensions) >= amount);
+  const hold = purse.hold ?? left?.hold;
+  if (hold === undefined) return purse;
+  const payer = left === null || left.round === null ? purse : { ...purse, round: left.round };
+  return hold.handDown().then(() => payer);
 }
 
 /** Nothing was sent, so nothing is held; what cannot be given back now expires. */
@@ -353,41 +392,6 @@ async function giveBack(store: Store, call: string): Promise<void> {
   await store.apply([{ op: "release", call }]).catch(() => {});
 }
 
-/** The answer, unless whoever wants it hangs up before it is there. */
-function unlessAborted<Value>(answer: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  if (signal === undefined) return answer;
-  return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason);
-    signal.addEventListener("abort", leave, { once: true });
-    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-  });
-}
-
-function refused(report: RefusalReport, decision: Decision | null = null): Metered<never> {
+function refused(report: RefusalReport, decision: Decision | null = null): Refused {
   return { kind: "refused", report, decision };
-}
-
-function noTiers(model: string): RefusalReport {
-  const message = `there are no tiers to choose ${JSON.stringify(model)} from`;
-  return { code: "invalid_request", message, hint: "name a model, or give lists of them as tiers" };
-}
-
-function invalidModel(message: string): RefusalReport {
-  return { code: "invalid_request", message, hint: "correct the request" };
-}
-
-function unknownPrice(model: string): RefusalReport {
-  const message = `nobody knows what the model ${JSON.stringify(model)} costs, so it is not called`;
-  return { code: "unknown_price", message, hint: `${howToPrice(model)}, or say what to assume` };
-}
-
-/** A budget that has ended, or that is paused, takes no calls. To fail would make an SDK try again. */
-function closedBudget(error: unknown): RefusalReport | null {
-  if (!(error instanceof Error && "code" in error && error.code === "ledger_state")) return null;
-  return { code: "no_budget", message: error.message, hint: "make the call inside of a budget that is open" };
-}
-
-function unboundedInput({ beyond, model }: WireRequest): RefusalReport {
-  const message = `${beyond} adds input of unknown size, and nobody knows how much ${JSON.stringify(model)} can take`;
-  return unbounded(message, "state the model's context_window with its price");
 }

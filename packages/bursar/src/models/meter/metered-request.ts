@@ -5,7 +5,7 @@ import type { OpenModel } from "../tiers/open-model.js";
 import { listNamed } from "../tiers/tier-list.js";
 import { NO_WISH, type Wish } from "../tiers/wish.js";
 import type { Protocol } from "../wire/protocol.js";
-import { checkTextDepth } from "../wire/request-fields.js";
+import { checkText } from "../wire/request-fields.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 import type { MeteredRequest } from "./meter.js";
 import { type RefusalReport, unbounded } from "./refusal.js";
@@ -26,9 +26,6 @@ export interface RawRequest {
   readonly wish?: Wish;
 }
 
-/** A number such as 1e20 has four characters, and 21 when it is written anew. */
-const EXPONENT = /\d[eE][+-]?\d/;
-
 /** Reads a request of one of the protocols; a refusal when it is none that can be made. */
 export function readMetered({
   protocol,
@@ -38,8 +35,9 @@ export function readMetered({
   wish = NO_WISH,
 }: RawRequest): MeteredRequest | RefusalReport {
   let parsed: unknown;
+  let bytes: number;
   try {
-    checkTextDepth(body);
+    bytes = checkText(body, came);
     parsed = JSON.parse(body);
   } catch (error) {
     return invalid(error instanceof InputError ? error.message : "the body is no JSON");
@@ -47,7 +45,6 @@ export function readMetered({
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return invalid("the body is no object");
   const compatible = HOMES.get(url.hostname) !== protocol.home;
   try {
-    const bytes = EXPONENT.test(body) ? Math.max(came, anew(parsed as JsonObject)) : came;
     const whole: Whole = { protocol, url, body: parsed as JsonObject, bytes, compatible };
     const request = requestTo(whole, null);
     if (listNamed(request.wire.model) === null) return wish.pin === null ? request : invalid(PINNED_MODEL);
@@ -90,11 +87,6 @@ function openModel(whole: Whole, model: string, wish: Wish): OpenModel {
       }
     },
   };
-}
-
-/** How many bytes a body has when it is written anew, as it is sent. */
-function anew(body: JsonObject): number {
-  return Buffer.byteLength(JSON.stringify(body));
 }
 
 /** A request that no provider would take. */

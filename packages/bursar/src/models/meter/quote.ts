@@ -85,7 +85,11 @@ export function usedOf(counts: TokenCounts, price: Price): Amounts {
 
 /** The same in edge units. */
 export function amountsOf(counts: TokenCounts, price: Price): BudgetAmounts {
-  const used = usedOf(counts, price);
+  return atEdge(usedOf(counts, price));
+}
+
+/** What a model call used, in edge units. */
+export function atEdge(used: Amounts): BudgetAmounts {
   return { ...used, cost_usd: writeAmount(COST, used.cost_usd ?? 0) };
 }
 

@@ -1,14 +1,13 @@
 import { InputError, show } from "../../core/errors.js";
 import { checkKeys } from "../../core/fields.js";
-import { Meter, type MeterOptions } from "../meter/meter.js";
+import { Meter } from "../meter/meter.js";
+import { METER_KEYS, type MeterOptions } from "../meter/meter-options.js";
 import type { PaidBy } from "../meter/paid-by.js";
 import type { AgentsProvider } from "./agents-request.js";
 import { governedProvider } from "./governed-provider.js";
 import { governing } from "./governing.js";
 
 export interface GovernOptions extends MeterOptions, PaidBy {}
-
-const KEYS = ["budget", "output_tokens", "tokenizer", "reservations", "tiers", "prices", "assume", "clock"];
 
 /**
  * A provider of models for the OpenAI Agents SDK whose every call is paid for out of a budget, also those of agents that are used
@@ -31,7 +30,7 @@ export function govern(provider?: AgentsProvider, options: GovernOptions = {}): 
       `is ${show(provider)}; allowed: a provider of models, such as new OpenAIProvider()`,
     );
   }
-  checkKeys(options, "options", KEYS);
+  checkKeys(options, "options", ["budget", ...METER_KEYS]);
   const { budget, ...meter } = options;
   return governing(provider, { meter: new Meter(meter), wired: false, ...(budget !== undefined && { budget }) });
 }

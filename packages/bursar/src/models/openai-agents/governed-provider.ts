@@ -1,7 +1,7 @@
 import type { OpenAIProviderOptions } from "@openai/agents";
 import { InputError, show } from "../../core/errors.js";
 import { checkKeys } from "../../core/fields.js";
-import { type GovernedFetchOptions, governedFetch } from "../fetch/governed-fetch.js";
+import { FETCH_KEYS, type GovernedFetchOptions, governedFetch } from "../fetch/governed-fetch.js";
 import { Meter } from "../meter/meter.js";
 import type { AgentsModel, AgentsProvider } from "./agents-request.js";
 import { governing } from "./governing.js";
@@ -14,19 +14,7 @@ export interface GovernedProviderOptions extends GovernedFetchOptions, ProviderO
   readonly maxRetries?: number;
 }
 
-const CLIENT_KEYS = ["apiKey", "baseURL", "organization", "project", "maxRetries"] as const;
-const WIRE_KEYS = [
-  "budget",
-  "fetch",
-  "wait_ms",
-  "output_tokens",
-  "tokenizer",
-  "reservations",
-  "tiers",
-  "prices",
-  "assume",
-  "clock",
-];
+const CLIENT_KEYS = ["apiKey", "baseURL", "organization", "project", "maxRetries", "useResponses"];
 
 /**
  * OpenAI's models for the Agents SDK, metered on the wire: every request counts, also those that the client sends again by itself.
@@ -39,7 +27,7 @@ const WIRE_KEYS = [
  * ```
  */
 export function governedProvider(options: GovernedProviderOptions = {}): AgentsProvider {
-  checkKeys(options, "options", [...CLIENT_KEYS, ...WIRE_KEYS, "useResponses"]);
+  checkKeys(options, "options", [...CLIENT_KEYS, ...FETCH_KEYS]);
   const { apiKey, baseURL, organization, project, maxRetries, useResponses, budget, ...wire } = options;
   if (useResponses !== undefined && typeof useResponses !== "boolean") {
     throw new InputError("options.useResponses", `is ${show(useResponses)}; allowed: true or false`);

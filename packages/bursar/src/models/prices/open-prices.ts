@@ -69,7 +69,8 @@ class Book implements PriceBook {
     model: string,
     { url, protocol }: { readonly url: string | null; readonly protocol: ProtocolName },
   ): Price | null {
-    const key = JSON.stringify([model, url, protocol]);
+    // Neither an address nor the name of a protocol holds a line break.
+    const key = `${protocol}\n${url ?? ""}\n${model}`;
     const kept = this.kept.get(key);
     if (kept !== undefined) return kept;
     const price = this.look(model, url, protocol);

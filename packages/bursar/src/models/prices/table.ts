@@ -1,6 +1,7 @@
 import type { ConditionalPrice, ModelInfo, ModelPrice, Provider } from "@pydantic/genai-prices";
 import { usd } from "../../core/decimal.js";
 import type { ProtocolName } from "../wire/protocol.js";
+import { isOtherVersion } from "./other-version.js";
 import { type Band, dearest, type Rates } from "./rates.js";
 import type { Period, Schedule, When } from "./schedule.js";
 
@@ -104,7 +105,8 @@ export class PriceTable {
 
   private infoAt(model: string, provider: Provider | undefined): ModelInfo | null {
     if (provider === undefined) return null;
-    return this.source.calcPrice({}, model, { providerId: provider.id })?.model ?? null;
+    const info = this.source.calcPrice({}, model, { providerId: provider.id })?.model;
+    return info === undefined || isOtherVersion(model, info.match) ? null : info;
   }
 }
 

@@ -1,11 +1,12 @@
 import { currentPurse } from "../../runtime/purse.js";
 import { refusalResponse } from "../fetch/answers.js";
 import { governedFetch } from "../fetch/governed-fetch.js";
-import type { MeterOptions } from "../meter/meter.js";
+import type { MeterOptions } from "../meter/meter-options.js";
 import type { RefusalReport } from "../meter/refusal.js";
 import type { Providers } from "./providers.js";
 import { isGoverned } from "./route.js";
 import type { Tally } from "./tally.js";
+import type { UnderWay } from "./under-way.js";
 
 /** Why nothing can be sent from a process that cannot find the budget of the one that started it. */
 const UNSHARED: RefusalReport = {
@@ -14,16 +15,33 @@ const UNSHARED: RefusalReport = {
   hint: "set BURSAR_STORE to a store that all of them find, such as sqlite:budgets.db",
 };
 
+/** What a `fetch` of ours works with. */
+export interface GovernedGlobal {
+  readonly providers: Providers;
+  readonly tally: Tally;
+  readonly under_way: UnderWay;
+  readonly meter: MeterOptions;
+}
+
 /** A `fetch` to put in place of the global one: requests to providers are governed, and all others pass as they are. */
 export function governedGlobal(
   original: typeof fetch,
-  { providers, tally, meter }: { readonly providers: Providers; readonly tally: Tally; readonly meter: MeterOptions },
+  { providers, tally, under_way, meter }: GovernedGlobal,
 ): typeof fetch {
   const governed = governedFetch({ ...meter, fetch: original });
   const send = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     // What an adapter further out has metered comes by here on its way.
     if (currentPurse()?.metered === true || !(await isGoverned(input, init, providers))) return original(input, init);
-    return tally.follow(async () => (currentPurse() === null ? refusalResponse(UNSHARED) : governed(input, init)));
+    return under_way.follow(signalOf(input, init), (signal) =>
+      tally.follow(async () =>
+        currentPurse() === null ? refusalResponse(UNSHARED) : governed(input, { ...init, signal }),
+      ),
+    );
   };
   return (input, init) => send(input as string | URL | Request, init);
+}
+
+function signalOf(input: string | URL | Request, init: RequestInit | undefined): AbortSignal | null {
+  if (init?.signal !== undefined) return init.signal;
+  return input instanceof Request ? input.signal : null;
 }

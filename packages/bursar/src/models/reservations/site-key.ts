@@ -15,7 +15,7 @@ const END = "\u0000";
 export function siteKey(site: string | null, within: string, wire: WireRequest): string {
   const about = `${wire.model}${END}${within}${END}${wire.protocol}${END}`;
   if (site !== null) return `${about}site${END}${short(site)}`;
-  return about + shapeOf(wire.held(Math.max(1, wire.least_output)));
+  return about + shapeOf(wire.body);
 }
 
 function shapeOf(body: JsonObject): string {

@@ -1,4 +1,6 @@
+import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { InputError, show } from "../../core/errors.js";
+import { checkKeys } from "../../core/fields.js";
 
 /** What a caller may say about where a call comes from, and how it is held. */
 export interface Siting {
@@ -28,11 +30,28 @@ export function takeSiting(headers: Headers): Siting {
 const NOTHING_SAID: Siting = Object.freeze({});
 
 /** Looks at what came from outside. */
-export function checkSiting({ site, full }: Siting): void {
+export function checkSiting({ site, full }: Siting, within = ""): void {
   if (site !== undefined && (typeof site !== "string" || site === "")) {
-    throw new InputError("site", `is ${show(site)}; allowed: a name for where calls come from`);
+    throw new InputError(`${within}site`, `is ${show(site)}; allowed: a name for where calls come from`);
   }
   if (full !== undefined && typeof full !== "boolean") {
-    throw new InputError("full", `is ${show(full)}; allowed: true or false`);
+    throw new InputError(`${within}full`, `is ${show(full)}; allowed: true or false`);
   }
+}
+
+const FIELD = "request.bursar";
+
+/** Takes what is not for the provider out of a request of a run: `bursar: { site: "summaries", full: true }`. */
+export function sitingIn(request: Json): { readonly siting: Siting; readonly request: Json } {
+  if (typeof request !== "object" || request === null || !("bursar" in request)) {
+    return { siting: NOTHING_SAID, request };
+  }
+  const { bursar, ...rest } = request as JsonObject;
+  if (typeof bursar !== "object" || bursar === null || Array.isArray(bursar)) {
+    throw new InputError(FIELD, `is ${show(bursar)}; allowed: an object such as { site: "summaries" }`);
+  }
+  checkKeys(bursar, FIELD, ["site", "full"]);
+  const siting = bursar as Siting;
+  checkSiting(siting, `${FIELD}.`);
+  return { siting, request: rest };
 }

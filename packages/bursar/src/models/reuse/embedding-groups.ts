@@ -2,8 +2,8 @@ import type { Timer } from "../../ports/timer.js";
 import { EmbeddingGroup, type Joined, type Joining } from "./embedding-group.js";
 import type { EmbeddingReuse } from "./options.js";
 
-/** A timer rings up to so much later than it was asked to, and nobody is to wait for longer than the window. */
-const LATE_MS = 1;
+/** A timer rings up to 1 ms later than it was asked to, what follows takes another at most, and nobody is to wait for longer than the window. */
+const LATE_MS = 2;
 
 interface Open {
   readonly group: EmbeddingGroup;

@@ -2,6 +2,7 @@ import { writeAmount } from "../../core/dimension.js";
 import { type BudgetAmounts, readAmounts } from "../../core/input.js";
 import type { Effected } from "../../runtime/gate.js";
 import type { Purse } from "../../runtime/purse.js";
+import { untilAborted } from "../../runtime/until-aborted.js";
 import {
   type Held,
   type Meter,
@@ -97,7 +98,7 @@ export class Reuse {
     const { meter, purse, request } = call;
     const metered = await meter.call<Value | Again>(purse, stepOnly(request), async (held) => {
       if ("answer" in from) return this.given(call, held, "cache", from);
-      const given = await unlessAborted(from.over, held.signal);
+      const given = await untilAborted(from.over, held.signal);
       return given === null ? passed(call, held) : this.given(call, held, "in_flight", given);
     });
     return unlessAgain(metered);
@@ -153,7 +154,7 @@ export class Reuse {
     for (let turns = 0; turns < MOST_TURNS; turns++) {
       const other = leading.claim?.takeUp() ?? null;
       if (other === null) return null;
-      const given = await unlessAborted(other.over, held.signal);
+      const given = await untilAborted(other.over, held.signal);
       if (given !== null) return this.given(call, held, "in_flight", given);
     }
     return null;
@@ -306,13 +307,4 @@ async function correct({ store }: Purse, call: string, usage: BudgetAmounts): Pr
   } catch {
     // Its budget may have ended; then what was charged in place of it stands.
   }
-}
-
-function unlessAborted<Value>(answer: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason);
-    if (signal.aborted) return leave();
-    signal.addEventListener("abort", leave, { once: true });
-    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-  });
 }

@@ -84,9 +84,10 @@ export class Chooser {
     const time = store.clock.now();
     const left = leftOn(path, time, store.dimensions);
     pending.subtract(budget, before, left, time.monotonic);
-    const { used } = path[0] ?? { used: {} as Amounts };
     const calls = expectedCalls({
-      ...{ calls: course.calls, steps: used.steps ?? 0, expected: course.expected.steps },
+      calls: course.calls,
+      steps: path[0]?.used.steps ?? 0,
+      expected: course.expected.steps,
       left: left.steps ?? Number.POSITIVE_INFINITY,
     });
     const candidates = candidatesOf(wanted, offers, course);
@@ -95,9 +96,9 @@ export class Chooser {
     const { standing } = course;
     const selection = select({ candidates, left: decided, calls, standing, hysteresis: list.hysteresis });
     if (selection === null) throw unable(wanted, offers);
-    const { tier, standing: next } = selection;
-    course.standing = next;
-    return this.chosen(about, { ...{ wanted, offers, course, left, tier }, reason: selection.reason });
+    const { tier, reason } = selection;
+    course.standing = selection.standing;
+    return this.chosen(about, { wanted, offers, course, left, tier, reason });
   }
 
   private async pinned(about: About, wanted: Wanted, offers: readonly (Offer | null)[], tier: number): Promise<Choice> {

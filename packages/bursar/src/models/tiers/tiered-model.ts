@@ -4,7 +4,7 @@ import type { Dimensions } from "../../core/dimensions.js";
 import { InputError } from "../../core/errors.js";
 import { type BudgetAmounts, readAmounts } from "../../core/input.js";
 import { extractUsage } from "../../core/usage.js";
-import type { Choosing, Model, ModelAnswer, ModelChoice } from "../../ports/model.js";
+import type { CallSite, Choosing, Model, ModelAnswer, ModelChoice, SitedCall } from "../../ports/model.js";
 import type { TiersOptions } from "../../ports/tiers.js";
 import { Chooser, type Offer } from "./chooser.js";
 import { needsOf } from "./needs.js";
@@ -59,6 +59,10 @@ export class TieredModel implements Model {
     return this.model.call(this.first(request), options);
   }
 
+  async sited(request: Json, about: CallSite): Promise<SitedCall | null> {
+    return (await this.model.sited?.(this.first(request), about)) ?? null;
+  }
+
   async choose(request: Json, about: Choosing): Promise<ModelChoice | null> {
     const { list, wish, body } = this.read(request);
     if (list === null) return null;
@@ -69,11 +73,11 @@ export class TieredModel implements Model {
     const choice = await this.chooser.choose(about, { list, ...wish, shown: needsOf(body) }, offers);
     const { tier, switched, unfit, entered, untold } = choice;
     const { asked, quote } = offers[list.tiers.indexOf(tier)] ?? NO_OFFER;
-    return {
-      ...{ model: tier.model, request: { ...body, model: tier.model }, asked, switched, unfit, entered, untold },
-      // What says nothing is charged as it was quoted.
-      used: (usage) => choice.cost(extractUsage(usage, dimensions).amounts.cost_usd ?? quote.cost_usd ?? 0),
-    };
+    const { model } = tier;
+    // What says nothing is charged as it was quoted.
+    const used: ModelChoice["used"] = (usage) =>
+      choice.cost(extractUsage(usage, dimensions).amounts.cost_usd ?? quote.cost_usd ?? 0);
+    return { model, request: { ...body, model }, asked, switched, unfit, entered, untold, used };
   }
 
   private async offers(
@@ -106,10 +110,14 @@ export class TieredModel implements Model {
     if (typeof given !== "object" || given === null || Array.isArray(given)) {
       return { list: null, wish: NO_WISH, body: {} };
     }
-    const { bursar, ...body } = given as JsonObject;
+    const { bursar, ...rest } = given as JsonObject;
     const wish = readWish(bursar, "request.bursar");
-    const list = this.chooser.listFor(body.model ?? this.name);
-    if (list === null && bursar !== undefined) {
+    const { site, full, ...about } = (bursar ?? {}) as JsonObject;
+    const siting = { ...(site !== undefined && { site }), ...(full !== undefined && { full }) };
+    // Where a call comes from is for the model to know that answers it.
+    const body = Object.keys(siting).length === 0 ? rest : { ...rest, bursar: siting };
+    const list = this.chooser.listFor(rest.model ?? this.name);
+    if (list === null && Object.keys(about).length > 0) {
       const known = [...this.chooser.lists].map(modelNamed).join(", ");
       throw new InputError("request.bursar", `is about tiers, and the request names its model; ask for ${known}`);
     }

@@ -60,6 +60,7 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
   const thinking = thinkingIn(body);
   return {
     protocol: "anthropic-messages",
+    body,
     model,
     stream: flagIn(body, "stream"),
     input_tokens: intake.input_tokens,

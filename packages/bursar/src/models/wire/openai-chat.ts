@@ -49,10 +49,11 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
   readTools(body, intake);
   readModalities(body, intake);
   noteOpenaiCaching(body, about, compatible, intake);
-  const limits = LIMITS.flatMap((field) => limitIn(body, field, 1) ?? []);
+  const [newer, older] = [limitIn(body, "max_completion_tokens", 1), limitIn(body, "max_tokens", 1)];
   const stream = flagIn(body, "stream");
   return {
     protocol: "openai-chat",
+    body,
     model,
     stream,
     input_tokens: intake.input_tokens,
@@ -60,7 +61,7 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
     get texts() {
       return intake.texts;
     },
-    output_tokens: limits.length === 0 ? null : Math.max(...limits),
+    output_tokens: newer === null || older === null ? (newer ?? older) : Math.max(newer, older),
     // Of `best_of` answers only the best are shown, and all are paid for.
     answers: Math.max(answersIn(body, "n"), answersIn(body, "best_of")),
     least_output: 1,
@@ -82,13 +83,15 @@ function held(body: JsonObject, most: number, stream: boolean, old: boolean, com
   }
   if (LIMITS.every((field) => !isSaid(sent[field]))) sent[old ? "max_tokens" : "max_completion_tokens"] = most;
   if (stream) sent.stream_options = { ...objectOf(body.stream_options), include_usage: true };
-  return { ...sent, ...tierFor(body, compatible) };
+  return Object.assign(sent, tierFor(body, compatible));
 }
 
 function readMessages(messages: Json | undefined, about: OpenaiModel, intake: Intake): void {
   forEachObject(messages, "messages", (message, at) => {
     noteCacheControl(message, intake);
-    readContent(message.content, below(at, "content"), about, intake);
+    // Mostly it is a text, and then nobody asks where it stands.
+    if (typeof message.content === "string") intake.text(message.content);
+    else readContent(message.content, below(at, "content"), about, intake);
     if (typeof message.refusal === "string") intake.text(message.refusal);
     for (const call of listOf(message.tool_calls)) {
       const { function: named, custom } = objectOf(call);
@@ -105,10 +108,6 @@ function readMessages(messages: Json | undefined, about: OpenaiModel, intake: In
 
 function readContent(content: Json | undefined, place: Place, about: OpenaiModel, intake: Intake): void {
   if (!isSaid(content)) return;
-  if (typeof content === "string") {
-    intake.text(content);
-    return;
-  }
   forEachObject(content, place, (part, at) => {
     noteCacheControl(part, intake);
     readPart(part, at, about, intake);

@@ -26,6 +26,7 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
   readInput(body.input, intake);
   return {
     protocol: "openai-embeddings",
+    body,
     model,
     stream: false,
     input_tokens: intake.input_tokens,

@@ -1,3 +1,5 @@
+import { remember } from "../../core/chain/remember.js";
+
 /** Families that answer without thinking first. What is not listed may think, and hide it. */
 const PLAIN = ["gpt-3.5", "gpt-4", "chatgpt-4o", "gpt-audio", "text-", "davinci", "babbage"];
 
@@ -23,7 +25,10 @@ export interface OpenaiModel {
   imageTokens(detail: unknown): number;
 }
 
-export function openaiModel(model: string): OpenaiModel {
+/** It is asked with every call, and programs use few models. */
+export const openaiModel: (model: string) => OpenaiModel = remember(readName);
+
+function readName(model: string): OpenaiModel {
   const name = bareName(model);
   const version = versionOf(name);
   const oSeries = /^o[1-9]/.test(name);

@@ -46,6 +46,7 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
   const most = limitIn(body, "max_output_tokens", 1);
   return {
     protocol: "openai-responses",
+    body,
     model,
     stream: flagIn(body, "stream"),
     input_tokens: intake.input_tokens,

@@ -49,6 +49,8 @@ export interface WireRequest {
   readonly hidden: boolean;
   /** Whether usage is asked for in the caller's place, who then does not expect the event that tells it. */
   readonly usage_added?: boolean;
+  /** The body as it came. */
+  readonly body: JsonObject;
   /** The body as it is sent: each answer held to so many tokens, and usage asked for where a stream would not tell it. */
   held(output_tokens: number): JsonObject;
 }

@@ -1,3 +1,4 @@
+import { remember } from "../../core/chain/remember.js";
 import { ANTHROPIC_MESSAGES } from "./anthropic-messages.js";
 import { OPENAI_CHAT } from "./openai-chat.js";
 import { OPENAI_EMBEDDINGS } from "./openai-embeddings.js";
@@ -15,12 +16,19 @@ const ENDINGS: readonly (readonly [path: readonly string[], protocol: Protocol])
   [["messages"], ANTHROPIC_MESSAGES],
 ];
 
+/** The protocol that a request to this path speaks; null for every other path. */
+export function protocolFor(method: string, pathname: string): Protocol | null {
+  return method === "POST" || method.toUpperCase() === "POST" ? known(pathname) : null;
+}
+
+/** A program asks for few paths, and to take one apart takes longer than to read a short request. */
+const known = remember(protocolAt);
+
 /**
- * The protocol that a request to this path speaks, whatever base stands before it; null for every other path, also below the
+ * The protocol that is spoken at this path, whatever base stands before it; null for every other path, also below the
  * known ones: what is kept under `/responses/abc` or `/messages/batches` is something else.
  */
-export function protocolFor(method: string, pathname: string): Protocol | null {
-  if (method.toUpperCase() !== "POST") return null;
+function protocolAt(pathname: string): Protocol | null {
   const segments = segmentsOf(pathname);
   for (const [path, protocol] of ENDINGS) {
     const start = segments.length - path.length;

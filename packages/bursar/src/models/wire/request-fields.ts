@@ -4,7 +4,7 @@ import { MAX_DEPTH } from "../../core/chain/scan.js";
 import { InputError, show } from "../../core/errors.js";
 import { isObject } from "./json-object.js";
 import type { RequestFacts } from "./protocol.js";
-import { isDeeper } from "./text-depth.js";
+import { scanText } from "./text-scan.js";
 
 /** No model has a longer name; a longer one is not looked at any closer. */
 const LONGEST_NAME = 512;
@@ -14,6 +14,12 @@ const MOST_ANSWERS = 1024;
 
 /** No limit of output is higher, whatever stands there; it keeps every product of limits a whole number. */
 const MOST_OUTPUT = 1_000_000_000;
+
+/** No number is longer in JSON as it is written here. */
+const LONGEST_NUMBER = 25;
+
+/** As many as a hundred tools have with thirty parameters each. */
+const MOST_SHAPES = 3000;
 
 /** Where in a body a value stands. Bodies have many places and errors are few, so that it is put into words only when asked for. */
 export type Place = string | (() => string);
@@ -104,9 +110,18 @@ export function checkDepth(body: JsonObject, { shallow = false }: Pick<RequestFa
   if (!shallow && !isWithin(body, MAX_DEPTH)) throw tooDeep();
 }
 
-/** The same for a body that is still a text. */
-export function checkTextDepth(text: string): void {
-  if (isDeeper(text, MAX_DEPTH + 1)) throw tooDeep();
+/**
+ * The same for a body that is still a text; it also refuses one that would take long to parse. Gives back how many bytes the body
+ * can have when it is written anew, as it is sent: a number such as 1e20 has four characters, and 21 then.
+ */
+export function checkText(text: string, bytes: number): number {
+  const { problem, exponents } = scanText(text, MAX_DEPTH + 1, MOST_SHAPES);
+  if (problem === "deep") throw tooDeep();
+  if (problem === "shapes") {
+    const remedy = "send large tables as a text or as lists of lists";
+    throw new InputError("body", `has more than ${MOST_SHAPES} different names and orders of names; ${remedy}`);
+  }
+  return bytes + exponents * LONGEST_NUMBER;
 }
 
 function tooDeep(): InputError {

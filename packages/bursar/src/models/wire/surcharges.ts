@@ -21,12 +21,8 @@ const SURCHARGED: Readonly<Record<string, string>> = {
 
 /** Refuses what is known to change the price of a request, here or with one provider. */
 export function refuseSurcharges(body: JsonObject, further: Readonly<Record<string, string>> = {}): void {
-  for (const [field, why] of [...Object.entries(SURCHARGED), ...Object.entries(further)]) {
-    // Said as false, or as an empty list, it changes nothing.
-    const value = body[field];
-    const idle = !isSaid(value) || value === false || (Array.isArray(value) && value.length === 0);
-    if (!idle) throw new UnboundedError(field, why);
-  }
+  refuseFields(body, SURCHARGED);
+  refuseFields(body, further);
   const { service_tier: tier, speed } = body;
   if (isSaid(tier) && !TIERS.has(tier)) {
     throw new UnboundedError(
@@ -36,6 +32,16 @@ export function refuseSurcharges(body: JsonObject, further: Readonly<Record<stri
   }
   if (isSaid(speed) && speed !== "standard") {
     throw new UnboundedError("speed", `is ${show(speed)}, which has prices of its own; leave it out`);
+  }
+}
+
+function refuseFields(body: JsonObject, fields: Readonly<Record<string, string>>): void {
+  for (const field in fields) {
+    const value = body[field];
+    if (!isSaid(value)) continue;
+    // Said as false, or as an empty list, it changes nothing.
+    const idle = value === false || (Array.isArray(value) && value.length === 0);
+    if (!idle) throw new UnboundedError(field, fields[field] as string);
   }
 }
 

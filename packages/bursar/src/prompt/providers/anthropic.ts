@@ -12,7 +12,7 @@ const HOME = "https://api.anthropic.com";
  *
  * @example
  * ```ts
- * const provider = anthropicProvider({ model: "claude-sonnet-4-5", apiKey });
+ * const provider = anthropicProvider({ model: "claude-sonnet-5", apiKey });
  * const { text } = await evaluate(provider, { name: "greeting", text: "Say hello." }, { budget });
  * ```
  */
@@ -26,7 +26,7 @@ export function anthropicProvider(options: ModelOptions): Provider {
  * @example
  * ```ts
  * const adapter = anthropicAdapter({
- *   model: "claude-sonnet-4-5",
+ *   model: "claude-sonnet-5",
  *   apiKey,
  *   maxOutputTokens: 8_192,
  *   parameters: { thinking: { type: "enabled", budget_tokens: 4_096 } },

@@ -95,7 +95,9 @@ export class LeasingStore extends StoreOver {
       throw new InputError("name", `is ${show(name)}; allowed: letters, digits, ".", "_" and "-", at most 100`);
     }
     const now = () => Math.round(clock.now().instant);
-    const log = folder === null ? null : await LeaseLog.open(join(folder, `${name}.jsonl`), name, now);
+    const { dimensions } = store;
+    const path = folder === null ? null : join(folder, `${name}.jsonl`);
+    const log = path === null ? null : await LeaseLog.open({ path, holder: name, dimensions, now });
     const leasing = new LeasingStore({ ...options, name }, log);
     if (folder !== null) await recoverLeases(folder, store, clock, name);
     return leasing;
@@ -265,7 +267,7 @@ export class LeasingStore extends StoreOver {
       const paid = operation.dead === true && call.kind === "model";
       slice.settle(call, paid ? call.asked : {});
       if (!paid) call.asked = {};
-      await this.settled(holder, slice, call);
+      await this.settled(holder, slice, call, {});
       return { op: "release", repeated: false, notices: [], links: [] };
     }
     const reported = { ...this.counted(operation.used), ...call.reported };
@@ -279,15 +281,18 @@ export class LeasingStore extends StoreOver {
     const charged = this.counted(charge.charged);
     call.reported = reported;
     call.unreported = charge.unreported.filter((id) => this.dimensions.has(id));
+    const before = call.charged ?? {};
     slice.settle(call, charged);
-    await this.settled(holder, slice, call);
+    await this.settled(holder, slice, call, before);
     const estimated = call.unreported.length > 0;
     return { op: "commit", charged, estimated, repeated: false, notices: [], links: [] };
   }
 
-  private async settled(holder: Holder, slice: Slice, call: SlicedCall): Promise<void> {
+  /** `before` is what it was charged until now. */
+  private async settled(holder: Holder, slice: Slice, call: SlicedCall, before: Amounts): Promise<void> {
+    const note = ["settled", slice.call, call.id, { ...call.charged }, { ...before }] as const;
     // A settlement that the log does not have is charged as reserved if we die now: too much, never too little.
-    await this.log?.write(["settled", slice.call, call.id, { ...call.charged }]).catch(() => (slice.closed = true));
+    await this.log?.write(note).catch(() => (slice.closed = true));
     this.settledCalls.set(call.id, call);
     this.listeners.tell();
     if (holder.isOverdrawn(slice)) void holder.yieldAll().catch(() => {});

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Budget, BudgetId, Path } from "../../core/budget.js";
 import type { Head } from "../../core/chain/link.js";
@@ -68,6 +68,7 @@ export class SqliteStore implements Store {
     this.clock = clock;
     this.file = path;
     makeFolder(path);
+    makePrivate(path);
     // Names our clock in the tables, so that running time is not compared with a reading of another process's.
     const start = { path, dimensions: dimensions.all, reading: { ...clock.now(), clock: randomUUID() }, patience_ms };
     this.thread = new Thread(start, () => this.listeners.tell());
@@ -162,6 +163,18 @@ export class SqliteStore implements Store {
       this.resting = null;
       this.thread.send("rest");
     }, WAITING_MS).unref();
+  }
+}
+
+/**
+ * Makes a new file readable for its owner alone: prompts and answers are in it. The files that SQLite makes beside it have the same
+ * rights, and whoever wants others to read it says so once.
+ */
+function makePrivate(path: string): void {
+  try {
+    closeSync(openSync(path, "ax", 0o600));
+  } catch {
+    // It is there, or cannot be made, which is told better when it is opened.
   }
 }
 

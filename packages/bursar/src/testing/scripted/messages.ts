@@ -23,6 +23,8 @@ const FINISH: Readonly<Record<Finish, string>> = {
   filtered: "refusal",
 };
 const ROLES: readonly Json[] = ["user", "assistant", "system"];
+/** What is about the answer has no place where only the input is counted. */
+const OF_THE_ANSWER = ["max_tokens", "stream", "temperature", "top_p", "top_k", "stop_sequences", "metadata"];
 /** Anthropic refuses to think with less. */
 const LEAST_THINKING = 1024;
 
@@ -45,6 +47,8 @@ export const messages: Wire = {
 
 function readAsked(body: JsonObject, headers: IncomingHttpHeaders, purpose: Purpose): Reading {
   if (headers["anthropic-version"] === undefined) throw new InputError("anthropic-version:", "header is required");
+  const extra = purpose === "count" ? OF_THE_ANSWER.find((name) => body[name] !== undefined) : undefined;
+  if (extra !== undefined) throw new InputError(`${extra}:`, "Extra inputs are not permitted");
   const asked = readMessages(body);
   for (const [index, { role }] of asked.entries()) {
     if (role === undefined || !ROLES.includes(role)) {

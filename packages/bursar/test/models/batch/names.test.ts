@@ -41,6 +41,33 @@ test("many who hand over under one name at the same time hand over one call", as
   expect(await scene.used("b")).toMatchObject({ used: { cost_usd: COST_NANO, steps: 1 }, reserved: {} });
 });
 
+test("two accounts at one address are two outlets when they are named, and neither sends what is the other's", async () => {
+  await using scene = await Scene.open();
+  const sent: string[] = [];
+  const account = (name: string) =>
+    scene.desk({
+      name,
+      fetch: (input, init) => {
+        sent.push(name);
+        return fetch(input, init);
+      },
+    });
+  const [red, blue] = [account("red"), account("blue")];
+  await red.hand(await scene.purse("b", 1), ASKED, { id: "a" });
+  await scene.rounds(blue, 5);
+  expect(sent).toEqual([]);
+  await scene.rounds(red, 5);
+  expect(new Set(sent)).toEqual(new Set(["red"]));
+  expect(await red.answer("a")).toMatchObject({ text: "You said: one" });
+});
+
+test.each(["", "two\nlines", "a".repeat(101), 7])("an outlet is not called %j", async (name) => {
+  await using scene = await Scene.open();
+  expect(() => scene.desk({ name: name as string })).toThrow(
+    /name is .*; allowed: 1 to 100 characters that can be printed/,
+  );
+});
+
 test("two places at one host are two outlets, and neither sends what is the other's", async () => {
   await using scene = await Scene.open();
   const sent: string[] = [];

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { scenario } from "../../../../../specs/scenario.js";
 import type { Json } from "../../../src/core/chain/canonical.js";
 import type { Model } from "../../../src/ports/model.js";
 import type { Program } from "../../../src/ports/program.js";
@@ -27,7 +28,7 @@ function pausedOf(result: RunResult): Extract<RunResult, { status: "paused" }> {
 }
 
 describe("a run that can wait", () => {
-  test("pauses cheaply until the answers are there, and its clock stands still", async () => {
+  scenario("004/batching", "a run pauses cheaply until the answers are there, and its clock stands still", async () => {
     await using scene = await Scene.open({ batching: { takes_ms: 10 * HOUR_MS } });
     const bursar = scene.process([patient]);
     const paused = pausedOf(await scene.until(bursar.run("patient", null, OPTIONS)));

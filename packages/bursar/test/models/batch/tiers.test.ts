@@ -44,6 +44,19 @@ function sentModels(scene: Scene): readonly unknown[] {
 }
 
 describe("a call that can wait and leaves its model open", () => {
+  test("may say where it comes from, which is not for the provider", async () => {
+    await using scene = await openScene();
+    const siting = { bursar: { site: "notes", full: true } };
+    const bursar = processOf(scene, asker(1, { model: "bursar/auto", ...siting }));
+    await bursar.start("asker", null, { id: "open", limits: { cost_usd: 1 } });
+    expect(await driven(scene, bursar, "open")).toMatchObject({ status: "completed", result: ["gpt-4-large"] });
+    const other = processOf(scene, asker(1, siting));
+    await other.start("asker", null, { id: "named", limits: { cost_usd: 1 } });
+    expect(await driven(scene, other, "named")).toMatchObject({ status: "completed", result: ["gpt-4-small"] });
+    const bodies = scene.server.batches.flatMap(({ lines }) => lines.map(({ body }) => body as JsonObject));
+    expect(bodies.map((body) => "bursar" in body)).toEqual([false, false]);
+  });
+
   test("is handed over with the tier that fits, and every switch is told with both quotes", async () => {
     await using scene = await openScene();
     const bursar = processOf(scene, asker(8));

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { scenario } from "../../../../../specs/scenario.js";
 import { chatModel } from "../../../src/models/chat.js";
 import { modelPredictor } from "../../../src/models/predict/predictor.js";
 import { defineAgent } from "../../../src/runs/agent.js";
@@ -11,7 +12,7 @@ const PRICES = { scripted: { input_usd_per_mtok: 0.05, output_usd_per_mtok: 0.4 
 /** A program that says nothing about itself, and has no past. */
 const plain = defineAgent("plain", async (ctx) => ctx.now());
 
-test("a model's guess is part of an estimate, and never of a limit", async () => {
+scenario("004/upfront-estimation", "a model's guess is part of it, and never of a limit", async () => {
   const guess = { dimensions: [{ id: "steps", median: 40, upper: 5000 }] };
   await using server = await openScriptedModel({ script: () => JSON.stringify(guess) });
   const store = new MemoryStore();

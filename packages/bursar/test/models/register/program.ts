@@ -1,10 +1,12 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { ScriptedModel } from "../../../src/testing/scripted-model.js";
 
 /** How a program ended. */
 export interface Ended {
   readonly code: number | null;
+  /** What it died of; null for a program that ended by itself. */
+  readonly signal: string | null;
   readonly outcomes: readonly {
     readonly value?: unknown;
     readonly error?: string;
@@ -18,13 +20,24 @@ const ROOT = fileURLToPath(new URL("../../../../../", import.meta.url));
 const LONGEST_MS = 90_000;
 const PRICES = JSON.stringify({ scripted: { input_usd_per_mtok: 1, output_usd_per_mtok: 10 } });
 
+/** A program under way. */
+export interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+}
+
 /** Runs one of the programs as a user would: `node --import bursar/register program.mjs`, and its children with it. */
-export function runProgram(
+export function runProgram(...program: Parameters<typeof startProgram>): Promise<Ended> {
+  return startProgram(...program).ended;
+}
+
+/** Starts one, and does not wait. */
+export function startProgram(
   name: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   model?: ScriptedModel,
-): Promise<Ended> {
+): Started {
   const file = fileURLToPath(new URL(`./programs/${name}.mjs`, import.meta.url));
   const { PATH = "", HOME = "" } = process.env;
   const addresses = model === undefined ? {} : { OPENAI_BASE_URL: model.url, ANTHROPIC_BASE_URL: model.origin };
@@ -39,7 +52,7 @@ export function runProgram(
       ...env,
     },
   });
-  return new Promise((resolve, reject) => {
+  const ended = new Promise<Ended>((resolve, reject) => {
     let stdout = "";
     let stderr = "";
     child.stdout.on("data", (piece) => {
@@ -49,12 +62,13 @@ export function runProgram(
       stderr += piece;
     });
     child.on("error", reject);
-    child.on("close", (code) => {
+    child.on("close", (code, signal) => {
       try {
-        resolve({ code, stderr, outcomes: stdout === "" ? [] : JSON.parse(stdout) });
+        resolve({ code, signal, stderr, outcomes: stdout === "" ? [] : JSON.parse(stdout) });
       } catch {
         reject(new Error(`the program said ${stdout}\n${stderr}`));
       }
     });
   });
+  return { child, ended };
 }

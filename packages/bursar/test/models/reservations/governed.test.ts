@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { governedFetch } from "../../../src/models/fetch/governed-fetch.js";
-import type { Reservations } from "../../../src/models/meter/meter.js";
+import type { Reservations } from "../../../src/models/meter/meter-options.js";
 import { until } from "../fetch/scene.js";
 import { actions, ask, type LongScene, openLong, warm } from "./scene.js";
 

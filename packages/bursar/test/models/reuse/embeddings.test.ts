@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { scenario } from "../../../../../specs/scenario.js";
 import { openBudget } from "../../../src/ambient/open-budget.js";
 import { withBudget } from "../../../src/ambient/with-budget.js";
 import { deferred } from "../../../src/runtime/deferred.js";
@@ -62,7 +63,7 @@ describe("embedding calls within the window become one request", () => {
     },
   );
 
-  test("each is charged by his share, in his own budget", async () => {
+  scenario("004/batching", "what was sent together is charged by shares, each in his own budget", async () => {
     const usage = { prompt_tokens: 101, completion_tokens: 0 };
     await using at = await openWindow(() => ({ kind: "text", text: "", usage }));
     await using team = await openBudget({ cost_usd: 1 });
@@ -177,7 +178,7 @@ describe("embedding calls within the window become one request", () => {
     await budget.run(async () => {
       const first = embed(at, "a");
       await until(async () => (await budget.state()).held.steps === 1);
-      at.wait(3);
+      at.wait(2);
       const second = embed(at, "b");
       await until(async () => (await budget.state()).held.steps === 2);
       expect(at.model.count).toBe(0);

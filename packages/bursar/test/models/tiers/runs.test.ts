@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { scenario } from "../../../../../specs/scenario.js";
 import type { JsonObject } from "../../../src/core/chain/canonical.js";
 import { chatModel } from "../../../src/models/chat.js";
 import { tieredModel } from "../../../src/models/tiers/tiered-model.js";
@@ -63,7 +64,7 @@ describe("ctx.model without a model", () => {
     }
   });
 
-  test("finishes on cheaper tiers what the best one could not pay for", async () => {
+  scenario("004/model-tier-selection", "finishes on cheaper tiers what the best one could not pay for", async () => {
     await using at = await stage();
 
     const result = await at.bursar.run("asker", { times: 20 }, { limits: { cost_usd: 0.4 } });
@@ -173,7 +174,7 @@ describe("a choice", () => {
     return [await choose(), await choose()];
   }
 
-  test("reckons with the steps that are still expected", async () => {
+  scenario("004/model-tier-selection", "reckons with the steps that are still expected", async () => {
     expect(await chosen(null)).toEqual(["dear", "dear"]);
     expect(await chosen({ median: 10, upper: 12 })).toEqual(["dear", "dear"]);
     expect(await chosen({ median: 20, upper: 30 })).toEqual(["dear", "cheap"]);

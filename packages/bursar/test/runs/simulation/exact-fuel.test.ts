@@ -14,7 +14,7 @@ const thinker: Program = {
 async function think(stage: Stage): Promise<number> {
   let used = 0;
   for (const [at, part] of PARTS.entries()) {
-    const enough = await stage.compute("fuel", used, async (most) => {
+    const enough = await stage.compute("fuel", { fuel: used }, async ({ fuel: most = 0 }) => {
       const fuel = Math.min(most, part);
       used += fuel;
       return { value: fuel === part, name: `guest ${used}`, used: { fuel } };

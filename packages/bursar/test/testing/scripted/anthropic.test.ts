@@ -101,6 +101,16 @@ describe("Anthropic's client", () => {
     expect(world.server.requests[0]?.path).toBe("/messages");
   });
 
+  test("is told when it asks for a count with what has no place there", async () => {
+    await using world = await opened([]);
+    const { messages } = ASKED;
+    const extra = { model: MODEL, messages, max_tokens: 100 };
+    await expect(
+      world.client.messages.countTokens(extra as { model: string; messages: typeof messages }),
+    ).rejects.toThrow("max_tokens: Extra inputs are not permitted");
+    expect((await world.client.messages.countTokens({ model: MODEL, messages })).input_tokens).toBeGreaterThan(0);
+  });
+
   test("sees thinking only if it asked for it, and pays for thinking that it does not want to see", async () => {
     await using world = await opened(() => ({ kind: "text", text: "Yes.", thinking: "Hmmm" }));
     const none = await world.client.messages.create(ASKED);

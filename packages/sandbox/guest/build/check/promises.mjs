@@ -7,7 +7,7 @@ import { withStdlib } from "./with-stdlib.mjs";
 
 const PROMISES = readFileSync(new URL("promises.py", import.meta.url));
 const REENTRY = readFileSync(new URL("reentry.py", import.meta.url));
-const PROMISED = "1 modules compression database hashes accelerated recursion overflow";
+const PROMISED = "1 modules compression database hashes accelerated recursion overflow tracing";
 const BOOTED_EXIT_CODE = 77;
 
 /** Runs the finished guest and gives what is true of it; a promise it does not keep is a failure. */
@@ -28,6 +28,7 @@ export function tryGuest(wasm, stdlib) {
   expect(promises.stdout.trim().split("\n"), PROMISED.split(" "), "the promises kept");
   expect(promises.exitCode, 0, "the exit code");
   checkReentry(module, stdlib);
+  checkDevelopment(module, stdlib);
 
   const program = "import sys; print(*sys.builtin_module_names); print(sys.version.split()[0]); print(sys.prefix)";
   const about = runGuest(module, { args: ["python", "-I", "-c", program], root: withStdlib(stdlib, PROMISES) });
@@ -52,6 +53,15 @@ function checkReentry(module, stdlib) {
   expect(results, [0, 0, -1, 0], "what bursar_run gives");
   expect(guest.said("stdout"), "run 1 1\nrun 2 1\nrun 4 1\n", "what the runs say");
   expect(/ValueError: on purpose/.test(guest.said("stderr")), true, "that an exception is reported");
+}
+
+/** With hooks around everything that asks for memory, from the start: they find what was overwritten, and give up then. */
+function checkDevelopment(module, stdlib) {
+  const program =
+    "import json, sys; print(sys.flags.dev_mode, json.loads(json.dumps([{'a': 'b' * 1000}] * 500))[499]['a'][:3])";
+  const args = ["python", "-I", "-X", "dev", "-c", program];
+  const { exitCode, stdout, stderr } = runGuest(module, { args, root: withStdlib(stdlib, PROMISES) });
+  expect([exitCode, stdout, stderr], [0, "True bbb\n", ""], "what it does with debug hooks");
 }
 
 /** What a snapshot has to keep besides the memory. */

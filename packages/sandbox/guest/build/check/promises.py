@@ -120,7 +120,21 @@ def overflow():
     assert 2**63 - 1 + 1 == 1 << 63 and divmod(-(2**31), -1) == (2**31, 0)
 
 
+def tracing():
+    """Whoever hooks into what asks for memory sees all of it, and nothing any more when he is gone."""
+    import tracemalloc
+
+    tracemalloc.start()
+    kept = [bytearray(100) for _ in range(500)]
+    traced, _ = tracemalloc.get_traced_memory()
+    del kept
+    left, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert traced > 50_000 and left < traced - 50_000, (traced, left)
+    assert tracemalloc.get_traced_memory() == (0, 0)
+
+
 print(1)
-for check in (modules, compression, database, hashes, accelerated, recursion, overflow):
+for check in (modules, compression, database, hashes, accelerated, recursion, overflow, tracing):
     check(sys.argv[1].split(",")) if check is modules else check()
     print(check.__name__)

@@ -2,8 +2,8 @@ import { createHost, Exit } from "./host.mjs";
 
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
-/** Runs a guest to its end, and gives what it said and the instance it leaves behind. */
-export function runGuest(module, { args, env, root, clock }) {
+/** Runs a guest to its end, and gives what it said and the instance it leaves behind; `onInstance` sees it before it runs. */
+export function runGuest(module, { args, env, root, clock, onInstance }) {
   const written = { stdout: [], stderr: [] };
   let size = 0;
   const write = (stream, bytes) => {
@@ -13,6 +13,7 @@ export function runGuest(module, { args, env, root, clock }) {
   };
   const host = createHost({ args, env: { PYTHONHASHSEED: "0", ...env }, root, write, clock });
   const instance = host.instantiate(module);
+  onInstance?.(instance);
   const said = (stream) => Buffer.concat(written[stream].splice(0)).toString("utf8");
   const exitCode = exitCodeOf(() => instance.exports._start());
   return { exitCode, stdout: said("stdout"), stderr: said("stderr"), instance, said };

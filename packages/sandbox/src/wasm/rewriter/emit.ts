@@ -15,9 +15,9 @@ export class Emitter {
   private readonly writer: Writer;
   private readonly declarations: Declarations;
   private readonly layout: Layout;
-  private readonly plan: Plan;
+  protected readonly plan: Plan;
   private readonly countsDepth: boolean;
-  private readonly charges: Charges;
+  protected readonly charges: Charges;
   /** Up to where the source has been copied. */
   private copied = 0;
 
@@ -85,7 +85,7 @@ export class Emitter {
     else writer.byte(type);
   }
 
-  private emitEdge(edge: number, index: number, body: Body, countsDepth: boolean): void {
+  protected emitEdge(edge: number, index: number, body: Body, countsDepth: boolean): void {
     const { plan, charges } = this;
     const { graph, regions, potentials } = plan;
     const kind = graph.kind.get(edge);
@@ -118,7 +118,7 @@ export class Emitter {
   }
 
   /** Makes a place that only this edge comes by. */
-  private emitOnWay(edge: number, kind: number, work: () => void): void {
+  protected emitOnWay(edge: number, kind: number, work: () => void): void {
     const { writer, plan } = this;
     if (kind === EDGE.brIf) {
       this.copied = plan.graph.resume.get(edge);
@@ -154,7 +154,7 @@ export class Emitter {
     this.writer.operator(OP.call, this.layout.helper(HELPERS[graph.label.get(edge)] as Helper));
   }
 
-  private copyTo(position: number): void {
+  protected copyTo(position: number): void {
     if (position <= this.copied) return;
     this.writer.copy(this.source, this.copied, position);
     this.copied = position;

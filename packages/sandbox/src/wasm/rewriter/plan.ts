@@ -1,3 +1,4 @@
+import type { Profile } from "../profile.js";
 import { Calls } from "./calls.js";
 import { findCircles } from "./cut.js";
 import type { Body, Graph } from "./graph.js";
@@ -34,7 +35,7 @@ export interface Plan {
 }
 
 /** A function that could execute more than this without a look at the fuel gets one at its entry. */
-const MOST_UNCHECKED = 20_000;
+const MOST_UNCHECKED = 65_536;
 
 /** More is not moved to callers: in a chain of functions that each call the next one twice it would double with every step. */
 const MOST_FOLDED = 2 ** 20;
@@ -44,11 +45,12 @@ export function makePlan(
   bodies: readonly Body[],
   isRoot: (index: number) => boolean,
   on: Optimisations,
+  profile: Profile | null,
 ): Plan {
   const calls = new Calls(graph, bodies);
   const { order, isRecursive, isCut } = findCircles(calls, bodies);
   const regions = findRegions(graph, bodies, on.regions);
-  const [potentials, weights] = [new Potentials(graph), new Weights(graph, regions)];
+  const [potentials, weights] = [new Potentials(graph), new Weights(graph, regions, profile)];
   const [isFolded, isChecked] = [new Uint8Array(bodies.length), new Uint8Array(bodies.length)];
   const [moved, unchecked] = [new Float64Array(bodies.length), new Float64Array(bodies.length)];
   for (const index of order) {

@@ -1,3 +1,4 @@
+import type { Profile } from "../profile.js";
 import { type Body, EDGE, type Graph, NONE } from "./graph.js";
 import type { Regions } from "./regions.js";
 
@@ -9,6 +10,11 @@ const IN_A_REGION_WITH_A_CHECK = 0.2;
 const AT_THE_BORDER = 0.15;
 const MOVED_TO_CALLERS = 1e-6;
 const COLD = 0.01;
+
+/** What an edge weighs that ran once in the training. What never ran in a function that did weighs less, as far as it was guessed. */
+const RAN_ONCE = 16;
+const NEVER_RAN = 2 ** -8;
+const MOST_FOR_NEVER_RAN = 1;
 
 const FORCED_BUCKET = 119;
 
@@ -35,10 +41,14 @@ export class Weights {
   private readonly regions: Regions;
   /** 1 when a way out of a node leads to cold code, 2 when one leads elsewhere. */
   private readonly ways: Uint8Array;
+  private readonly levels: Uint8Array | null;
+  /** Whether the present function ran in the training; what did not is guessed as if there had been none. */
+  private isTrained = false;
 
-  constructor(graph: Graph, regions: Regions) {
+  constructor(graph: Graph, regions: Regions, profile: Profile | null) {
     this.graph = graph;
     this.regions = regions;
+    this.levels = profile?.levels ?? null;
     this.next = new Int32Array(graph.edges);
     this.ways = new Uint8Array(graph.nodes);
   }
@@ -46,6 +56,8 @@ export class Weights {
   sort(body: Body, isMoved: boolean, isChecked: boolean): void {
     const { graph, first, next } = this;
     this.findWays(body);
+    // The first edge of a function is its entry.
+    this.isTrained = this.levelOf(body.firstEdge) > 0;
     first.fill(NONE);
     for (let edge = body.edgeEnd - 1; edge >= body.firstEdge; edge -= 1) {
       const kind = graph.kind.get(edge);
@@ -76,12 +88,22 @@ export class Weights {
   private weightOf(edge: number, kind: number, entry: number): number {
     const { graph, regions } = this;
     const [from, to] = [graph.from.get(edge), graph.to.get(edge)];
-    if (kind === EDGE.entry) return entry;
+    if (kind === EDGE.entry) return this.isTrained ? entry * this.trained(edge, 0) : entry;
     const cold = this.isCold(to) || this.isCold(from) ? COLD : 1;
-    const weight = graph.weight.get(edge) * cold;
+    const guessed = graph.weight.get(edge) * cold;
+    const weight = this.isTrained ? this.trained(edge, guessed) : guessed;
     const [here, there] = [regions.ofNode[from] as number, regions.ofNode[to] as number];
     if (here !== there) return weight * AT_THE_BORDER;
     if (here !== NONE) return weight * (kind === EDGE.header ? IN_A_REGION_WITH_A_CHECK : IN_A_REGION);
     return kind === EDGE.header ? weight * WITH_A_CHECK : weight;
+  }
+
+  private trained(edge: number, guessed: number): number {
+    const level = this.levelOf(edge);
+    return level > 0 ? RAN_ONCE * 2 ** (level - 1) : Math.min(NEVER_RAN * guessed, MOST_FOR_NEVER_RAN);
+  }
+
+  private levelOf(edge: number): number {
+    return this.levels?.[edge] ?? 0;
   }
 }

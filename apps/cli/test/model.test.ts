@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest";
+import { UsageError } from "../src/args.js";
+import { modelOf, pricesOf } from "../src/runs/model.js";
+
+const RATES = { input_usd_per_mtok: 0.35, output_usd_per_mtok: 1 };
+const PRICE = { price: "0.35,1" };
+
+describe("a price without --model-url", () => {
+  test.each([
+    ["is that of the model that the configuration sends batches to", PRICE, {}],
+    ["may name that model", { ...PRICE, model: "house-model" }, {}],
+    ["may come from the environment", {}, { BURSAR_MODEL_PRICE: "0.35,1" }],
+  ])("%s", (_, flags, env) => {
+    expect(modelOf(flags, env, "house-model")).toBeNull();
+    expect(pricesOf(flags, env, "house-model")).toEqual({ "house-model": RATES });
+  });
+
+  test.each([
+    ["where no model is named at all", PRICE, {}, null, "--price says nothing without a model"],
+    ["where only a price and a name are given", { ...PRICE, model: "m" }, {}, null, "foresight.batches"],
+    [
+      "for another model",
+      { ...PRICE, model: "m" },
+      {},
+      "house-model",
+      "is that of m, and the configuration names house-model",
+    ],
+    ["for another one of the environment", PRICE, { BURSAR_MODEL: "m" }, "house-model", "add --model house-model"],
+    ["for a list of models, which has none", PRICE, {}, "bursar/auto", "--price says nothing without a model"],
+    ["a name alone", { model: "house-model" }, {}, "house-model", "--model says nothing without --model-url"],
+    ["a length of answers", { ...PRICE, "max-tokens": "5" }, {}, "house-model", "--max-tokens says nothing without"],
+    ["a price that is none", { price: "cheap" }, {}, "house-model", "--price is none"],
+  ])("is refused %s", (_, flags, env, batched, message) => {
+    const read = () => modelOf(flags, env, batched);
+    expect(read).toThrow(UsageError);
+    expect(read).toThrow(message);
+  });
+
+  test("of the environment alone stays without effect where no model is named", () => {
+    const env = { BURSAR_MODEL_PRICE: "0.35,1" };
+    expect([modelOf({}, env, null), pricesOf({}, env, null)]).toEqual([null, null]);
+  });
+});
+
+test("with --model-url a price is that of its own model, whatever batches go to", () => {
+  const flags = { ...PRICE, "model-url": "http://localhost:1/v1", model: "m" };
+  expect(modelOf(flags, {}, "house-model")).not.toBeNull();
+  expect(pricesOf(flags, {}, "house-model")).toEqual({ m: RATES });
+});

@@ -1,0 +1,29 @@
+import { howToPrice } from "../prices/stated-price.js";
+import type { WireRequest } from "../wire/protocol.js";
+import { type RefusalReport, unbounded } from "./refusal.js";
+
+/** There is nothing to choose the model from. */
+export function noTiers(model: string): RefusalReport {
+  const message = `there are no tiers to choose ${JSON.stringify(model)} from`;
+  return { code: "invalid_request", message, hint: "name a model, or give lists of them as tiers" };
+}
+
+export function invalidModel(message: string): RefusalReport {
+  return { code: "invalid_request", message, hint: "correct the request" };
+}
+
+export function unknownPrice(model: string): RefusalReport {
+  const message = `nobody knows what the model ${JSON.stringify(model)} costs, so it is not called`;
+  return { code: "unknown_price", message, hint: `${howToPrice(model)}, or say what to assume` };
+}
+
+/** A budget that has ended, or that is paused, takes no calls. To fail would make an SDK try again. */
+export function closedBudget(error: unknown): RefusalReport | null {
+  if (!(error instanceof Error && "code" in error && error.code === "ledger_state")) return null;
+  return { code: "no_budget", message: error.message, hint: "make the call inside of a budget that is open" };
+}
+
+export function unboundedInput({ beyond, model }: WireRequest): RefusalReport {
+  const message = `${beyond} adds input of unknown size, and nobody knows how much ${JSON.stringify(model)} can take`;
+  return unbounded(message, "state the model's context_window with its price");
+}

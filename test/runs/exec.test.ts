@@ -1,0 +1,133 @@
+import { type BudgetLimits, defineAgent, execHandler, MemoryStore, openBursar, type StartOptions } from "bursar";
+import { describe, expect, test } from "vitest";
+import { ANN, openTestSandbox } from "./sandbox.js";
+
+const sandbox = await openTestSandbox();
+
+interface Said {
+  readonly success: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** An agent that has all of these executed, one after the other or at once. */
+function world(codes: readonly string[], { atOnce = false } = {}) {
+  const coder = defineAgent("coder", async (ctx) => {
+    const said: Said[] = [];
+    const execute = async (code: string) => void said.push(await ctx.exec<Said>("python", code));
+    if (atOnce) await Promise.all(codes.map(execute));
+    else for (const code of codes) await execute(code);
+    return said.map(({ success, stdout, stderr }) => `${success} ${stdout.trim()}${stderr.trim().split("\n").at(-1)}`);
+  });
+  const store = new MemoryStore();
+  const bursar = openBursar({ store, programs: [coder], handlers: { exec: execHandler(async () => sandbox) } });
+  const run = (limits: BudgetLimits, options: Partial<StartOptions> = {}) =>
+    bursar.run("coder", {}, { id: "r", limits: { wall_clock_ms: null, ...limits }, ...options });
+  return { store, bursar, run };
+}
+
+const write = (bytes: number) => `print(open("/app/file", "wb", buffering=0).write(b"x" * ${bytes}))`;
+
+describe("what code writes for an agent", () => {
+  test("is charged", async () => {
+    const done = await world([write(600), write(300)]).run({ storage_write_bytes: 1000 });
+    expect(done).toMatchObject({ status: "completed", result: ["true 600", "true 300"] });
+    expect(done.usage.storage_write_bytes).toBe(900);
+  });
+
+  test("is never more than the budget has left", async () => {
+    const done = await world([write(600), write(1_000_000), write(500)]).run({ storage_write_bytes: 1000 });
+    expect(Number(done.usage.storage_write_bytes)).toBeLessThanOrEqual(1000);
+  });
+
+  test("is never more than the budget has left when several are executed at once", async () => {
+    const codes = Array.from({ length: 4 }, () => write(600));
+    const done = await world(codes, { atOnce: true }).run({ storage_write_bytes: 1000 });
+    expect(done.usage.storage_write_bytes).toBe(600);
+  });
+
+  test("pauses the run where it does not fit and the policy is to ask", async () => {
+    const { bursar, run } = world([write(600), write(5000)]);
+    const paused = await run({ storage_write_bytes: 1000 }, { policies: { storage_write_bytes: "approval_required" } });
+    expect(paused).toMatchObject({ status: "paused", exhausted_dimension: "storage_write_bytes" });
+    const done = await bursar.approve("r/checkpoint", { by: ANN, extensions: { storage_write_bytes: 4600 } });
+    expect(done).toMatchObject({ status: "completed", result: ["true 600", "true 5000"] });
+    expect(done.usage.storage_write_bytes).toBe(5600);
+  });
+
+  test("may be nothing", async () => {
+    const done = await world(["print(1)"]).run({ storage_write_bytes: 0 });
+    expect(done).toMatchObject({ status: "completed", result: ["true 1"] });
+  });
+});
+
+describe("the memory of code that is executed for an agent", () => {
+  const grow = "print(len(bytearray(60_000_000)))";
+
+  test("stays within its limit", async () => {
+    const limit = 50_000_000;
+    const done = await world([grow]).run({ memory_peak_bytes: limit });
+    expect(done).toMatchObject({ status: "completed", result: ["false MemoryError"] });
+    expect(Number(done.usage.memory_peak_bytes)).toBeLessThanOrEqual(limit);
+    expect(await world([grow, "print(1)"]).run({ memory_peak_bytes: 2 * limit })).toMatchObject({
+      result: ["true 60000000", "true 1"],
+    });
+  });
+
+  test("is not taken at all where the limit is below what a sandbox takes", async () => {
+    const stopped = await world([grow]).run({ memory_peak_bytes: 10_000_000 });
+    expect(stopped).toMatchObject({ status: "failed", failure: { dimension: "memory_peak_bytes" } });
+    expect(stopped.usage.memory_peak_bytes ?? 0).toBe(0);
+  });
+});
+
+describe("the fuel of code that is executed for an agent", () => {
+  const endless = "while True: pass";
+  const long = "print(sum(1 for _ in range(100_000)))";
+
+  test("is what is left, where that is less than an execution may burn", async () => {
+    const done = await world(["print(1)", "print(2)"]).run({ fuel: 2_000_000 });
+    expect(done).toMatchObject({ status: "completed", result: ["true 1", "true 2"] });
+  });
+
+  test("is what it asks for, where that is less than what is left", async () => {
+    const coder = defineAgent("coder", async (ctx) => {
+      const { metadata } = await ctx.exec<{ metadata: { trap_reason: string } }>("python", endless, {
+        fuel: 1_000_000,
+      });
+      return metadata.trap_reason;
+    });
+    const handlers = { exec: execHandler(async () => sandbox) };
+    const bursar = openBursar({ store: new MemoryStore(), programs: [coder], handlers });
+    const done = await bursar.run("coder", {}, { limits: { fuel: 5_000_000 } });
+    expect(done).toMatchObject({ status: "completed", result: "out_of_fuel", usage: { fuel: 1_000_000 } });
+  });
+
+  test("ends the run when all of it is burnt, and not a unit more", async () => {
+    const stopped = await world(["print(1)", endless]).run({ fuel: 5_000_000 });
+    expect(stopped).toMatchObject({ status: "failed", failure: { dimension: "fuel" }, usage: { fuel: 5_000_000 } });
+  });
+
+  test("pauses the run where its policy is to ask, and the code is executed again with more", async () => {
+    const { bursar, run } = world(["print(1)", long]);
+    const paused = await run({ fuel: 2_000_000 }, { policies: { fuel: "approval_required" } });
+    expect(paused).toMatchObject({ status: "paused", exhausted_dimension: "fuel", usage: { fuel: 2_000_000 } });
+    const done = await bursar.approve("r/checkpoint", { by: ANN, extensions: { fuel: 1_000_000_000 } });
+    expect(done).toMatchObject({ status: "completed", result: ["true 1", "true 100000"] });
+  });
+
+  test("is all it wants where its policy is to warn", async () => {
+    const done = await world([long]).run({ fuel: 1_000_000 }, { policies: { fuel: "soft_warn" } });
+    expect(done).toMatchObject({ status: "completed", result: ["true 100000"] });
+  });
+});
+
+test("code that could not be executed is charged nothing", async () => {
+  const coder = defineAgent("coder", async (ctx) => {
+    await ctx.exec("python", "print(1)", { packages: ["nowhere"] }).catch(() => {});
+  });
+  const handlers = { exec: execHandler(async () => sandbox) };
+  const done = await openBursar({ store: new MemoryStore(), programs: [coder], handlers }).run("coder", {});
+  expect(done).toMatchObject({ status: "completed" });
+  expect([done.usage.fuel ?? 0, done.usage.storage_write_bytes ?? 0]).toEqual([0, 0]);
+});
