@@ -42,8 +42,9 @@ export async function driveOn(id: string, company: Company): Promise<RunRecord> 
     const [request] = await pendingRequests(company.bursar.store, run.id);
     if (request === undefined) {
       const waiting = await waitingIn(run, company.bursar);
-      if (waiting.length === 0) return run;
-      await untilCollected(run, waiting, company);
+      if (waiting.length > 0) await untilCollected(run, waiting, company);
+      // Somebody may have decided since the run was looked at.
+      else if ((await company.bursar.find(id)).version === run.version) return run;
       run = await driven(id, company);
       continue;
     }
