@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 
 /*
- * Run by bench/gateway in a process of its own: a provider that answers at once, so that what is measured is the way there. It says
+ * Run by bench/gateway in a process of its own: a provider that answers at once, or after so many milliseconds as it is told, so that what is measured is the way there. It says
  * where it listens through its channel.
  */
 
@@ -27,6 +27,12 @@ const server = createServer((incoming, response) => {
   const pieces: Buffer[] = [];
   incoming.on("data", (piece: Buffer) => pieces.push(piece));
   incoming.on("end", () => {
+    const after = incoming.headers["x-after"];
+    if (after === undefined) tell();
+    else setTimeout(tell, Number(after));
+  });
+
+  function tell(): void {
     const slow = incoming.headers["x-slow"] !== undefined;
     if (!Buffer.concat(pieces).includes('"stream":true')) {
       response.writeHead(200, { "content-type": "application/json", "content-length": whole.length });
@@ -46,7 +52,7 @@ const server = createServer((incoming, response) => {
       response.write(chunk);
       setTimeout(() => tellSlowly(index + 1), 250);
     }
-  });
+  }
 });
 server.keepAliveTimeout = 60_000;
 server.listen(0, "127.0.0.1", () => process.send?.(server.address()));
