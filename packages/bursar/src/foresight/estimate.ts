@@ -10,6 +10,8 @@ export interface SourcedOpinion extends Opinion {
   readonly samples: number;
   /** The most that such runs have held for one call that did not take it, in ledger units: there has to be room for it. */
   readonly spare?: Readonly<Record<string, number>>;
+  /** What half of so few past runs have taken at the least, in ledger units: all that they are sure of. Absent where there are enough. */
+  readonly least?: Readonly<Record<string, number>>;
 }
 
 /** What is expected of one dimension, and whose word that is. */

@@ -26,7 +26,23 @@ export function fromHistory(samples: readonly Sample[], digest: string, input_by
   }
   const alike = isFar(near, input_bytes) ? 0 : own.filter(({ sample }) => !sample.cut).length;
   const about = aboutOf(samples, near, own, input_bytes);
-  return { source: "history", samples: alike, dimensions, about, spare: largest(near) };
+  const few = near.length < ENOUGH ? { least: leastOf(near, ids, input_bytes) } : {};
+  return { source: "history", samples: alike, dimensions, about, spare: largest(near), ...few };
+}
+
+/** What half of the runs with no larger an input have taken, or would have taken at the least. Nothing of what none of them shows. */
+function leastOf(
+  near: readonly Past[],
+  ids: ReadonlySet<string>,
+  input_bytes: number,
+): Readonly<Record<string, number>> {
+  const shown = near.filter(({ sample }) => sample.input_bytes <= input_bytes);
+  const least: Record<string, number> = {};
+  for (const id of ids) {
+    const taken = shown.map(({ sample: { used, cut } }) => (used[id] ?? 0) + (cut ? 1 : 0)).sort((a, b) => a - b);
+    least[id] = taken[(taken.length - 1) >> 1] ?? 0;
+  }
+  return least;
 }
 
 function largest(near: readonly Past[]): Readonly<Record<string, number>> {
@@ -61,6 +77,6 @@ function aboutOf(samples: readonly Sample[], near: readonly Past[], own: readonl
       : `${near.length} of the last ${runs(samples.length)}, those most like it`;
   const version = own.length === near.length ? "" : `; ${own.length === 0 ? "none" : own.length} of this version`;
   const cut = near.filter(({ sample }) => sample.cut).length;
-  const stopped = cut === 0 ? "" : `; ${cut} were stopped and would have taken more`;
+  const stopped = cut === 0 ? "" : `; ${cut} ended early and would have taken more`;
   return `${some}${version}${stopped}${isFar(near, bytes) ? "; none had nearly as large an input" : ""}`;
 }

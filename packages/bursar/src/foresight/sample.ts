@@ -8,7 +8,7 @@ export interface Sample {
   readonly used: Amounts;
   /** The most that was held for one call and not taken by it, by dimension; absent where nobody has looked. */
   readonly spare?: Amounts;
-  /** A limit has stopped it: it would have taken more, and nobody knows how much. */
+  /** It did not come to its end: it would have taken more, and nobody knows how much. */
   readonly cut: boolean;
   /** The version of the program that it was. */
   readonly digest: string;

@@ -22,7 +22,7 @@ import {
   type StartOptions,
   sessionBudget,
 } from "./opening.js";
-import { type Checked, type Place, placeOf, preflightOf, suggestedFor } from "./preflight.js";
+import { type Checked, type Place, placeOf, preflightOf, restsOnFew, suggestedFor } from "./preflight.js";
 import { ForbiddenError, isOperator, type Principal } from "./principal.js";
 import type { Programs } from "./programs.js";
 import type { RunRecord } from "./record.js";
@@ -35,6 +35,9 @@ export interface Intended {
   /** Whether somebody has brought the program along who may not decide. */
   readonly brought: boolean;
 }
+
+/** Why a run begins that does not fit. */
+const TOO_FEW = "it is not refused, because too few runs are known to be sure";
 
 /** Looks ahead: what a run will take, and whether that fits, before it begins. */
 export class Foresight {
@@ -93,13 +96,16 @@ export class Foresight {
     // Nothing may begin unseen then, and nothing has been written: it can be tried again.
     if (estimated.unread !== null && policy !== "warn") throw estimated.unread;
     if (estimated.estimate === null && estimated.notes.length === 0) return null;
-    const preflight = preflightOf(intended.program.name, estimated, place, dimensions);
+    const found = preflightOf(intended.program.name, estimated, place, dimensions);
+    const isSpared = policy === "refuse" && restsOnFew(found, place, dimensions);
+    const preflight = isSpared ? { ...found, notes: [...found.notes, TOO_FEW] } : found;
     const suggested = suggestedFor(preflight, place, dimensions);
     const { shared } = place;
     const events = new Events(dimensions);
     const consumed = shared === null ? {} : events.consumed(shared, place.time);
     const held = shared === null ? {} : heldIn(shared, dimensions);
-    return { preflight, policy, suggested, limits: events.limits(shared ?? place.budget), consumed, held };
+    const limits = events.limits(shared ?? place.budget);
+    return { preflight, policy: isSpared ? "warn" : policy, suggested, limits, consumed, held };
   }
 
   /** What the run could use; null when its session is exhausted. */

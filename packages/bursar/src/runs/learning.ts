@@ -9,7 +9,8 @@ import type { RunRecord } from "./record.js";
 
 /**
  * What is kept of a run that has ended for those to come: what it took with all below it. One that shares its parent's budget has
- * taken nothing of its own, and one that was cancelled before it did anything shows nothing.
+ * taken nothing of its own, and one that did nothing before it was cancelled or failed shows nothing. Whatever did not come to its
+ * end would have taken more: how much a program takes that falls over says nothing of one that does not.
  */
 export async function learned(store: Desk, run: RunRecord): Promise<readonly Operation[]> {
   const budget = run.shares ? null : await store.budget(run.budget);
@@ -23,31 +24,20 @@ export async function learned(store: Desk, run: RunRecord): Promise<readonly Ope
     used[dimension.id] = amount as Amount;
     hasActed ||= dimension.kind !== "clock";
   }
-  if (run.status === "cancelled" && !hasActed) return [];
+  const cut = run.status !== "completed";
+  if (cut && !hasActed) return [];
   const known = await store.document("history", run.id);
   const { id, program, input, estimate, brought } = run;
   const sample = {
     input_bytes: sizeOf(input),
     used,
     spare: store.spare.most,
-    cut: wasCut(run),
+    cut,
     digest: program.digest,
   };
   const apart = brought === true ? ({ brought } as const) : {};
   const about = { run: id, program: program.name, ...apart, ended: run.ended ?? time.instant };
   return [putHistory({ ...about, ...sample, estimate: predictedOf(estimate) }, known?.version ?? 0)];
-}
-
-/**
- * Whether a run would have taken more: a limit has stopped it, its own or one that a child or a call of it has met, or somebody has
- * cancelled it. One that failed for another reason has taken what such runs take.
- */
-function wasCut({ status, failure }: RunRecord): boolean {
-  if (status === "cancelled") return true;
-  if (failure === null) return false;
-  // A run below it was not begun, because that was expected not to fit.
-  if (failure.data.over !== undefined) return true;
-  return failure.dimension !== null || typeof failure.data.dimension === "string";
 }
 
 function predictedOf(estimate: RunRecord["estimate"]): Readonly<Record<string, Prediction>> | null {

@@ -97,6 +97,26 @@ function isBinding(place: Place, dimension: Dimension, upper: number): boolean {
   return place.budget.policies[dimension.id] !== "soft_warn" || leftAbove(place, dimension) < upper;
 }
 
+/**
+ * Whether nothing but a handful of runs says that it does not fit, and most of them would have fitted themselves: their bound is
+ * wide because they are few, and whoever is refused for that never makes them more.
+ */
+export function restsOnFew({ estimate, fits }: Preflight, place: Place, dimensions: Dimensions): boolean {
+  if (fits || estimate === null) return false;
+  return dimensions.all.every((dimension) => {
+    const { id, kind } = dimension;
+    const expected = estimate.dimensions[id];
+    const isSoft = place.budget.policies[id] === "soft_warn";
+    const limit = isSoft ? leftAbove(place, dimension) : mostOf(place, id, kind === "clock");
+    if (expected === undefined || expected.upper <= limit) return true;
+    // A past that decides is not few runs; until then everybody's word counts.
+    return estimate.opinions.every(({ source, dimensions: said, least }) => {
+      if (source !== "history") return (said[id]?.upper ?? 0) <= limit;
+      return least !== undefined && (least[id] ?? 0) <= limit;
+    });
+  });
+}
+
 /** The least that a budget above has left, of those that do more than warn. */
 function leftAbove({ above, time }: Place, dimension: Dimension): number {
   const strict = above.filter(({ policies }) => policies[dimension.id] !== "soft_warn");

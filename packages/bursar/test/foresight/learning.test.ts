@@ -69,15 +69,35 @@ describe("what is kept of a run that has ended", () => {
     expect(await pastOf(theatre, "a")).toMatchObject({ cut: true });
   });
 
-  it("does not say so of a program that has failed by itself", async () => {
-    const clumsy = defineAgent("clumsy", async (ctx) => {
-      await ctx.tool("echo", { text: "then" });
+  it("says so of a program that has fallen over on the way; before it did anything there is nothing to keep", async () => {
+    const clumsy = defineAgent("clumsy", async (ctx, { times }: { times: number }) => {
+      for (let turn = 0; turn < times; turn++) await ctx.tool("echo", { text: "then" });
       throw new Error("it fell over");
     });
     const theatre = new Theatre([clumsy]);
     await using bursar = theatre.process();
-    await theatre.until(bursar.run("clumsy", null, { id: "a" }));
-    expect(await pastOf(theatre, "a")).toMatchObject({ used: { steps: 1 }, cut: false });
+    await theatre.until(bursar.run("clumsy", { times: 1 }, { id: "a" }));
+    expect(await pastOf(theatre, "a")).toMatchObject({ used: { steps: 1 }, cut: true });
+    await theatre.until(bursar.run("clumsy", { times: 0 }, { id: "b" }));
+    expect(await pastOf(theatre, "b")).toBeNull();
+  });
+
+  it("lets runs that fell over at once say nothing of those that will not", async () => {
+    const moody = defineAgent("moody", async (ctx, { falls }: { falls: number }) => {
+      for (let turn = 0; turn < 8; turn++) {
+        if (falls === turn) throw new Error("it fell over");
+        await ctx.tool("echo", { text: "then" });
+      }
+    });
+    const theatre = new Theatre([moody]);
+    await using bursar = theatre.process();
+    for (let run = 0; run < 12; run++) await theatre.until(bursar.run("moody", { falls: run % 2 }));
+    const { dimensions } = await bursar.estimate("moody", { falls: 9 });
+    expect(dimensions.find(({ dimension }) => dimension === "steps")).toMatchObject({ source: "history", median: 2 });
+    for (let run = 0; run < 3; run++) await theatre.until(bursar.run("moody", { falls: 9 }));
+    const later = (await bursar.estimate("moody", { falls: 9 })).estimate;
+    expect(later?.dimensions.steps).toMatchObject({ median: 8 });
+    expect(later?.opinions[0]).toMatchObject({ samples: 3, about: expect.stringContaining("6 ended early") });
   });
 
   it("says that it was cancelled, or denied, on the way; before it did anything there is nothing to keep", async () => {

@@ -111,6 +111,53 @@ describe("before a run begins", () => {
     expect((await bursar.start("speaker", { times: 2 }, options)).status).toBe("failed");
   });
 
+  it("is not refused for a bound that is only wide because few runs are known", async () => {
+    const theatre = new Theatre([speaker]);
+    await using bursar = theatre.process({ foresight: { preflight: "refuse" } });
+    const limits = { steps: 4 };
+    const run = (times: number, id: string) => theatre.until(bursar.run("speaker", { times }, { id, limits }));
+    for (let turn = 0; turn < 9; turn++) {
+      expect(await run(turn % 2 === 0 ? 3 : 2, `r${turn}`)).toMatchObject({ status: "completed" });
+    }
+    const told = (await theatre.links("r1")).find(({ action_type }) => action_type === "RunEstimated");
+    expect(told?.data).toMatchObject({ preflight: "warn", fits: false });
+    expect(told?.data).toMatchObject({ notes: [expect.stringContaining("too few runs are known")] });
+    // Whoever wants to be asked is asked.
+    const asked = await theatre.until(bursar.run("speaker", { times: 2 }, { limits: { steps: 3 }, preflight: "ask" }));
+    expect(asked.status).toBe("paused");
+  });
+
+  it.each([
+    ["took more than it may take now", { used: { steps: 5 } }],
+    ["was stopped by the very limit", { used: { steps: 4 }, cut: true }],
+  ])("is refused when the only run that is known %s", async (_, taken) => {
+    const theatre = new Theatre([speaker]);
+    await new Past(theatre.store).add(speaker, { bytes: 11, ...taken });
+    await using bursar = theatre.process({ foresight: { preflight: "refuse" } });
+    const result = await theatre.until(bursar.run("speaker", { times: 2 }, TIGHT));
+    expect(result).toMatchObject({ failure: { code: "estimated_over" } });
+  });
+
+  it.each([
+    ["had a larger input", { bytes: 500, used: { steps: 5 } }],
+    ["fell over within the limit", { bytes: 11, used: { steps: 3 }, cut: true }],
+  ])("is not refused when the only run that is known %s", async (_, taken) => {
+    const theatre = new Theatre([speaker]);
+    await new Past(theatre.store).add(speaker, taken);
+    await using bursar = theatre.process({ foresight: { preflight: "refuse" } });
+    const result = await theatre.until(bursar.run("speaker", { times: 2 }, TIGHT));
+    expect(result).toMatchObject({ status: "completed" });
+  });
+
+  it("is refused by what the program says of itself, also when few runs are known", async () => {
+    const frank = defineAgent("frank", (ctx) => ctx.tool("echo", { text: "x" }), { expects: () => ({ steps: 9 }) });
+    const theatre = new Theatre([frank]);
+    await new Past(theatre.store).add(frank, { bytes: 4, used: { steps: 3 } });
+    await using bursar = theatre.process({ foresight: { preflight: "refuse" } });
+    const result = await theatre.until(bursar.run("frank", null, TIGHT));
+    expect(result).toMatchObject({ failure: { code: "estimated_over" } });
+  });
+
   it("counts what a session has left", async () => {
     const { theatre, bursar } = await stage({ foresight: { preflight: "refuse" } });
     await using _ = bursar;
