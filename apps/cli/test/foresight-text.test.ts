@@ -36,6 +36,11 @@ describe("what was decided to spend less", () => {
     ],
     ["TierSwitched", { from: null, to: { model: "small", quote: null } }, "model small"],
     [
+      "TierPinned",
+      { to: { model: "small" }, step: "part\x1b 1", reason: "first" },
+      "model small for all of part\ufffd 1: first",
+    ],
+    [
       "Batched",
       { model: "small", quote_usd: 0.05, full_quote_usd: 0.1 },
       "a call to small waits in a batch of the provider, up to $0.05 instead of $0.10",

@@ -42,6 +42,7 @@ test.for([
     "large (cost $0.40) → small (cost $0.10): too little is left",
   ],
   ["TierSwitched", { from: null, to: { model: "small", quote: null }, reason: "fits" }, "small: fits"],
+  ["TierPinned", { to: { model: "small" }, step: "part 1", reason: "first" }, "small for all of part 1"],
   [
     "Batched",
     { model: "small", quote_usd: 0.05, full_quote_usd: 0.1 },

@@ -120,6 +120,7 @@ export {
   type AgentOptions,
   defineAgent,
   type ModelOptions,
+  type PinOptions,
   type SpawnBudget,
 } from "./runs/agent.js";
 export { answersOf } from "./runs/answers.js";

@@ -13,10 +13,11 @@ export function foresightText({ action_type, data }: Pick<Link, "action_type" | 
 
 const TEXTS: Readonly<Record<string, (data: JsonObject) => string>> = {
   RunEstimated: estimated,
-  TierSwitched: ({ from, to, reason }) => {
+  TierSwitched: ({ from, to, reason, step }) => {
     const before = from === null || from === undefined ? "" : `${tier(from)} → `;
-    return `model ${before}${tier(to)}${because(reason)}`;
+    return `model ${before}${tier(to)}${ofStep(step)}${because(reason)}`;
   },
+  TierPinned: ({ to, reason, step }) => `model ${tier(to)}${ofStep(step)}${because(reason)}`,
   Batched: ({ model, quote_usd, full_quote_usd }) => {
     const prices = `up to ${bare("cost_usd", quote_usd)} instead of ${bare("cost_usd", full_quote_usd)}`;
     return `a call to ${short(model)} waits in a batch of the provider, ${prices}`;
@@ -26,6 +27,11 @@ const TEXTS: Readonly<Record<string, (data: JsonObject) => string>> = {
     return saved_usd === 0 ? `a request is saved${how}` : `saved ${bare("cost_usd", saved_usd)}${how}`;
   },
 };
+
+/** Which calls stay together. */
+function ofStep(step: Json | undefined): string {
+  return typeof step === "string" ? ` for all of ${short(step)}` : "";
+}
 
 /** What has made a call cheaper, or unnecessary. */
 const HOW: Readonly<Record<string, string>> = {

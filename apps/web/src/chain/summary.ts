@@ -26,13 +26,19 @@ const SUMMARIES: Readonly<Record<string, (data: JsonObject) => string>> = {
   StepRefused: ({ capability_id, decision }) => `${word(capability_id)}: ${word(decision)}`,
   RunEstimated: ({ run_id, parent, program, dimensions, fits }) =>
     `${whose(run_id, parent, program)}${fits === false ? "expected not to fit" : "expected"}: ${predictions(dimensions)}`,
-  TierSwitched: ({ from, to, reason }) =>
-    `${isObject(from) ? `${tier(from)} → ` : ""}${tier(to)}${typeof reason === "string" ? `: ${reason}` : ""}`,
+  TierSwitched: ({ from, to, reason, step }) =>
+    `${isObject(from) ? `${tier(from)} → ` : ""}${tier(to)}${ofStep(step)}${typeof reason === "string" ? `: ${reason}` : ""}`,
+  TierPinned: ({ to, step }) => `${tier(to)} for all of ${word(step)}`,
   Batched: ({ model, quote_usd, full_quote_usd }) =>
     `${word(model)} waits in a batch: up to ${amount("cost_usd", quote_usd)} instead of ${amount("cost_usd", full_quote_usd)}`,
   Saved: ({ kind, saved_usd }) =>
     `${saved_usd === 0 ? "a request" : amount("cost_usd", saved_usd)} saved${HOW[word(kind)] ?? ""}`,
 };
+
+/** Which calls stay together. */
+function ofStep(step: Json | undefined): string {
+  return typeof step === "string" ? ` for all of ${step}` : "";
+}
 
 /** What has made a call cheaper, or unnecessary. */
 const HOW: Readonly<Record<string, string>> = {

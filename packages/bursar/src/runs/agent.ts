@@ -21,6 +21,8 @@ export interface AgentContext {
   readonly final: Pick<AgentContext, "model" | "tool">;
   /** With `wait`, the answer may take a day: the call goes out with others at a lower price, and the run pauses meanwhile. */
   model<Answer = Json>(request: JsonObject, options?: ModelOptions): Promise<Answer>;
+  /** Model calls that belong together: all of them stay at the tier that the first is given, or at the one that is named here. */
+  pinned(step: string, options?: PinOptions): Pick<AgentContext, "model">;
   tool<Answer = Json>(name: string, args?: unknown): Promise<Answer>;
   /** Runs untrusted code in the sandbox. */
   exec<Answer = Json>(language: "python" | "javascript", code: string, options?: JsonObject): Promise<Answer>;
@@ -39,6 +41,11 @@ export interface AgentContext {
 export interface ModelOptions {
   /** Whether it can wait for its answer: false. */
   readonly wait?: boolean;
+}
+
+export interface PinOptions {
+  /** The tier, by its name in the list; chosen by the first call, unless it is said. */
+  readonly tier?: string;
 }
 
 export interface AgentOptions<Input = Json> {
@@ -112,6 +119,12 @@ function contextOn(stage: Stage): AgentContext {
     (request: JsonObject, { wait = false }: ModelOptions = {}) =>
       // Unsaid where it cannot wait, so that runs go on that asked before there was such a word.
       ask<never>("llm", { request: json(request), final, ...(wait && { wait }) });
+  const pinned: AgentContext["pinned"] = (step, { tier } = {}) => ({
+    model: ({ bursar, ...request }, options) => {
+      const about = { step, ...(tier !== undefined && { tier }), ...((bursar ?? {}) as JsonObject) };
+      return model(false)({ ...request, bursar: about }, options);
+    },
+  });
   const tool =
     (final: boolean) =>
     (name: string, args: unknown = {}) =>
@@ -121,6 +134,7 @@ function contextOn(stage: Stage): AgentContext {
     signal: stage.signal,
     final: { model: model(true), tool: tool(true) },
     model: model(false),
+    pinned,
     tool: tool(false),
     exec: (language, code, options = {}) => ask("exec", { language, code, ...options }),
     spawn: (program, input = null, budget = { fraction: 0.5 }) =>

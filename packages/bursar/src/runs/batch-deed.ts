@@ -12,10 +12,11 @@ export async function batchDeed(
   asking: Pick<Asking, "run" | "store" | "settled">,
 ): Promise<BatchDeed> {
   // Guests hand the request over as it is, agents inside of an object.
-  const wanted = unsited(named(request ?? rest, batches.model));
+  // What waits holds all that it may use, wherever it comes from.
+  const wanted = without(named(request ?? rest, batches.model), ["site", "full"]);
   const isFinal = final === true;
   const choice = model === null ? null : await choiceFor(model, wanted, isFinal, asking);
-  if (choice === null) return { kind: "batch", final: isFinal, terms: await batches.terms(wanted) };
+  if (choice === null) return { kind: "batch", final: isFinal, terms: await batches.terms(without(wanted, ["step"])) };
   return chosenDeed(choice, await termsFor(batches, choice), isFinal);
 }
 
@@ -44,12 +45,12 @@ async function termsFor(batches: Batches, choice: ModelChoice): Promise<BatchTer
   }
 }
 
-/** What waits holds all that it may use, wherever it comes from. */
-function unsited(wanted: Json): Json {
+/** A request without some of what it says to us alone. */
+function without(wanted: Json, fields: readonly string[]): Json {
   if (typeof wanted !== "object" || wanted === null || !("bursar" in wanted)) return wanted;
   const { bursar, ...request } = wanted as JsonObject;
   if (typeof bursar !== "object" || bursar === null || Array.isArray(bursar)) return wanted;
-  const { site: _, full: __, ...about } = bursar as JsonObject;
+  const about = Object.fromEntries(Object.entries(bursar as JsonObject).filter(([field]) => !fields.includes(field)));
   return Object.keys(about).length === 0 ? request : { ...request, bursar: about };
 }
 

@@ -30,7 +30,7 @@ export interface Story {
 /** What is told of a run apart from its steps. */
 const TOLD: ReadonlySet<string> = new Set([
   ...["RunStarted", "RunClaimed", "RunPaused", "RunResumed", "RunEnded", "ApprovalRequested", "ApprovalDecided"],
-  ...["Warning", "Exhausted", "Extended", "Denied", "RunEstimated", "TierSwitched", "Batched", "Saved"],
+  ...["Warning", "Exhausted", "Extended", "Denied", "RunEstimated", "TierSwitched", "TierPinned", "Batched", "Saved"],
 ]);
 
 export async function readStory(store: Store, run: RunRecord): Promise<Story> {

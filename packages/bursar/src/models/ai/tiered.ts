@@ -17,8 +17,8 @@ export interface TieredOptions extends GovernOptions, Pick<TierListOptions, "flo
 
 /**
  * One model of the AI SDK in place of several: each call goes to the best that fits what is left of its budget. The models are named
- * and stand in order, the best first. A call names one, or says what it needs, by `providerOptions`:
- * `{ bursar: { tier: "large", needs: ["tools"] } }`.
+ * and stand in order, the best first. A call names one, says what it needs, or is one of several that stay together, by
+ * `providerOptions`: `{ bursar: { tier: "large", needs: ["tools"], step: "chapter 3" } }`.
  *
  * @example
  * ```ts

@@ -50,8 +50,9 @@ export function sitingIn(request: Json): { readonly siting: Siting; readonly req
   if (typeof bursar !== "object" || bursar === null || Array.isArray(bursar)) {
     throw new InputError(FIELD, `is ${show(bursar)}; allowed: an object such as { site: "summaries" }`);
   }
-  checkKeys(bursar, FIELD, ["site", "full"]);
-  const siting = bursar as Siting;
+  // One model is one tier: calls that are to stay together do.
+  checkKeys(bursar, FIELD, ["site", "full", "step"]);
+  const { step: _, ...siting } = bursar as Siting & { readonly step?: unknown };
   checkSiting(siting, `${FIELD}.`);
   return { siting, request: rest };
 }

@@ -6,10 +6,11 @@ import { nearest } from "../../core/nearest.js";
 import type { Prediction } from "../../ports/foresight.js";
 import type { Choosing } from "../../ports/model.js";
 import { readRun } from "../../runs/record.js";
-import type { Course } from "./course.js";
+import type { Course, Kept } from "./course.js";
 import { expectedCalls } from "./expected-calls.js";
 import { leftOn } from "./left.js";
-import { type Candidate, type Reason, select } from "./select.js";
+import { PINNED, recallSteps, SWITCHED } from "./recall-steps.js";
+import { type Candidate, type Reason, type Situation, select, stay } from "./select.js";
 import { StandingsByStore } from "./standings.js";
 import { listNamed, modelNamed, type Tier, type TierList, type Tiers } from "./tier-list.js";
 import type { Wish } from "./wish.js";
@@ -72,13 +73,17 @@ export class Chooser {
 
   /** Chooses for one call. The offers stand as the tiers do; null where the call cannot be made. It throws when it can be made nowhere. */
   async choose(about: About, wanted: Wanted, offers: readonly (Offer | null)[]): Promise<Choice> {
-    const { list, pin } = wanted;
-    if (pin !== null) return this.pinned(about, wanted, offers, pinnedIn(list, pin));
-    if (!this.tiers.enabled) return quiet(list, needed(list.tiers[0]));
+    const { list, pin, step } = wanted;
+    const place = pin === null ? 0 : pinnedIn(list, pin);
+    if (pin !== null && offers[place] == null) throw unable({ ...wanted, shown: new Set(), needs: [] }, offers);
+    if (!this.tiers.enabled) return quiet(list, needed(list.tiers[place]));
+    const course = this.courseOf(about, list);
+    // A run goes on elsewhere; of other budgets nobody says how long their chains are.
+    if (step !== null && about.steps !== undefined) await recallSteps(course, about, list);
+    if (pin !== null) return this.pinned(about, wanted, offers, place);
     const { store, budget } = about;
     const { pending } = this.standings.of(store);
     const before = pending.of(budget, store.clock.now().monotonic);
-    const course = this.courseOf(about, list);
     course.expected ??= about.steps === undefined ? await stepsOfRun(about) : { steps: about.steps };
     const path = await store.path(budget);
     const time = store.clock.now();
@@ -94,17 +99,14 @@ export class Chooser {
     const decided = { ...left };
     forgive(decided, candidates);
     const { standing } = course;
-    const selection = select({ candidates, left: decided, calls, standing, hysteresis: list.hysteresis });
+    const situation = { candidates, left: decided, calls, standing, hysteresis: list.hysteresis };
+    const selection = selected(course, situation, step);
     if (selection === null) throw unable(wanted, offers);
-    const { tier, reason } = selection;
-    course.standing = selection.standing;
-    return this.chosen(about, { wanted, offers, course, left, tier, reason });
+    return this.chosen(about, { wanted, offers, course, left, ...selection });
   }
 
   private async pinned(about: About, wanted: Wanted, offers: readonly (Offer | null)[], tier: number): Promise<Choice> {
     const { store, budget } = about;
-    if (offers[tier] == null) throw unable({ ...wanted, shown: new Set(), needs: [] }, offers);
-    if (!this.tiers.enabled) return quiet(wanted.list, needed(wanted.list.tiers[tier]));
     const left = leftOn(await store.path(budget), store.clock.now(), store.dimensions);
     const course = this.courseOf(about, wanted.list);
     return this.chosen(about, { wanted, offers, course, left, tier, reason: "pinned" });
@@ -112,21 +114,26 @@ export class Chooser {
 
   private chosen(about: About, made: Made): Choice {
     const { wanted, offers, course, tier } = made;
-    const { list } = wanted;
+    const { list, step } = wanted;
     const before = course.last;
     course.last = tier;
     course.calls++;
     const reason = made.reason === "stays" && before !== tier ? (course.untold ?? "back") : made.reason;
     course.untold = null;
+    const kept = step === null ? null : stepAt(course, step, { tier, reason });
+    const news = switchedTo(about, { ...made, reason, kept }, before);
+    const isTold = kept !== null && news !== null;
+    if (isTold) kept.told = true;
     const { quote = {} } = offers[tier] ?? {};
     const { monotonic } = about.store.clock.now();
     return {
       tier: needed(list.tiers[tier]),
       reason,
-      switched: before === tier ? null : switchedTo(about, { ...made, reason }, before),
+      switched: news,
       unfit: reason === "pinned" ? null : list.unfit,
       entered: this.standings.of(about.store).pending.add(about.budget, quote, monotonic),
       untold: once(() => {
+        if (isTold) kept.told = false;
         if (course.last !== tier || before === tier) return;
         course.last = before;
         course.untold = reason;
@@ -138,6 +145,26 @@ export class Chooser {
   private courseOf({ store, chain, budget }: About, list: TierList): Course {
     return this.standings.of(store).courseOf(chain, budget, list);
   }
+}
+
+/** Where a call goes. One of a step that has begun goes where that is, and where the others stand is not touched by it. */
+function selected(course: Course, situation: Situation, step: string | null) {
+  const kept = course.kept(step);
+  if (kept !== null) return stay(situation, kept.tier);
+  const selection = select(situation);
+  if (selection === null) return null;
+  const { standing, tier, reason } = selection;
+  course.standing = standing;
+  return { tier, reason };
+}
+
+/**
+ * The tier that a step stays at from now on. Null for a call that is an exception to it, and where not even the floor fits, because
+ * more may be left for the next one.
+ */
+function stepAt(course: Course, step: string, { tier, reason }: Pick<Kept, "tier" | "reason">): Kept | null {
+  const kept = reason === "none_fits" ? course.kept(step) : course.keep(step, { tier, reason, told: false });
+  return kept?.tier === tier ? kept : null;
 }
 
 /** A choice with everything that it was made by. */
@@ -185,9 +212,16 @@ function forgive(left: Record<string, number>, candidates: readonly Candidate[])
   }
 }
 
-function switchedTo({ store }: About, { wanted, offers, left, tier, reason }: Made, before: number | null): Action {
+/** What the chain is told of a choice; null when it is one like the one before, and no step begins with it. */
+function switchedTo(
+  { store, budget }: About,
+  { wanted, offers, left, tier, reason, kept }: Made & { readonly kept: Kept | null },
+  before: number | null,
+): Action | null {
+  const isNew = before !== tier;
+  if (!isNew && (kept === null || kept.told)) return null;
   const events = new Events(store.dimensions);
-  const { list } = wanted;
+  const { list, step } = wanted;
   const described = (index: number): JsonObject => {
     const { name, model } = needed(list.tiers[index]);
     const offer = offers[index] ?? null;
@@ -196,12 +230,13 @@ function switchedTo({ store }: About, { wanted, offers, left, tier, reason }: Ma
   const finite = Object.entries(left).flatMap(([id, free]) => (Number.isFinite(free) ? [[id, Math.max(0, free)]] : []));
   const data: Record<string, Json> = {
     list: list.name,
+    ...(kept !== null && { step, budget }),
     from: before === null ? null : described(before),
     to: described(tier),
-    reason,
+    reason: isNew || kept === null ? reason : kept.reason,
     left: events.amounts(Object.fromEntries(finite) as Amounts),
   };
-  return { action_type: "TierSwitched", data };
+  return { action_type: isNew ? SWITCHED : PINNED, data };
 }
 
 /** Nothing is chosen and nothing told: it is switched off. */

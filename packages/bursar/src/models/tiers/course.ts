@@ -6,6 +6,18 @@ interface Quoted {
   readonly quote: Readonly<Record<string, number>>;
 }
 
+/** The tier that the calls of a step stay at. */
+export interface Kept {
+  readonly tier: number;
+  /** Why it was chosen for the first of them. */
+  readonly reason: Reason;
+  /** Whether the chain knows. */
+  told: boolean;
+}
+
+/** Of so many steps the tier is kept in mind, those that began last. */
+const MOST_STEPS = 1000;
+
 /** How the calls of one budget have gone so far: where they stand, and what they cost. */
 export class Course {
   standing: Standing | null = null;
@@ -16,12 +28,30 @@ export class Course {
   untold: Reason | null = null;
   /** How many steps are expected in all; null until somebody has looked. */
   expected: { readonly steps: Prediction | null } | null = null;
+  /** Whether it was looked up which steps somebody else has begun. */
+  recalled = false;
+  private readonly steps = new Map<string, Kept>();
   private readonly sums: number[];
   private readonly counts: number[];
 
   constructor(tiers: number) {
     this.sums = new Array<number>(tiers).fill(0);
     this.counts = new Array<number>(tiers).fill(0);
+  }
+
+  /** The tier that a step stays at; null before its first call. */
+  kept(step: string | null): Kept | null {
+    return step === null ? null : (this.steps.get(step) ?? null);
+  }
+
+  /** A step stays at the tier of its first call; whoever comes later changes nothing. */
+  keep(step: string, kept: Kept): Kept {
+    const known = this.steps.get(step);
+    if (known !== undefined) return known;
+    this.steps.set(step, kept);
+    const [oldest] = this.steps.keys();
+    if (this.steps.size > MOST_STEPS && oldest !== undefined) this.steps.delete(oldest);
+    return kept;
   }
 
   /** What a call costs at a tier on average, in billionths of a dollar. */

@@ -47,6 +47,7 @@ export interface Situation {
  * - `back`: the request before needed something that this one does not.
  * - `none_fits`: not even the floor does; the budget's policy decides.
  * - `pinned`: the caller has named it.
+ * - `step`: the first call of the step has chosen it.
  */
 export type Reason =
   | "first"
@@ -57,7 +58,8 @@ export type Reason =
   | "capabilities"
   | "back"
   | "none_fits"
-  | "pinned";
+  | "pinned"
+  | "step";
 
 export interface Selection {
   readonly tier: number;
@@ -92,6 +94,14 @@ export function select(situation: Situation): Selection | null {
     if (up !== -1) return moved(standing, up, "room_again");
   }
   return moved(standing, standing.tier, "stays");
+}
+
+/** The same for a call of a step that has its tier already: that, if the call can be made there at all. */
+export function stay(situation: Situation, tier: number): Pick<Selection, "tier" | "reason"> | null {
+  const lowest = lowestOf(situation.candidates);
+  if (lowest === -1) return null;
+  if (situation.candidates[tier]?.quote != null) return { tier, reason: "step" };
+  return aside(situation, { tier, calls: 0, ups: 0 }, lowest, "capabilities");
 }
 
 /** The worst that the call can be made at. */

@@ -24,8 +24,8 @@ const BYTES_PER_TOKEN = 3;
 
 /**
  * A model that leaves open which one answers: requests for `bursar/<list>` go to the best of a list that fits what is left of the
- * run. A request may name a tier, or say what it needs: `bursar: { tier: "large", needs: ["tools"] }`. What requests with a model of
- * their own go to is not touched. The model behind it has to know a price for every tier.
+ * run. A request may name a tier, say what it needs, or be one of several that stay together: `bursar: { tier: "large", needs:
+ * ["tools"], step: "chapter 3" }`. What requests with a model of their own go to is not touched. The model behind it has to know a price for every tier.
  *
  * @example
  * ```ts
@@ -112,7 +112,7 @@ export class TieredModel implements Model {
     }
     const { bursar, ...rest } = given as JsonObject;
     const wish = readWish(bursar, "request.bursar");
-    const { site, full, ...about } = (bursar ?? {}) as JsonObject;
+    const { site, full, step: _, ...about } = (bursar ?? {}) as JsonObject;
     const siting = { ...(site !== undefined && { site }), ...(full !== undefined && { full }) };
     // Where a call comes from is for the model to know that answers it.
     const body = Object.keys(siting).length === 0 ? rest : { ...rest, bursar: siting };

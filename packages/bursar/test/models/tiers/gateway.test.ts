@@ -53,6 +53,22 @@ describe("the gateway", () => {
     expect(at.model.requests[0]?.headers).not.toHaveProperty("x-bursar-tier");
   });
 
+  test("keeps the calls of a step at one tier", async () => {
+    await using at = await opened(() => ANSWER, { cost_usd: 1 }, { prices: PRICES, tiers: tiersOf() });
+    const openai = new OpenAI({ baseURL: `${at.gateway.url}/v1`, apiKey: at.secret, maxRetries: 0 });
+    const ask = async (headers: Record<string, string>) => {
+      const body = { ...BODY, messages: [{ role: "user" as const, content: "Hello?" }] };
+      const { response } = await openai.chat.completions.create(body, { headers }).withResponse();
+      return response.headers.get("x-bursar-tier");
+    };
+    const step = { "x-bursar-step": "chapter 1" };
+    expect(await ask({ ...step, "x-bursar-tier": "medium" })).toBe("medium");
+    expect([await ask({}), await ask(step), await ask({})]).toEqual(["large", "medium", "large"]);
+    expect(at.model.requests[0]?.headers).not.toHaveProperty("x-bursar-step");
+    const told = (await switchesIn(at.store, "team")).map(({ reason, to }) => `${to.tier}: ${reason}`);
+    expect(told).toEqual(["medium: pinned", "large: first", "medium: step", "large: back"]);
+  });
+
   test("speaks Anthropic's protocol too", async () => {
     await using at = await opened(() => ANSWER, { cost_usd: 1 }, { prices: PRICES, tiers: tiersOf() });
     const anthropic = new Anthropic({ baseURL: at.gateway.url, apiKey: at.secret, maxRetries: 0 });
