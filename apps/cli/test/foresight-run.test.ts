@@ -233,10 +233,42 @@ test.each([
   expect(kept).toBe(sites);
 });
 
+test.each([
+  ["twice where nothing else is said", {}, 3],
+  ["once where runs reuse, also in another process", { runs: true, shared: true, cache: { folder: "answers" } }, 2],
+] as const)("a program in Python asks the same %s, at tiers whose prices the table knows", async (_, more, count) => {
+  const source = stage.at(`same-${count}.py`);
+  writeFileSync(
+    source,
+    `
+ask = {"model": "bursar/auto", "prompt": "Tea?", "max_tokens": 50, "bursar": {"step": "all", "tier": "small"}}
+first = await host.llm(ask)
+again = await host.llm({**ask, "bursar": {"step": "all"}})
+other = await host.llm({**ask, "prompt": "Ink?", "bursar": {"step": "all"}})
+await host.call("result", [each["model"] for each in (first, again, other)])
+`,
+  );
+  const foresight = { tiers: TIERS, reuse: { in_flight: true, cache: true, ...more } };
+  await using at = await provided(`same${count}`, () => foresight);
+  const model = ["--model-url", at.model.url, "--model", "house-model", "--price", "0.35,1"];
+  const run = begin("run", source, "--config", at.config, "--id", `same${count}`, ...model, "--json");
+  const { status, stdout, stderr } = await run.ended;
+  expect({ status, stderr }).toMatchObject({ status: 0 });
+  expect(JSON.parse(stdout)).toMatchObject({ status: "completed", result: Array(3).fill("gpt-4o-mini") });
+  expect(at.model.count).toBe(count);
+  const { count: counted } = await lookAt(`same${count}`);
+  expect([counted("TierSwitched"), counted("Saved")]).toEqual([1, 3 - count]);
+  expect(JSON.parse(stdout).saved_usd > 0).toBe(count === 2);
+  if (count === 3) return;
+  const later = await begin("run", source, "--config", at.config, ...model, "--json").ended;
+  expect(JSON.parse(later.stdout)).toMatchObject({ status: "completed", result: Array(3).fill("gpt-4o-mini") });
+  expect(at.model.count).toBe(count);
+});
+
 test("switched off, nothing of it is active: no batch, no tier, no estimate, nothing learned", async () => {
   const foresight = (model: ScriptedModel) => ({
     ...{ enabled: false, preflight: "refuse", batches: batchesAt(model), tiers: TIERS },
-    reuse: { in_flight: true, cache: true },
+    reuse: { in_flight: true, cache: true, runs: true },
   });
   await using at = await provided("off", foresight);
   const model = ["--model-url", at.model.url, "--model", "bursar/auto"];

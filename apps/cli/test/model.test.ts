@@ -11,7 +11,7 @@ describe("a price without --model-url", () => {
     ["may name that model", { ...PRICE, model: "house-model" }, {}],
     ["may come from the environment", {}, { BURSAR_MODEL_PRICE: "0.35,1" }],
   ])("%s", (_, flags, env) => {
-    expect(modelOf(flags, env, "house-model")).toBeNull();
+    expect(modelOf(flags, env, { batched: "house-model" })).toBeNull();
     expect(pricesOf(flags, env, "house-model")).toEqual({ "house-model": RATES });
   });
 
@@ -31,19 +31,19 @@ describe("a price without --model-url", () => {
     ["a length of answers", { ...PRICE, "max-tokens": "5" }, {}, "house-model", "--max-tokens says nothing without"],
     ["a price that is none", { price: "cheap" }, {}, "house-model", "--price is none"],
   ])("is refused %s", (_, flags, env, batched, message) => {
-    const read = () => modelOf(flags, env, batched);
+    const read = () => [pricesOf(flags, env, batched), modelOf(flags, env, { batched })];
     expect(read).toThrow(UsageError);
     expect(read).toThrow(message);
   });
 
   test("of the environment alone stays without effect where no model is named", () => {
     const env = { BURSAR_MODEL_PRICE: "0.35,1" };
-    expect([modelOf({}, env, null), pricesOf({}, env, null)]).toEqual([null, null]);
+    expect([modelOf({}, env, { batched: null }), pricesOf({}, env, null)]).toEqual([null, null]);
   });
 });
 
 test("with --model-url a price is that of its own model, whatever batches go to", () => {
   const flags = { ...PRICE, "model-url": "http://localhost:1/v1", model: "m" };
-  expect(modelOf(flags, {}, "house-model")).not.toBeNull();
+  expect(modelOf(flags, {}, { batched: "house-model" })).not.toBeNull();
   expect(pricesOf(flags, {}, "house-model")).toEqual({ m: RATES });
 });

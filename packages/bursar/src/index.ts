@@ -92,11 +92,13 @@ export type { Clock } from "./ports/clock.js";
 export type { Known, Opinion, Prediction, Predictor, Question } from "./ports/foresight.js";
 export type {
   AnswerCut,
+  Calling,
   CallSite,
   Choosing,
   Model,
   ModelAnswer,
   ModelChoice,
+  ReusedAnswer,
   SitedAnswer,
   SitedCall,
 } from "./ports/model.js";

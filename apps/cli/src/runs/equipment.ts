@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
 import { type GuestSource, guestProgram, type Model, type Program, type ProgramRef, RunError, type Tool } from "bursar";
 import type { Configuration } from "bursar/config";
-import type { ModelPrices } from "bursar/models";
+import { type ModelPrices, openPrices } from "bursar/models";
 import { CommandError } from "../args.js";
 import type { Terminal } from "../terminal.js";
 import { type EQUIPMENT, type Given, listOf } from "./flags.js";
+import { runReuse } from "./foresight.js";
 import { LazySandbox } from "./lazy-sandbox.js";
 import { modelFlags, modelOf, pricesOf } from "./model.js";
 import { loadModule } from "./module-file.js";
@@ -54,11 +55,18 @@ export async function equip(
   refuseTwins(programs, "program");
   refuseTwins(tools, "tool");
   const batched = config.foresight.batches?.model ?? null;
-  const model = modelOf(flags, env, batched);
+  const prices = pricesOf(flags, env, batched);
+  // The model that a price is stated for need not be the only one that is asked.
+  const book = prices === null ? null : await openPrices({ prices });
+  const reuse = runReuse(config);
+  const model = modelOf(flags, env, { batched, book, reuse });
   return {
-    ...{ programs, tools, model, prices: pricesOf(flags, env, batched), sandbox },
+    ...{ programs, tools, model, prices, sandbox },
     flags: [...(own.flags ?? []), ...fileFlags(flags, "module"), ...fileFlags(flags, "program"), ...modelFlags(flags)],
-    [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      await reuse?.settled();
+      await sandbox[Symbol.asyncDispose]();
+    },
   };
 }
 

@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import type { Batches, BursarOptions, PreflightPolicy } from "bursar";
 import type { Configuration, ReuseSection } from "bursar/config";
 import type { GatewayOptions } from "bursar/gateway";
-import { modelPredictor, openBatches, openPrices, type ReuseOptions } from "bursar/models";
+import { modelPredictor, openBatches, openPrices, openReuse, type Reuse, type ReuseOptions } from "bursar/models";
 import { CommandError, UsageError, unknown } from "../args.js";
 import type { Terminal } from "../terminal.js";
 import type { Equipment } from "./equipment.js";
@@ -77,8 +77,14 @@ export function gatewayForesight({
   };
 }
 
+/** What runs use again of what their model has answered, if the configuration says so; null for nothing. */
+export function runReuse({ foresight, file }: Configuration): Reuse | null {
+  const { reuse } = foresight;
+  return reuse?.runs === true ? openReuse(placed(reuse, file)) : null;
+}
+
 /** A relative folder is meant from where the configuration stands, whoever uses it from wherever. */
-function placed(reuse: ReuseSection, file: string | null): ReuseOptions {
+function placed({ runs: _, ...reuse }: ReuseSection, file: string | null): ReuseOptions {
   const { cache } = reuse;
   if (typeof cache !== "object" || cache.folder === undefined) return reuse;
   return { ...reuse, cache: { ...cache, folder: resolve(dirname(file ?? ""), cache.folder) } };

@@ -1,5 +1,5 @@
 import { InputError, type Model } from "bursar";
-import { chatModel, type ModelPrices } from "bursar/models";
+import { chatModel, type ModelPrices, type PriceBook, type Reuse } from "bursar/models";
 import { UsageError } from "../args.js";
 import { countOf, type Given, textOf } from "./flags.js";
 
@@ -7,14 +7,24 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const LONGEST_ANSWER = 1_000_000;
 
-/**
- * The model that runs may ask, from flags or from the environment; null when there is none. `batched` is the one that the
- * configuration sends batches to, or null: a price may be stated for it alone.
- */
-export function modelOf(flags: Given, env: Environment, batched: string | null): Model | null {
+/** What stands around the model that runs may ask. */
+export interface ModelSurroundings {
+  /** The model that the configuration sends batches to, or null: a price may be stated for it alone. */
+  readonly batched: string | null;
+  /** What models cost, where something is stated beside the table of prices; null where the table is to say it. */
+  readonly book?: PriceBook | null;
+  /** What is used again of its answers; null for nothing. */
+  readonly reuse?: Reuse | null;
+}
+
+/** The model that runs may ask, from flags or from the environment; null when there is none. */
+export function modelOf(
+  flags: Given,
+  env: Environment,
+  { batched, book = null, reuse = null }: ModelSurroundings,
+): Model | null {
   const url = urlOf(flags, env);
   const model = nameOf(flags, env);
-  const prices = pricesOf(flags, env, batched);
   const max_tokens = countOf(flags, "max-tokens", LONGEST_ANSWER);
   if (url === undefined) {
     refuseLonely(flags, model, pricedIn(batched));
@@ -29,7 +39,8 @@ export function modelOf(flags: Given, env: Environment, batched: string | null):
     return chatModel({
       ...{ url, model },
       // What nobody states is looked up; a model that is not in the table is refused when it is asked.
-      ...(prices !== null && { prices }),
+      ...(book !== null && { prices: book }),
+      ...(reuse !== null && { reuse }),
       ...(max_tokens !== undefined && { max_tokens }),
       ...(apiKey !== undefined && apiKey !== "" && { apiKey }),
     });

@@ -99,4 +99,6 @@ governance:
 #     in_flight: true
 #     embeddings: { window_ms: 5ms }
 #     cache: { bytes: 64MB, ttl_ms: 1h }
+#     # The model calls of runs, too.
+#     runs: true
 `;

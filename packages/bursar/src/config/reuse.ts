@@ -8,6 +8,8 @@ export interface ReuseSection {
   readonly embeddings?: boolean | { readonly window_ms?: number; readonly inputs?: number; readonly tokens?: number };
   readonly cache?: boolean | CacheSection;
   readonly shared?: boolean;
+  /** Whether it is for the model calls of runs, too: false, because a program may ask the same twice to hear two answers. */
+  readonly runs?: boolean;
 }
 
 interface CacheSection {
@@ -35,10 +37,10 @@ const CACHE: Readonly<Record<"bytes" | "ttl_ms" | "folder_bytes", Bounds>> = {
  * section, every call is a request of its own.
  */
 export function readReuse(reading: Reading, field: Field): ReuseSection {
-  const fields = keyed(reading, field, ["in_flight", "embeddings", "cache", "shared"]);
+  const fields = keyed(reading, field, ["in_flight", "embeddings", "cache", "shared", "runs"]);
   const section: { -readonly [Key in keyof ReuseSection]: ReuseSection[Key] } = {};
   for (const [name, each] of fields) {
-    if (name === "in_flight" || name === "shared") section[name] = readFlag(reading, each) ?? false;
+    if (name === "in_flight" || name === "shared" || name === "runs") section[name] = readFlag(reading, each) ?? false;
     else if (each.kind !== "map") section[name as "embeddings"] = readFlag(reading, each, "a mapping") ?? false;
     else if (name === "embeddings")
       section.embeddings = readNumbers(reading, keyed(reading, each, Object.keys(EMBEDDINGS)), EMBEDDINGS);

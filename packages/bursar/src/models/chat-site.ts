@@ -1,6 +1,6 @@
 import type { Amounts } from "../core/amount.js";
 import { BursarError } from "../core/errors.js";
-import type { AnswerCut, CallSite, ModelAnswer, SitedAnswer, SitedCall } from "../ports/model.js";
+import type { AnswerCut, Calling, CallSite, ModelAnswer, SitedAnswer, SitedCall } from "../ports/model.js";
 import type { Store } from "../ports/store.js";
 import type { ChatRequest } from "./chat-request.js";
 import { learnedOf, outputOf, type Terms } from "./meter/quote.js";
@@ -24,10 +24,8 @@ export interface SitedChatOptions {
   readonly chat: ChatRequest;
   readonly siting: Siting;
   readonly price: Price;
-  readonly send: (body: string, options: Sending) => Promise<CountedAnswer>;
+  readonly send: (body: string, options: Calling) => Promise<CountedAnswer>;
 }
-
-type Sending = Parameters<SitedCall["call"]>[1];
 
 /** A request to a chat model with what is known of others like it; null when nothing can be learned from it. */
 export function sitedChat(sites: Sites, options: SitedChatOptions, about: CallSite): SitedCall | null {
@@ -68,14 +66,14 @@ class SitedChat implements SitedCall {
     this.learned = learnedOf(terms);
   }
 
-  async call(granted: Amounts, { signal, key }: Sending): Promise<SitedAnswer> {
+  async call(granted: Amounts, { key, ...calling }: Calling): Promise<SitedAnswer> {
     const { chat, send } = this.options;
     const { wanted, wire } = this.terms;
     const isWhole = (granted.llm_output_tokens ?? wanted) >= wanted;
     const most = isWhole ? wanted : outputOf(this.terms, granted);
     const body = isWhole ? chat.body : JSON.stringify(wire.held(most));
     // Held to another length it is another request, whatever became of the one before.
-    const { answer, counts } = await send(body, { signal, key: isWhole ? key : `${key}/${most}` });
+    const { answer, counts } = await send(body, { ...calling, key: isWhole ? key : `${key}/${most}` });
     return { ...answer, cut: counts === null ? null : this.remember(counts.output, most, isWhole) };
   }
 

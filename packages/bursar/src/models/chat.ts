@@ -2,7 +2,7 @@ import type { Json } from "../core/chain/canonical.js";
 import { InputError, show } from "../core/errors.js";
 import { checkKeys, checkWait } from "../core/fields.js";
 import type { BudgetAmounts } from "../core/input.js";
-import type { CallSite, Model, ModelAnswer, SitedCall } from "../ports/model.js";
+import type { Calling, CallSite, Model, ModelAnswer, SitedCall } from "../ports/model.js";
 import type { TiersOptions } from "../ports/tiers.js";
 import { RunError } from "../runs/error.js";
 import { readAnswer } from "./chat-answer.js";
@@ -18,6 +18,9 @@ import { ProviderError } from "./provider-error.js";
 import { Sites } from "./reservations/sites.js";
 import { type Siting, sitingIn } from "./reservations/siting.js";
 import { bodyOf, shortened } from "./response.js";
+import type { ReuseOptions } from "./reuse/options.js";
+import { type Reuse, reuseOf } from "./reuse/reuse.js";
+import { reusedChat, type TextAnswer } from "./reused-chat.js";
 import { Chooser } from "./tiers/chooser.js";
 import { readTiers, type TierList } from "./tiers/tier-list.js";
 import { checkTierPrices } from "./tiers/tier-prices.js";
@@ -32,6 +35,11 @@ export interface ChatModelOptions {
   readonly tiers?: TiersOptions;
   readonly apiKey?: string;
   /**
+   * Whether runs are answered with what an identical call of theirs was, or is being, answered: never, unless it is said. A run gets
+   * what it, or others in the same session, have paid for; with `shared`, what anybody has.
+   */
+  readonly reuse?: Reuse | ReuseOptions;
+  /**
    * What models cost: one that is not named here is not called. A price book from `openPrices` knows more of them; so does the
    * table of prices, which counts when nothing is said here.
    */
@@ -45,7 +53,7 @@ export interface ChatModelOptions {
   readonly fetch?: typeof fetch;
 }
 
-const KEYS = ["url", "model", "tiers", "apiKey", "prices", "assume", "max_tokens", "timeout_ms", "fetch"];
+const KEYS = ["url", "model", "tiers", "apiKey", "reuse", "prices", "assume", "max_tokens", "timeout_ms", "fetch"];
 const MAX_TOKENS = 1024;
 const TIMEOUT_MS = 600_000;
 
@@ -75,6 +83,12 @@ export function chatModel(options: ChatModelOptions): Model {
   return new TieredModel(model, chooser, options.model);
 }
 
+/** A body as it is sent, and what its model costs. */
+interface SentBody {
+  readonly body: string;
+  readonly price: Price;
+}
+
 class ChatModel implements Model {
   readonly name: string;
   private readonly endpoint: URL;
@@ -85,6 +99,8 @@ class ChatModel implements Model {
   private readonly apiKey: string | null;
   private readonly timeout_ms: number;
   private readonly send: typeof fetch;
+  /** Null where every call is a request of its own. */
+  private readonly reuse: Reuse | null;
   /** Empty as long as nobody wants to know what calls like others use. */
   private readonly sites = new Sites();
 
@@ -105,6 +121,7 @@ class ChatModel implements Model {
     checkWait(timeout_ms, "timeout_ms");
     this.timeout_ms = timeout_ms;
     this.send = options.fetch ?? fetch;
+    this.reuse = reuseOf(options.reuse);
   }
 
   /** Throws for a tier that nobody knows the price of. What the table knows is not looked up before it is loaded. */
@@ -118,19 +135,16 @@ class ChatModel implements Model {
     return book === null ? this.open().then((opened) => this.most(opened, chat)) : this.most(book, chat);
   }
 
-  async call(
-    request: Json,
-    { signal, key }: { readonly signal: AbortSignal; readonly key: string },
-  ): Promise<ModelAnswer> {
+  async call(request: Json, calling: Calling): Promise<ModelAnswer> {
     const { chat } = this.read(request);
     const price = this.priceOf(await this.open(), chat.model);
-    return (await this.answer(chat.body, price, { signal, key })).answer;
+    return (await this.answer(chat, { body: chat.body, price }, calling)).answer;
   }
 
   async sited(request: Json, about: CallSite): Promise<SitedCall | null> {
     const { chat, siting } = this.read(request);
     const price = this.priceOf(await this.open(), chat.model);
-    const send: SitedChatOptions["send"] = (body, options) => this.answer(body, price, options);
+    const send: SitedChatOptions["send"] = (body, calling) => this.answer(chat, { body, price }, calling);
     return sitedChat(this.sites, { chat, siting, price, send }, about);
   }
 
@@ -139,17 +153,23 @@ class ChatModel implements Model {
     return { chat: chatRequest(bare, this.defaults), siting };
   }
 
-  private async answer(
-    body: string,
-    price: Price,
-    { signal, key }: { readonly signal: AbortSignal; readonly key: string },
-  ): Promise<CountedAnswer> {
+  /** What a request is answered; `body` is what is sent of it, which may be held to less than it asks for. */
+  private answer(chat: ChatRequest, sent: SentBody, calling: Calling): Promise<CountedAnswer> {
+    const { tenant, signal } = calling;
+    if (this.reuse === null || tenant === undefined) return this.ask(sent, calling);
+    const { href: url } = this.endpoint;
+    const question = { url, headers: bearer(this.apiKey), body: chat.body, tenant };
+    const isHeld = sent.body !== chat.body;
+    return reusedChat(this.reuse, { question, secret: this.apiKey, isHeld }, signal, () => this.ask(sent, calling));
+  }
+
+  private async ask({ body, price }: SentBody, { signal, key }: Calling): Promise<TextAnswer> {
     signal.throwIfAborted();
     const patience = AbortSignal.timeout(this.timeout_ms);
     try {
       const text = await this.post(body, key, AbortSignal.any([signal, patience]));
       const { value, usage: counts } = readAnswer(text, this.apiKey);
-      return { answer: counts === null ? { value } : { value, usage: amountsOf(counts, price) }, counts };
+      return { answer: counts === null ? { value } : { value, usage: amountsOf(counts, price) }, counts, text };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw this.explain(error, patience.aborted);

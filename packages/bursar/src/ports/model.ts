@@ -13,7 +13,7 @@ export interface Model {
   /** The most a request may use, in edge units. It throws when the price is not known. */
   quote(request: Json): BudgetAmounts | Promise<BudgetAmounts>;
   /** Makes the request. What it gives back may carry usage under any of the usual names. */
-  call(request: Json, options: { readonly signal: AbortSignal; readonly key: string }): Promise<ModelAnswer>;
+  call(request: Json, options: Calling): Promise<ModelAnswer>;
   /** Says which model answers a request that leaves it open; null when the request names one. Who cannot choose has no such method. */
   choose?(request: Json, about: Choosing): Promise<ModelChoice | null>;
   /**
@@ -23,9 +23,26 @@ export interface Model {
   sited?(request: Json, about: CallSite): Promise<SitedCall | null>;
 }
 
+/** What a call has to go by. */
+export interface Calling {
+  readonly signal: AbortSignal;
+  /** The same for every try, so that the other side can tell a second one from a new one. */
+  readonly key: string;
+  /** Whose call it is: nobody else gets what it is answered, unless all share. Who reuses nothing does not ask. */
+  readonly tenant?: () => Promise<string>;
+}
+
 export interface ModelAnswer {
   readonly value: Json;
   readonly usage?: unknown;
+  /** Set when it is what an identical call was answered, so that it costs nothing but a step. */
+  readonly reused?: ReusedAnswer;
+}
+
+/** How a call was spared, and what the identical one was charged, in USD. */
+export interface ReusedAnswer {
+  readonly kind: "in_flight" | "cache";
+  readonly saved_usd: number;
 }
 
 /** Where a model call comes from, as far as its request does not say. */
@@ -41,7 +58,7 @@ export interface SitedCall {
   /** What nearly all of them have used of what can be cut, in ledger units; null when that is not known, or no less than it may use. */
   readonly learned: Amounts | null;
   /** Makes the request, with an answer no longer than what is held for it pays for. It remembers how long that was. */
-  call(granted: Amounts, options: { readonly signal: AbortSignal; readonly key: string }): Promise<SitedAnswer>;
+  call(granted: Amounts, options: Calling): Promise<SitedAnswer>;
 }
 
 export interface SitedAnswer extends ModelAnswer {

@@ -1,6 +1,8 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Action } from "../core/events.js";
-import type { AnswerCut, Model, ModelAnswer, ModelChoice, SitedCall } from "../ports/model.js";
+import type { AnswerCut, Calling, Model, ModelAnswer, ModelChoice, ReusedAnswer, SitedCall } from "../ports/model.js";
+import type { Store } from "../ports/store.js";
+import { SAVED } from "../runtime/saved.js";
 import { judged } from "../runtime/unfit.js";
 import type { Asking, CallDeed, Deed, Doing } from "./deed.js";
 import { RunError } from "./error.js";
@@ -18,8 +20,9 @@ interface Known {
   readonly model: Model;
   readonly name: string;
   readonly request: Json;
-  /** The budget that pays. */
+  /** The budget that pays, and the store that it is in. */
   readonly budget: string;
+  readonly store: Store;
   /** Null where nothing is learned. */
   readonly sited: SitedCall | null;
 }
@@ -46,11 +49,11 @@ export async function modelDeed(
       choice.untold();
       throw error;
     });
-    return chosenDeed({ model, name, request, budget, sited }, choice, isFinal);
+    return chosenDeed({ model, name, request, budget, store, sited }, choice, isFinal);
   }
   const named = typeof wanted === "object" && wanted !== null && "model" in wanted ? String(wanted.model) : null;
   const name = named ?? model.name ?? "default";
-  const known: Known = { model, name, request: wanted, budget, sited: await sitedFor(wanted) };
+  const known: Known = { model, name, request: wanted, budget, store, sited: await sitedFor(wanted) };
   return {
     ...{ kind: "call", capability_id: `llm:${name}`, call: "model", final: isFinal },
     ...{ asked: await model.quote(wanted), ...learnedIn(known) },
@@ -91,7 +94,8 @@ function chosenDeed(known: Known, choice: ModelChoice, final: boolean): Deed {
       choice.entered();
       // To another model it is another request, whatever became of the one before.
       const answer = await called(known, doing, `${doing.key}/${name}`);
-      choice.used(answer.usage);
+      // What another has paid for does not show what calls cost.
+      if (answer.reused === undefined) choice.used(answer.usage);
       return answer;
     },
   };
@@ -107,10 +111,22 @@ async function called(
   { signal, granted, call_id }: Doing,
   key: string,
 ): Promise<ModelAnswer & { readonly record?: Action }> {
-  const { model, request, sited } = known;
-  if (sited === null) return model.call(request, { signal, key });
-  const { cut, ...answer } = await sited.call(granted, { signal, key });
+  const { model, request, sited, store, budget } = known;
+  const calling: Calling = { signal, key, tenant: () => rootOf(store, budget) };
+  const { cut, ...answer } =
+    sited === null ? { ...(await model.call(request, calling)), cut: null } : await sited.call(granted, calling);
+  if (answer.reused !== undefined) return { ...answer, record: spared(known, call_id, answer.reused) };
   return cut === null ? answer : { ...answer, record: cutShort(known, call_id, cut) };
+}
+
+/** Whose call it is: that of the root of its budget's path. */
+async function rootOf(store: Store, budget: string): Promise<string> {
+  return (await store.path(budget)).at(-1)?.id ?? budget;
+}
+
+/** What a call did not cost goes on record with its settlement. */
+function spared({ name, budget }: Known, call_id: string, { kind, saved_usd }: ReusedAnswer): Action {
+  return { action_type: SAVED, data: { budget, kind, saved_usd, call_id, model: name } };
 }
 
 /** That an answer was cut short for the sake of others goes on record. */

@@ -47,6 +47,7 @@ describe("what looks ahead", () => {
     expect(readConfig(section).foresight).toMatchObject({ preflight: "ask", predict: { model: "gpt-5-nano" } });
     expect(readConfig(section).foresight.reuse).toEqual({
       in_flight: true,
+      runs: true,
       embeddings: { window_ms: 5 },
       cache: { bytes: 67_108_864, ttl_ms: 3_600_000 },
     });

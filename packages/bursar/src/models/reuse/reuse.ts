@@ -1,5 +1,6 @@
 import { writeAmount } from "../../core/dimension.js";
 import { type BudgetAmounts, readAmounts } from "../../core/input.js";
+import { sha256Hex } from "../../runtime/crypto.js";
 import type { Effected } from "../../runtime/gate.js";
 import type { Purse } from "../../runtime/purse.js";
 import { untilAborted } from "../../runtime/until-aborted.js";
@@ -17,7 +18,7 @@ import { AnswerCache } from "./answer-cache.js";
 import { readInputs } from "./embedding-body.js";
 import type { SendWhole } from "./embedding-group.js";
 import { EmbeddingGroups } from "./embedding-groups.js";
-import { addressKey, identityOf, parametersKey } from "./identity.js";
+import { type Addressed, addressKey, identityOf, parametersKey } from "./identity.js";
 import { Claim, type Given, InFlight, type Turn } from "./in-flight.js";
 import { isWhole } from "./is-whole.js";
 import { type ReuseOptions, type ReuseSettings, reuseSettings } from "./options.js";
@@ -42,6 +43,19 @@ export interface ReusableCall<Value> {
   readonly fail: (error: unknown) => Value;
   /** The answer that others may have too; null for all that is none in one piece. */
   readonly whole: (value: Value) => WholeAnswer | null;
+}
+
+/** What is asked, where and by whom. */
+export interface Question extends Omit<Addressed, "tenant"> {
+  readonly body: string;
+  readonly tenant: () => Promise<string>;
+}
+
+/** What an identical call was answered. */
+interface Reused {
+  readonly kind: "in_flight" | "cache";
+  readonly answer: WholeAnswer;
+  readonly cost_usd: number;
 }
 
 /** Nothing came of it yet: the call is made again, as if it had not been. */
@@ -86,6 +100,39 @@ export class Reuse {
       if (metered !== null) return metered;
     }
     return this.lead(call, address, key);
+  }
+
+  /**
+   * The same for whoever holds a reservation of his own already, as runs do: gives what an identical call was answered, else what
+   * came of his own, which others may have then if it is whole.
+   */
+  async answer<Made extends { readonly given: Given | null }>(
+    question: Question,
+    signal: AbortSignal,
+    make: () => Promise<Made>,
+  ): Promise<Reused | Made> {
+    if (this.inFlight === null && this.cache === null) return make();
+    const { body, tenant, ...where } = question;
+    const address = addressKey({ ...where, tenant: this.settings.shared ? null : await tenant() });
+    const key = sha256Hex(`${address}\n${body}`);
+    const kept = (await this.cache?.find(key)) ?? null;
+    if (kept !== null) return { kind: "cache", ...kept };
+    const claim = this.claimOf(key);
+    try {
+      for (let turns = 0; turns < MOST_TURNS; turns++) {
+        const other = claim?.takeUp() ?? null;
+        if (other === null) break;
+        const given = await untilAborted(other.over, signal);
+        if (given !== null) return { kind: "in_flight", ...given, cost_usd: given.cost_usd ?? 0 };
+      }
+      const made = await make();
+      claim?.end(made.given);
+      const { answer, cost_usd = null } = made.given ?? {};
+      if (answer !== undefined && cost_usd !== null) this.cache?.keep(key, { answer, cost_usd });
+      return made;
+    } finally {
+      claim?.end(null);
+    }
   }
 
   /** Waits until everything is written that outlives the process. */

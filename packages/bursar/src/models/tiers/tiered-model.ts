@@ -4,7 +4,7 @@ import type { Dimensions } from "../../core/dimensions.js";
 import { InputError } from "../../core/errors.js";
 import { type BudgetAmounts, readAmounts } from "../../core/input.js";
 import { extractUsage } from "../../core/usage.js";
-import type { CallSite, Choosing, Model, ModelAnswer, ModelChoice, SitedCall } from "../../ports/model.js";
+import type { Calling, CallSite, Choosing, Model, ModelAnswer, ModelChoice, SitedCall } from "../../ports/model.js";
 import type { TiersOptions } from "../../ports/tiers.js";
 import { Chooser, type Offer } from "./chooser.js";
 import { needsOf } from "./needs.js";
@@ -55,7 +55,7 @@ export class TieredModel implements Model {
     return this.model.quote(this.first(request));
   }
 
-  call(request: Json, options: { readonly signal: AbortSignal; readonly key: string }): Promise<ModelAnswer> {
+  call(request: Json, options: Calling): Promise<ModelAnswer> {
     return this.model.call(this.first(request), options);
   }
 
