@@ -1,7 +1,17 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { openSandbox, type Sandbox } from "@bursar/sandbox";
-import { calibration, defineTool, type Json, MemoryStore, openBursar, type Program, STANDARD, type Tool } from "bursar";
+import {
+  calibration,
+  defineTool,
+  guestProgram,
+  type Json,
+  MemoryStore,
+  openBursar,
+  type Program,
+  STANDARD,
+  type Tool,
+} from "bursar";
 import { chatModel } from "bursar/models";
 import { compilePlan, planProgram } from "bursar/plans";
 import { FakeClock, openScriptedModel, type Script } from "bursar/testing";
@@ -40,16 +50,18 @@ interface Figures {
 
 interface Played {
   readonly program: Program;
-  readonly tools?: readonly Tool[];
+  readonly tools?: (next: Next, clock: FakeClock) => readonly Tool[];
   readonly input: (next: Next) => Json;
-  readonly answering: Answering;
+  /** Of a program that asks no model there is nothing to say. */
+  readonly answering?: Answering;
   readonly seed: number;
 }
 
 /** What was said and what was taken, by dimension, from the eleventh run on; and what the report says of it. */
-async function play({ program, tools = [], input, answering, seed }: Played) {
+async function play({ program, tools: toolsOf = () => [], input, answering = silent, seed }: Played) {
   const next = randomOf(seed);
   const clock = new FakeClock();
+  const tools = toolsOf(next, clock);
   const script: Script = ({ text }) => {
     const { text: answer, tokens, ms } = answering(next, text);
     clock.advance(ms);
@@ -60,12 +72,12 @@ async function play({ program, tools = [], input, answering, seed }: Played) {
   const store = new MemoryStore({ clock });
   const model = chatModel({ url: server.url, model: "small", prices: PRICES });
   await using bursar = openBursar({ store, timer: clock, model, tools, programs: [program] });
-  const limits = Object.fromEntries(STANDARD.all.map(({ id }) => [id, null]));
+  // Nothing is limited but the steps, which some of them look at, and that nowhere near to what they take.
+  const limits = { ...Object.fromEntries(STANDARD.all.map(({ id }) => [id, null])), steps: 1000 };
   const figures = new Map<string, Figures[]>();
   for (let run = 0; run < RUNS; run++) {
     const id = `run-${run}`;
-    const { status } = await bursar.run(program, input(next), { id, limits });
-    expect(status).toBe("completed");
+    expect(await bursar.run(program, input(next), { id, limits })).toMatchObject({ status: "completed" });
     const past = (await store.document("history", id))?.body as unknown as Past | undefined;
     for (const [dimension, { upper }] of Object.entries(run < FIRST ? {} : (past?.estimate ?? {}))) {
       const all = figures.get(dimension) ?? [];
@@ -76,25 +88,23 @@ async function play({ program, tools = [], input, answering, seed }: Played) {
 }
 
 /**
- * What the share of runs within their 95 % comes to. `as promised`: between 90 and 99 % of them. Of a dimension with a handful of
- * values, such as steps, no bound may have just such a share below it: `exact` is one that 90 % do not pass, and more than 1 %
- * reach. `never varies`: it is foreseen as it always is, and so always covered.
+ * What the share of runs within their 95 % comes to. `as promised`: between 90 and 99 % of them. Where the input leaves a dimension
+ * only a handful of values, such as steps have, no bound may have just such a share below it: `to the unit` is one that more keep,
+ * and that would be kept by no more than 99 % if it were one unit lower. `never varies`: it is foreseen as it always is.
  */
-type Finding = "as promised" | "exact" | "never varies" | `wrong: ${string}`;
+type Finding = "as promised" | "to the unit" | "never varies" | `wrong: ${string}`;
 
 function findingsOf(figures: ReadonlyMap<string, readonly Figures[]>): Readonly<Record<string, Finding>> {
   return Object.fromEntries([...figures].map(([id, all]) => [id, findingOf(all)]));
 }
-
-const A_HANDFUL = 8;
 
 function findingOf(all: readonly Figures[]): Finding {
   const values = new Set(all.map(({ used }) => used));
   const kept = all.filter(({ used, upper }) => used <= upper).length / all.length;
   const below = all.filter(({ used, upper }) => used < upper).length / all.length;
   if (values.size === 1 && all.every(({ used, upper }) => used === upper)) return "never varies";
-  if (values.size <= A_HANDFUL && kept >= 0.9 && below <= 0.99) return "exact";
-  if (values.size > A_HANDFUL && kept >= 0.9 && kept <= 0.99) return "as promised";
+  if (kept >= 0.9 && kept <= 0.99) return "as promised";
+  if (kept > 0.99 && below <= 0.99) return "to the unit";
   return `wrong: ${kept} of ${all.length} runs are covered, ${below} lie below, with ${values.size} values`;
 }
 
@@ -108,6 +118,10 @@ const AS_PROMISED = {
   ...{ llm_input_tokens: "as promised", llm_output_tokens: "as promised" },
 };
 
+const silent: Answering = () => {
+  throw new Error("no model is asked");
+};
+
 /** From one word to about two hundred and fifty. */
 function words(next: Next, word: string): string {
   return word.repeat(Math.ceil(2 ** (8 * next())));
@@ -118,7 +132,10 @@ function answered(next: Next, typical_tokens: number, text: string | null) {
   return { text: text ?? "word ".repeat(tokens), tokens, ms: Math.round(200 + 10 * tokens * (0.8 + 0.4 * next())) };
 }
 
-test.each([1, 2])("an agent that drafts and is judged takes what was foreseen, seed %i", async (seed) => {
+test.each([
+  [1, "to the unit"],
+  [2, "as promised"],
+] as const)("an agent that drafts and is judged takes what was foreseen, seed %i", async (seed, steps) => {
   const { findings, report } = await play({
     ...{ program: review, seed },
     input: (next) => ({ subject: words(next, "tea ") }),
@@ -127,7 +144,7 @@ test.each([1, 2])("an agent that drafts and is judged takes what was foreseen, s
       return answered(next, 20, next() < 0.5 ? "OK" : null);
     },
   });
-  expect(findings).toEqual({ ...AS_PROMISED, steps: "exact" });
+  expect(findings).toEqual({ ...AS_PROMISED, steps });
   expect(report.filter(({ calibrated }) => calibrated !== "good")).toEqual([]);
 });
 
@@ -135,9 +152,10 @@ test("a plan that answers customers takes what was foreseen, in the sandbox", as
   const text = readFileSync(new URL("../examples/plans/support-reply.rtfs", import.meta.url), "utf8");
   const { findings, report } = await play({
     ...{ program: planProgram(compilePlan(text, { file: "support-reply.rtfs" }), async () => sandbox), seed: 3 },
-    tools: ["crm/find", "payments/refund"].map((name) =>
-      defineTool({ ...{ name, description: name, input: {}, quote: { cost_usd: 0.001 } }, run: () => ANNA }),
-    ),
+    tools: () =>
+      ["crm/find", "payments/refund"].map((name) =>
+        defineTool({ ...{ name, description: name, input: {}, quote: { cost_usd: 0.001 } }, run: () => ANNA }),
+      ),
     input: (next) => ({ message: words(next, "my kettle leaks "), "customer-id": 7 }),
     answering: (next, asked) => {
       if (!asked.startsWith("Reply with JSON")) return answered(next, 90, null);
@@ -147,6 +165,53 @@ test("a plan that answers customers takes what was foreseen, in the sandbox", as
   });
   // A guest of this size never needs more memory than it begins with.
   const inside = { fuel: "as promised", memory_peak_bytes: "never varies" };
-  expect(findings).toEqual({ ...AS_PROMISED, ...inside, steps: "exact" });
+  expect(findings).toEqual({ ...AS_PROMISED, ...inside, steps: "to the unit" });
   expect(report.filter(({ calibrated }) => calibrated !== "good")).toEqual([]);
 });
+
+const { search } = (await import(new URL("../examples/agents/tools.mjs", import.meta.url).href)) as { search: Tool };
+
+/** The tool of the examples, which takes a while. */
+function slowSearch(next: Next, clock: FakeClock): Tool {
+  return defineTool({
+    ...search,
+    run: (args, context) => {
+      clock.advance(Math.round(100 * Math.exp(0.5 * normal(next))));
+      return search.run(args, context);
+    },
+  });
+}
+
+const MEMORY_BYTES = 256 * 1024 * 1024;
+const opened = async () => sandbox;
+
+const TOPICS = ["tea", "coffee", "ink", "wool", "paper", "glass", "iron"];
+
+/** Topics to look up, from one to about thirty, some of them twice; the notes know only two of them. */
+function topics(next: Next): Json {
+  const count = Math.ceil(2 ** (5 * next()));
+  return { topics: Array.from({ length: count }, () => TOPICS[Math.floor(TOPICS.length * next())] ?? "tea") };
+}
+
+test.each([
+  ["python", "research.py", 4],
+  ["javascript", "research.js", 5],
+] as const)(
+  "a program in %s that looks things up takes what was foreseen, in the sandbox",
+  async (language, file, seed) => {
+    const code = readFileSync(new URL(`../examples/agents/${file}`, import.meta.url), "utf8");
+    const { findings, report } = await play({
+      ...{
+        program: guestProgram("research", { language, code, packages: [], memory_bytes: MEMORY_BYTES }, opened),
+        seed,
+      },
+      tools: (next, clock) => [slowSearch(next, clock)],
+      input: topics,
+    });
+    const inside = { fuel: "as promised", memory_peak_bytes: "never varies" };
+    const { cost_usd, wall_clock_ms } = AS_PROMISED;
+    // How many topics there are nearly follows from the size of the input.
+    expect(findings).toEqual({ cost_usd, wall_clock_ms, ...inside, steps: "to the unit" });
+    expect(report.filter(({ calibrated }) => calibrated !== "good")).toEqual([]);
+  },
+);
