@@ -27,6 +27,11 @@ describe("what was decided to spend less", () => {
       "run r.0 (note\ufffd): expected: steps about 2 steps, up to 4 steps",
     ],
     [
+      "RunEstimated",
+      { fits: false, preflight: "warn", notes: ["too few\x1b"], dimensions: { steps: { median: 2, upper: 4 } } },
+      "expected, which does not fit (warn): steps about 2 steps, up to 4 steps; too few\ufffd",
+    ],
+    [
       "TierSwitched",
       {
         ...{ from: { model: "large", quote: { cost_usd: 0.4 } }, to: { model: "small", quote: { cost_usd: 0.1 } } },

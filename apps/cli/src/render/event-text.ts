@@ -41,7 +41,7 @@ const HOW: Readonly<Record<string, string>> = {
   embeddings: ": sent together with others",
 };
 
-function estimated({ run_id, parent, program, dimensions, fits, preflight }: JsonObject): string {
+function estimated({ run_id, parent, program, dimensions, fits, preflight, notes }: JsonObject): string {
   const parts = Object.entries(objectOf(dimensions)).map(([id, value]) => {
     const { median, upper } = objectOf(value);
     return `${harmless(id)} about ${rough(id, median)}, up to ${rough(id, upper)}`;
@@ -50,7 +50,8 @@ function estimated({ run_id, parent, program, dimensions, fits, preflight }: Jso
   const whose = typeof parent === "string" ? `run ${short(run_id)} (${short(program)}): ` : "";
   if (parts.length === 0) return `${whose}nobody knows what it will take`;
   const unfit = fits === false ? `, which does not fit (${short(preflight)})` : "";
-  return `${whose}expected${unfit}: ${parts.join("; ")}`;
+  const noted = Array.isArray(notes) ? notes.map((note) => `; ${harmless(String(note))}`).join("") : "";
+  return `${whose}expected${unfit}: ${parts.join("; ")}${noted}`;
 }
 
 function bare(id: string, value: Json | undefined): string {
