@@ -94,8 +94,7 @@ function chosenDeed(known: Known, choice: ModelChoice, final: boolean): Deed {
       choice.entered();
       // To another model it is another request, whatever became of the one before.
       const answer = await called(known, doing, `${doing.key}/${name}`);
-      // What another has paid for does not show what calls cost.
-      if (answer.reused === undefined) choice.used(answer.usage);
+      choice.used(answer.usage);
       return answer;
     },
   };

@@ -109,6 +109,17 @@ describe("an estimate", () => {
     expect((await past.estimate(newer)).estimate?.dimensions.llm_tokens?.source).toBe("program");
   });
 
+  it("guesses no more than what the program itself knows to be the most, unless runs have taken more", async () => {
+    const past = new Past(new MemoryStore());
+    const most = programNamed("sums", "1", { expects: async () => ({ ...saying(1200), most: true as const }) });
+    await past.add(most, { used: { llm_tokens: 1000 } });
+    const upper = async (program: typeof most) => (await past.estimate(program)).estimate?.dimensions.llm_tokens?.upper;
+    expect(await upper(most)).toBe(1200);
+    expect(await upper(programNamed("sums", "1", { expects: async () => saying(1200) }))).toBeGreaterThan(3000);
+    const wrong = programNamed("sums", "1", { expects: async () => ({ ...saying(900), most: true as const }) });
+    expect(await upper(wrong)).toBeGreaterThan(3000);
+  });
+
   it("does not let runs that were stopped decide", async () => {
     const past = new Past(new MemoryStore());
     const program = programNamed("sums", "1", { expects: async () => saying(50_000) });

@@ -66,6 +66,8 @@ export class Course {
    */
   settle(offers: readonly (Quoted | null)[], tier: number, nano: number): void {
     const own = offers[tier]?.quote.cost_usd ?? 0;
+    // Another's call has answered it, or the provider has refused it: that says nothing about what calls cost.
+    if (nano === 0 && own > 0) return;
     offers.forEach((offer, index) => {
       if (offer === null) return;
       const quoted = offer.quote.cost_usd ?? 0;

@@ -2,7 +2,13 @@ import { describe, expect, test } from "vitest";
 import { takeOwn } from "../../../src/models/fetch/own-headers.js";
 
 const SENT = { authorization: "Bearer x", "Content-Type": "application/json" };
-const OWN = { "X-Bursar-Site": "summaries", "x-bursar-full": "true", "x-bursar-tier": "large", "Content-Length": "12" };
+const OWN = {
+  "X-Bursar-Site": "summaries",
+  "x-bursar-full": "true",
+  "x-bursar-tier": "large",
+  "X-Bursar-Step": "a",
+  "Content-Length": "12",
+};
 
 describe("What headers say to us alone", () => {
   test.each([
@@ -12,7 +18,7 @@ describe("What headers say to us alone", () => {
   ])("is taken out of %s", (_, given) => {
     const { siting, wish, headers } = takeOwn(given as RequestInit["headers"]);
     expect(siting).toEqual({ site: "summaries", full: true });
-    expect(wish).toEqual({ pin: "large", needs: [] });
+    expect(wish).toEqual({ pin: "large", needs: [], step: "a" });
     expect([...new Headers(headers)]).toEqual([...new Headers(SENT)]);
   });
 
@@ -23,7 +29,7 @@ describe("What headers say to us alone", () => {
     ["nothing", undefined],
   ])("is nothing in %s without it, which is sent as it is", (_, given) => {
     const { siting, wish, headers } = takeOwn(given as RequestInit["headers"]);
-    expect([siting, wish]).toEqual([{}, { pin: null, needs: [] }]);
+    expect([siting, wish]).toEqual([{}, { pin: null, needs: [], step: null }]);
     if (given !== undefined) expect(headers).toBe(given);
   });
 });
