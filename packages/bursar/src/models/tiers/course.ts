@@ -15,7 +15,7 @@ export interface Kept {
   told: boolean;
 }
 
-/** Of so many steps the tier is kept in mind, those that began last. */
+/** Of so many steps the tier is kept in mind, those that were heard of last. */
 const MOST_STEPS = 1000;
 
 /** How the calls of one budget have gone so far: where they stand, and what they cost. */
@@ -41,7 +41,12 @@ export class Course {
 
   /** The tier that a step stays at; null before its first call. */
   kept(step: string | null): Kept | null {
-    return step === null ? null : (this.steps.get(step) ?? null);
+    const kept = step === null ? undefined : this.steps.get(step);
+    if (step === null || kept === undefined) return null;
+    // Those that go on stand behind those that do not.
+    this.steps.delete(step);
+    this.steps.set(step, kept);
+    return kept;
   }
 
   /** A step stays at the tier of its first call; whoever comes later changes nothing. */

@@ -23,3 +23,15 @@ test("a model that costs nothing is known to", () => {
   course.settle(OFFERS, 2, 0);
   expect([course.mean(2), course.mean(1)]).toEqual([0, 100]);
 });
+
+test("a step that goes on is kept in mind, however many others there were; those that ended are forgotten", () => {
+  const course = new Course(3);
+  const first = course.keep("first", { tier: 1, reason: "first", told: true });
+  course.keep("over", { tier: 2, reason: "first", told: true });
+  for (let number = 0; number < 3000; number++) {
+    course.keep(`step ${number}`, { tier: 0, reason: "first", told: true });
+    expect(course.kept("first")).toBe(first);
+  }
+  expect(course.kept("over")).toBeNull();
+  expect(course.keep("first", { tier: 0, reason: "pinned", told: true })).toBe(first);
+});
