@@ -8,4 +8,4 @@ for (const topic of topics) {
 }
 
 const { remaining } = await host.budget();
-await host.call("result", { found, steps_left: remaining.steps });
+await host.call("result", { found, steps_left: remaining.steps ?? null }); // null: no limit
