@@ -161,6 +161,7 @@ export {
   readRun,
 } from "./runs/record.js";
 export type { RunResult } from "./runs/result.js";
+export { type RunWithRequests, runWithRequests } from "./runs/run-with-requests.js";
 export type { Schema } from "./runs/schema.js";
 export { checkSessionName, SESSION_NAME } from "./runs/session-name.js";
 export { defineTool, type Tool, type ToolContext } from "./runs/tool.js";

@@ -1,4 +1,4 @@
-import { openBursar, pendingRequests, writeAmount } from "bursar";
+import { openBursar, writeAmount } from "bursar";
 import { budgetsOf, childrenOf, readStory, runView } from "bursar/views";
 import { pageText, type RunPage } from "../render/run-page.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
@@ -42,14 +42,13 @@ export function show(args: readonly string[], terminal: Terminal): Promise<numbe
 async function look({ word, flags, terminal, style }: Chore): Promise<Done> {
   await using place = await openPlace(flags, terminal);
   const { store } = place;
-  const run = await findRun(store, word);
   await using bursar = openBursar({ store });
+  const { run, requests, result } = await bursar.resultWithRequests(await findRun(store, word));
   const story = await readStory(store, run);
   const view = await runView(store, run.id);
   const page: RunPage = {
-    ...{ run, story, result: await bursar.result(run), budgets: await budgetsOf(store, run) },
+    ...{ run, story, result, requests, budgets: await budgetsOf(store, run) },
     children: await childrenOf(store, run, story),
-    requests: run.status === "paused" ? await pendingRequests(store, run.id) : [],
     ...{ expected: view?.expected ?? [], outlook: view?.outlook ?? null, saved_usd: view?.saved_usd ?? 0 },
   };
   const most = flags.all === true ? Number.POSITIVE_INFINITY : STEPS;

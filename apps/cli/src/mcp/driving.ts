@@ -1,5 +1,5 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { ApprovalError, type ApproveOptions, hasEnded, pendingRequests, type RunResult } from "bursar";
+import { ApprovalError, type ApproveOptions, type RunResult } from "bursar";
 import { canElicit, elicitAnswer } from "./elicitation.js";
 import type { McpSettings, Peer } from "./options.js";
 import { Progress } from "./progress.js";
@@ -48,8 +48,9 @@ export async function waitFor(
 /** Looks until it stands still or has ended, and drives nothing: to ask is not to act. */
 export async function standing({ settings: { bursar } }: Driving, id: string, wait_ms: number): Promise<RunResult> {
   for (let waited = 0; ; waited += LOOK_MS) {
-    const run = await bursar.find(id);
-    if (hasEnded(run) || run.status === "paused" || waited >= wait_ms) return bursar.result(run);
+    const result = await bursar.result(await bursar.find(id));
+    const isUnderWay = result.status === "queued" || result.status === "running";
+    if (!isUnderWay || waited >= wait_ms) return result;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }
@@ -95,7 +96,10 @@ export async function withHuman(driving: Driving, first: RunResult, extra: Extra
   let result = first;
   if (human === null || !canElicit(server)) return { result, note: null };
   for (let turn = 0; turn < MOST_QUESTIONS && result.status === "paused" && !extra.signal.aborted; turn++) {
-    const [request] = await pendingRequests(bursar.store, result.run_id);
+    // Somebody may have decided since: then he is not asked about what is settled.
+    const now = await bursar.resultWithRequests(await bursar.find(result.run_id));
+    result = now.result;
+    const [request] = now.requests;
     if (request === undefined) break;
     const answer = await elicitAnswer(server, request, extra, bursar.store);
     if (answer.kind === "open") return { result, note: answer.note ?? null };

@@ -1,4 +1,4 @@
-import { type ApprovalRequest, type Execution, pendingRequests, type RunResult } from "bursar";
+import type { ApprovalRequest, Bursar, Execution, RunResult } from "bursar";
 import { type ApprovalView, predictionIn, runView } from "bursar/views";
 import { z } from "zod";
 import { fuelText, textsIn } from "../render/execution.js";
@@ -99,11 +99,11 @@ export const RUN = z.looseObject({
 const LONGEST_OUTPUT = 65_536;
 
 export async function runAnswer(
-  result: RunResult,
+  known: RunResult,
   { settings, peer }: Pick<Driving, "settings" | "peer">,
 ): Promise<{ readonly structured: Readonly<Record<string, unknown>>; readonly text: string }> {
   const { store } = settings.bursar;
-  const waiting = result.status === "paused" ? await pendingRequests(store, result.run_id) : [];
+  const { result, requests: waiting } = await current(known, settings.bursar);
   const requests = waiting.map((request) => requestView(request, settings));
   const { stdout, stderr } = result.output;
   const output = { stdout: stdout.slice(-LONGEST_OUTPUT), stderr: stderr.slice(-LONGEST_OUTPUT) };
@@ -115,6 +115,15 @@ export async function runAnswer(
     structured: { ...result, ...{ output, held, expected, outlook, saved_usd, cancel, requests } },
     text: `${runText(result, requests, peer)}${ending}${ahead}${executionText(result.execution)}`,
   };
+}
+
+/** How a run that has paused stands by now, with all that it waits for. */
+async function current(
+  result: RunResult,
+  bursar: Bursar,
+): Promise<{ readonly result: RunResult; readonly requests: readonly ApprovalRequest[] }> {
+  if (result.status !== "paused") return { result, requests: [] };
+  return bursar.resultWithRequests(await bursar.find(result.run_id));
 }
 
 function executionText(execution: Execution | null): string {

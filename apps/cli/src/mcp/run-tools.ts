@@ -206,11 +206,10 @@ async function driven(driving: Driving, { id }: RunRecord, wait_ms: number): Pro
     queued(id);
     return standing(driving, id, wait_ms);
   }
-  const run = await bursar.drive(id).catch((error: unknown) => {
-    if (error instanceof RunError && error.code === "unknown_program") return bursar.find(id);
+  return bursar.outcome(id).catch(async (error: unknown) => {
+    if (error instanceof RunError && error.code === "unknown_program") return bursar.result(await bursar.find(id));
     throw error;
   });
-  return bursar.result(run);
 }
 
 export async function findRun({ settings: { bursar } }: Driving, id: string): Promise<RunRecord> {

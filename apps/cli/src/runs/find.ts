@@ -1,10 +1,10 @@
 import {
   type ApprovalRequest,
-  pendingRequests,
   type RunRecord,
   readApproval,
   readRun,
   runOfCheckpoint,
+  runWithRequests,
   type Store,
 } from "bursar";
 import { CommandError, shown } from "../args.js";
@@ -46,13 +46,13 @@ export async function findRequest(store: Store, word: string): Promise<ApprovalR
   const requests = named === null ? await requestsBeginning(store, word) : [];
   const request = only(requests, "request", word);
   if (request !== null) return request;
-  const run = await runBy(store, named ?? word);
-  if (run === null) {
+  const found = await runBy(store, named ?? word);
+  if (found === null) {
     throw new CommandError(
       `there is no request, checkpoint or run ${shownWord(word)}; \`bursar approvals\` lists what waits`,
     );
   }
-  const waiting = await pendingRequests(store, run.id);
+  const { run, requests: waiting } = await runWithRequests(store, found);
   const [first, second] = waiting;
   if (first === undefined) {
     const how = run.status === "paused" ? "; `bursar resume` lets it go on" : "";

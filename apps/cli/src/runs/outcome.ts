@@ -1,4 +1,4 @@
-import { type ApprovalRequest, type Bursar, pendingRequests, type RunRecord, systemClock } from "bursar";
+import { type ApprovalRequest, type Bursar, type RunRecord, systemClock } from "bursar";
 import { runView } from "bursar/views";
 import { approvalText } from "../render/approval.js";
 import { executionLines } from "../render/execution.js";
@@ -15,9 +15,8 @@ import { type Needs, needsOf, quoted } from "./needs.js";
 const COLUMNS = 80;
 
 /** What a command that has driven a run says at its end: the result to standard output, all else to standard error. */
-export async function outcomeOf(bursar: Bursar, run: RunRecord, flags: Given, terminal: Terminal): Promise<Done> {
-  const result = await bursar.result(run);
-  const requests = run.status === "paused" ? await pendingRequests(bursar.store, run.id) : [];
+export async function outcomeOf(bursar: Bursar, known: RunRecord, flags: Given, terminal: Terminal): Promise<Done> {
+  const { run, requests, result } = await bursar.resultWithRequests(known);
   const next = nextSteps(run, requests, flags);
   const view = await runView(bursar.store, run.id);
   const { saved_usd = 0, expected = [] } = view ?? {};

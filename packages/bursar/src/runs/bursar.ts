@@ -18,14 +18,13 @@ import { claimOf, putClaim, taken } from "./claim.js";
 import { startClocks } from "./clocks.js";
 import { Conductor } from "./conductor.js";
 import {
-  ApprovalError,
   type ApproveOptions,
   approve,
   type DenyOptions,
   deny,
   findApproval,
   goingOn,
-  pendingRequests,
+  requestOfRun,
 } from "./decisions.js";
 import type { Handlers } from "./deed.js";
 import { readDefaults } from "./default-terms.js";
@@ -42,6 +41,8 @@ import { Programs } from "./programs.js";
 import { hasEnded, putRun, type RunRecord, readRun, record } from "./record.js";
 import { requestAbout } from "./request.js";
 import { type RunResult, resultOf } from "./result.js";
+import { type RunWithRequests, runWithRequests } from "./run-with-requests.js";
+import { tellRequested } from "./tell-requested.js";
 
 const LOOK_MS = 500;
 
@@ -140,7 +141,7 @@ export class Bursar implements AsyncDisposable {
     options: StartOptions & { readonly by?: Principal } = {},
   ): Promise<RunResult> {
     const { id } = await this.start(program, input, options);
-    return this.result(await this.drive(id));
+    return this.outcome(id);
   }
 
   /** Drives a run until it stands still or has ended; waits for it when another worker drives it. */
@@ -152,6 +153,14 @@ export class Bursar implements AsyncDisposable {
       if (hasEnded(run) || run.status === "paused") return run;
       if (this.driving.has(id)) continue;
       if (!(await this.claim(run)) && !this.closed) await this.pause(LOOK_MS);
+    }
+  }
+
+  /** The same, and tells how far it has come. Whatever is decided the moment after a pause is driven on too. */
+  async outcome(id: string): Promise<RunResult> {
+    for (;;) {
+      const result = await this.result(await this.drive(id));
+      if (result.status !== "queued" && result.status !== "running") return result;
     }
   }
 
@@ -197,12 +206,12 @@ export class Bursar implements AsyncDisposable {
 
   /** Says yes to a request, by its id or by that of its checkpoint, and drives the run on. */
   async approve(id: string, options: ApproveOptions): Promise<RunResult> {
-    return this.driven(id, await this.decide(await this.ofRun(id), "approve", options));
+    return this.driven(id, await this.decide(await requestOfRun(this.store, id), "approve", options));
   }
 
   /** Says no to a request, and drives the run to its end, or past the one action that was refused. */
   async deny(id: string, options: DenyOptions): Promise<RunResult> {
-    return this.driven(id, await this.decide(await this.ofRun(id), "deny", options));
+    return this.driven(id, await this.decide(await requestOfRun(this.store, id), "deny", options));
   }
 
   /**
@@ -235,7 +244,7 @@ export class Bursar implements AsyncDisposable {
   /** Lets a run go on. What was asked for and has expired is asked for anew. */
   async resume(id: string, by: Principal = OPERATOR): Promise<RunResult> {
     await this.wake(id, by);
-    return this.result(await this.drive(id));
+    return this.outcome(id);
   }
 
   /** The same, and leaves the driving to others. */
@@ -278,11 +287,17 @@ export class Bursar implements AsyncDisposable {
     return request;
   }
 
-  /** What is known of a run, with what it has used. */
+  /** What is known of a run, with what it has used; by now, if it was decided over since it was looked at. */
   async result(run: RunRecord): Promise<RunResult> {
+    return (await this.resultWithRequests(run)).result;
+  }
+
+  /** The same, with the run and what it waits for as they are by now. */
+  async resultWithRequests(known: RunRecord): Promise<RunWithRequests & { readonly result: RunResult }> {
+    const { run, requests } = await runWithRequests(this.store, known);
     const budget = await this.store.budget(run.budget);
     const usage: JsonObject = budget === null ? {} : this.events.consumed(budget, this.store.clock.now());
-    return resultOf(run, usage, run.status === "paused" ? await pendingRequests(this.store, run.id) : []);
+    return { run, requests, result: resultOf(run, usage, requests) };
   }
 
   /** Lets go of everything here at once; what was under way is resumable. */
@@ -322,40 +337,23 @@ export class Bursar implements AsyncDisposable {
       Promise.resolve(run)
         .then(changed)
         .catch(() => {});
-    if (webhook === undefined || run.status !== "paused") return;
-    // What was asked for before has been told before.
-    for (const id of run.pause?.requested ?? []) {
-      findApproval(this.store, id)
-        .then((request) => webhook.tell("approval.requested", request))
-        .catch(() => {});
-    }
-  }
-
-  /** A request that a run stands still for. */
-  private async ofRun(id: string): Promise<string> {
-    const { run, budget } = await findApproval(this.store, id);
-    if (run !== null) return id;
-    const hint = "answer it with decide(), which drives nothing";
-    throw new ApprovalError(
-      "no_run",
-      `request ${id} is for budget ${budget} alone, and no run stands still for it; ${hint}`,
-    );
+    if (webhook !== undefined && run.status === "paused") tellRequested(webhook, this.store, run);
   }
 
   /** Goes on with the run that was decided over, or with the one above that was named; where that is not possible here, others do. */
   private async driven(id: string, request: ApprovalRequest): Promise<RunResult> {
     // Whoever has none was turned away before anything was decided.
     const named = runOfCheckpoint(id) ?? (request.run as string);
-    const run = await this.drive(named).catch((error: unknown) => {
-      if (error instanceof RunError && error.code === "unknown_program") return this.find(named);
+    const result = await this.outcome(named).catch(async (error: unknown) => {
+      if (error instanceof RunError && error.code === "unknown_program") return this.result(await this.find(named));
       throw error;
     });
-    for (let id = run.parent; id !== null; ) {
+    for (let { parent: id } = await this.find(named); id !== null; ) {
       const above = await this.find(id);
       if (above.status === "queued") this.drive(id).catch(() => {});
       id = above.parent;
     }
-    return this.result(run);
+    return result;
   }
 
   /** Lets a run go on, and first those below it that it waits for. */

@@ -41,6 +41,17 @@ export async function findApproval(store: Store, id: string): Promise<ApprovalRe
   throw new ApprovalError("no_such_approval", `there is no request ${id}, and no checkpoint that waits for one`);
 }
 
+/** Makes sure that a run stands still for a request, and gives its id back. */
+export async function requestOfRun(store: Store, id: string): Promise<string> {
+  const { run, budget } = await findApproval(store, id);
+  if (run !== null) return id;
+  const hint = "answer it with decide(), which drives nothing";
+  throw new ApprovalError(
+    "no_run",
+    `request ${id} is for budget ${budget} alone, and no run stands still for it; ${hint}`,
+  );
+}
+
 /** What somebody has to answer before a run goes on: its own requests, and those of the children it waits for. */
 export async function pendingRequests(store: Store, run: string): Promise<readonly ApprovalRequest[]> {
   return (await requestsOf(store, run)).filter(isPending);

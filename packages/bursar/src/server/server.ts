@@ -110,6 +110,11 @@ export class Server implements AsyncDisposable {
     return url;
   }
 
+  /** Whether everybody has to show a token. */
+  get demanding(): boolean {
+    return this.world.settings.demanding;
+  }
+
   listen(): Promise<void> {
     return this.listening.listen();
   }

@@ -1,8 +1,8 @@
 import type { Store } from "../ports/store.js";
 import { claimOf } from "../runs/claim.js";
-import { pendingRequests } from "../runs/decisions.js";
 import { executionOfRun } from "../runs/execution.js";
-import { hasEnded, type RunRecord, readRun } from "../runs/record.js";
+import { hasEnded, readRun } from "../runs/record.js";
+import { type RunWithRequests, runWithRequests } from "../runs/run-with-requests.js";
 import { approvalView } from "./approval-view.js";
 import { expectedIn } from "./expected.js";
 import { historyOf } from "./history.js";
@@ -18,18 +18,17 @@ const MOST_CHILDREN = 200;
 /** Everything there is to see of a run; null when there is none of this id. */
 export async function runView(store: Store, id: string): Promise<RunView | null> {
   const document = await store.document("run", id);
-  return document === null ? null : viewOf(store, readRun(document));
+  return document === null ? null : viewOf(store, await runWithRequests(store, readRun(document)));
 }
 
-async function viewOf(store: Store, run: RunRecord): Promise<RunView> {
+async function viewOf(store: Store, { run, requests }: RunWithRequests): Promise<RunView> {
   const history = await historyOf(store, run);
-  const [path, prospect, waiting, head, claim, requests] = await Promise.all([
+  const [path, prospect, waiting, head, claim] = await Promise.all([
     store.path(run.budget),
     prospectOf(store, run),
     waitingOf(store, run),
     store.head(run.budget),
     claimOf(store, run.id),
-    run.status === "paused" ? pendingRequests(store, run.id) : [],
   ]);
   const steps = history.story.steps();
   const children = await childrenOf(store, run, { steps });
