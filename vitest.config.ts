@@ -15,7 +15,7 @@ const LONG = [
   "packages/sandbox/test/sessions/{packages,packages-analysis}.test.ts",
   // Each command is a process of its own.
   "apps/cli/test/{chain,completion,config,demo-run,exec,estimate,faces,foresight-run,gateway,keys,packages,quiet}.test.ts",
-  "apps/cli/test/{runs,runs-programs,runs-worker,store,tui-terminal}.test.ts",
+  "apps/cli/test/{runs,runs-programs,runs-worker,serve,store,tui-terminal}.test.ts",
   "apps/cli/test/mcp/{code,stdio}.test.ts",
   // In a real browser.
   "apps/web/test/{access,accessibility,approving,browser,chain,connection,foresight,processes,run-page,start}.test.ts",

@@ -48,7 +48,7 @@ export async function startListening(
     stderr += text;
   });
   const over = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
-  const address = () => /https?:\/\/(?:127\.0\.0\.1|localhost):\d+/.exec(stdout)?.[0];
+  const address = () => /https?:\/\/(?:(?:[\w.-]+|\[[\w.:]+\]):\d+|bursar\.example)/.exec(stdout)?.[0];
   await until(
     `it listens: ${stderr}`,
     () => (address() !== undefined && stdout.includes("\n")) || child.exitCode !== null,

@@ -10,7 +10,7 @@ import type { Terminal } from "../terminal.js";
 import { readPrices } from "./gateway-prices.js";
 import { GatewayTelling } from "./gateway-telling.js";
 import { readUpstreams, refuseItself, UPSTREAMS_HELP } from "./gateway-upstreams.js";
-import { asUsage, DRAIN_MS, notListening, PORT, readPort, tlsOf, untilStopped } from "./listening.js";
+import { asUsage, DRAIN_MS, hostOf, notListening, PORT, readPort, tlsOf, untilStopped } from "./listening.js";
 
 const LONGEST_WAIT_MS = 3_600_000;
 
@@ -134,7 +134,7 @@ interface Parts {
 
 async function begin(flags: Given, { store, config }: Place, { budget, upstreams, telling }: Parts): Promise<Gateway> {
   const port = readPort(textOf(flags, "port"));
-  const host = textOf(flags, "host");
+  const host = hostOf(flags);
   const url = textOf(flags, "url");
   const tls = tlsOf(flags);
   const wait_ms = readWait(textOf(flags, "wait"));

@@ -29,6 +29,11 @@ export function readPort(text: string | undefined): number {
   throw new UsageError(`--port is ${text.slice(0, 40)}; allowed: a whole number from 0 to 65535`);
 }
 
+/** The address to listen on; those of IPv6 may stand in brackets, as they do in a URL. */
+export function hostOf(flags: Given): string | undefined {
+  return textOf(flags, "host")?.replace(/^\[(.+)\]$/, "$1");
+}
+
 export function tlsOf(flags: Given): { readonly cert: string; readonly key: string } | null {
   const cert = textOf(flags, "tls-cert");
   const key = textOf(flags, "tls-key");

@@ -3,7 +3,7 @@ import { type Gateway, mountGateway } from "bursar/gateway";
 import { openServer, type Server, type ServerOptions } from "bursar/server";
 import { Feed } from "bursar/views";
 import { hasUpstreams, readUpstreams } from "../commands/gateway-upstreams.js";
-import { asUsage, notListening, readPort, tlsOf } from "../commands/listening.js";
+import { asUsage, hostOf, notListening, readPort, tlsOf } from "../commands/listening.js";
 import { bursarAt } from "../runs/company.js";
 import { type Equipment, equip } from "../runs/equipment.js";
 import { type Given, textOf } from "../runs/flags.js";
@@ -32,6 +32,8 @@ export interface ServingOptions {
 export interface Serving extends AsyncDisposable {
   readonly url: string;
   readonly hasGateway: boolean;
+  /** Whether everybody has to show a token. */
+  readonly demanding: boolean;
   /** Where the runs are. */
   readonly store: string;
   /** The run that waits for somebody, where one was wanted. */
@@ -70,7 +72,7 @@ async function open({ flags, terminal, most, onError }: ServingOptions, endings:
   const parts = { flags: told, terminal, place, equipment, bursar, feed, onError };
   const { server, gateway, mcp } = await listen({ ...parts, onQueued }, endings);
   return {
-    ...{ url: server.url, hasGateway: gateway !== null, store: store ?? "" },
+    ...{ url: server.url, hasGateway: gateway !== null, demanding: server.demanding, store: store ?? "" },
     demo: async () => (world === null ? null : (await demoRun(bursar, world, equipment)).id),
     close: async (within_ms) => {
       // Clients of MCP keep a stream open for as long as they live, which nobody should wait for.
@@ -133,7 +135,7 @@ async function gatewayFor(
 }
 
 function whereOf(flags: Given): Pick<ServerOptions, "host" | "url" | "tls" | "requireLogin"> {
-  const [host, url] = [textOf(flags, "host"), textOf(flags, "url")];
+  const [host, url] = [hostOf(flags), textOf(flags, "url")];
   const tls = tlsOf(flags);
   return {
     ...(host !== undefined && { host }),

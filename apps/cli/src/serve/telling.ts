@@ -1,7 +1,11 @@
 import { harmless, type Style } from "../render/style.js";
+import { quoted } from "../runs/needs.js";
 import { command } from "../runs/outcome.js";
 import type { Terminal } from "../terminal.js";
 import type { Serving } from "./serving.js";
+
+/** What is sent without TLS, and leaves this machine. */
+const IN_THE_OPEN = /^http:\/\/(?!localhost[:/]|127\.|\[::1\])/;
 
 /** What a server says: where it is, what to try, and what went wrong. */
 export class ServeTelling {
@@ -16,10 +20,11 @@ export class ServeTelling {
   }
 
   /** Says where it listens, and what is there. */
-  begin({ url, hasGateway }: Serving): void {
+  begin({ url, hasGateway, demanding, store }: Serving): void {
     const { json, quiet } = this.how;
     const { pid } = process;
-    if (json) this.terminal.write(`${JSON.stringify({ event: "listening", url, pid, gateway: hasGateway })}\n`);
+    const event = { event: "listening", url, pid, gateway: hasGateway, login: demanding };
+    if (json) this.terminal.write(`${JSON.stringify(event)}\n`);
     if (json || quiet) return;
     const { bold, dim } = this.style;
     const places: readonly (readonly [string, string])[] = [
@@ -28,10 +33,20 @@ export class ServeTelling {
       ["MCP", `${url}/mcp`],
       ["gateway", hasGateway ? `${url}/v1` : dim("none: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or --upstream")],
       ["metrics", `${url}/metrics`],
+      ...(demanding ? ([["login", this.howToLogin(url, store)]] as const) : []),
       ["process", `${pid}  ${dim("Ctrl-C stops it")}`],
     ];
     const lines = places.map(([name, where]) => `  ${name.padEnd(9)}${where}\n`);
     this.terminal.write(`${bold("bursar serve")}\n\n${lines.join("")}\n`);
+  }
+
+  /** Where everybody shows a token, whoever starts the server has to know where they come from. */
+  private howToLogin(url: string, store: string): string {
+    const { dim, warn } = this.style;
+    const at = store === "" || store.includes("@") ? "" : ` --store ${quoted(store)}`;
+    const how = dim(`bursar tokens create --name <who> --role operator${at}`);
+    const open = "without --tls-cert, tokens and all else can be read on the way";
+    return `everybody shows a token  ${how}${IN_THE_OPEN.test(url) ? `\n           ${warn(open)}` : ""}`;
   }
 
   /** Says what there is to do with the run that waits. */
