@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { configDefaults, defineConfig } from "vitest/config";
+import { configDefaults, defineConfig, type TestProjectConfiguration } from "vitest/config";
 
 /** What kills processes and servers, or plays whole programs, takes long; `npm run test:long` is for it. */
 const LONG = [
@@ -14,28 +14,36 @@ const LONG = [
   "packages/bursar/test/foresight/engines.test.ts",
   "packages/sandbox/test/sessions/{packages,packages-analysis}.test.ts",
   // Each command is a process of its own.
-  "apps/cli/test/{chain,completion,config,demo-run,exec,estimate,faces,foresight-run,gateway,keys,packages,quiet}.test.ts",
-  "apps/cli/test/{runs,runs-programs,runs-worker,serve,store,tui-terminal}.test.ts",
+  "apps/cli/test/{chain,completion,config,demo-run,exec,estimate,foresight-run,gateway,keys,packages,quiet}.test.ts",
+  "apps/cli/test/{runs,runs-programs,runs-worker,serve,store}.test.ts",
   "apps/cli/test/mcp/{code,stdio}.test.ts",
-  // In a real browser.
+];
+/** In a real browser, or a real terminal: both are at the mercy of the machine. */
+const SEEN = [
+  "apps/cli/test/{faces,tui-terminal}.test.ts",
   "apps/web/test/{access,accessibility,approving,browser,chain,connection,foresight,processes,run-page,start}.test.ts",
 ];
 const isLong = process.env.npm_lifecycle_event === "test:long";
 /** Whoever names tests gets what he names. */
 const isNamed = process.argv.slice(2).some((word) => !word.startsWith("-") && word !== "run");
 
+/** What fails is tried so often again, and the report says so; a fault that shows now and then must not hide behind that. */
+function projectOf(name: string, include: readonly string[], retry: number): TestProjectConfiguration {
+  return { extends: true, test: { name, include: [...include], retry } };
+}
+
 export default defineConfig({
   test: {
-    include: isLong ? LONG : ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: isLong || isNamed ? configDefaults.exclude : [...configDefaults.exclude, ...LONG],
+    // The projects of the long ones add to what stands here.
+    include: isLong ? [] : ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: isLong || isNamed ? configDefaults.exclude : [...configDefaults.exclude, ...LONG, ...SEEN],
+    ...(isLong && { projects: [projectOf("long", LONG, 0), projectOf("seen", SEEN, 1)] }),
     // Sessions are tested as they are shipped, and what is shipped is made from what was compiled last.
     globalSetup: ["packages/sandbox/bundle.mjs", ...(isLong || isNamed ? ["apps/web/test/unpack-browser.ts"] : [])],
     // Guests that were built on this machine are for `npm run test:guest`.
     env: { BURSAR_GUEST: process.env.BURSAR_GUEST ?? "npm" },
     // One more than there are processors: many tests wait, for disks, for servers and for processes that they have killed.
     maxWorkers: availableParallelism() + 1,
-    // Browsers, terminals and killed processes are at the mercy of the machine: what fails is tried once more, and the report says so.
-    retry: isLong ? 1 : 0,
     // Property tests explore many histories; a slow machine must not fail them.
     testTimeout: 120_000,
     hookTimeout: 120_000,
