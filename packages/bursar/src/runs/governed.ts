@@ -14,8 +14,8 @@ export interface HostCallOptions {
 
 /**
  * A governed host call, for hosts that bring a way of their own to run programs: looks at its hints and its budget, and only then
- * lets it be made. The programs that Bursar runs do not come through here: their calls go to the gate directly, and the hints of a
- * run are given when it is started.
+ * lets it be made. It decides nothing by itself: it ends in `Gate.call`, which is the one way to an effect. The programs that Bursar
+ * runs do not come through here, but through that very method (see the performer of a run): their hints are given when a run is started.
  *
  * @example
  * ```ts

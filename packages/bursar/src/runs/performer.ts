@@ -324,7 +324,7 @@ export class Performer {
     const gated = await this.through(() =>
       this.gate.call(call, async (signal) => {
         this.underWay.waitsNoMore(ask.number);
-        await this.direct.startChild(ask, request, signal);
+        await this.direct.startChild(ask, request, signal).catch((error) => this.unknown(error));
         return { value: null };
       }),
     );
@@ -332,6 +332,13 @@ export class Performer {
     if (gated.kind === "refused") await this.refused(ask, gated.decision, gated.message);
     else await this.failed(ask, gated.error);
     return false;
+  }
+
+  /** A store that failed does not say whether a child was started: whoever goes on with the run looks, and settles it then. */
+  private unknown(error: unknown): Promise<never> {
+    if (!isFault(error)) throw error;
+    this.direct.broken(error);
+    return new Promise(() => {});
   }
 
   /** Reserves what is handed over, and leaves the rest to whoever it is handed to. */

@@ -18,6 +18,11 @@ export class Dice {
     return Math.floor(this.next() * limit);
   }
 
+  /** One of several. */
+  pick<Value>(from: readonly [Value, ...Value[]]): Value {
+    return from[this.below(from.length)] ?? from[0];
+  }
+
   /** True so often of a hundred times. */
   chance(percent: number): boolean {
     return this.next() * 100 < percent;

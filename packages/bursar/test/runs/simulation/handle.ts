@@ -27,6 +27,8 @@ export class Handle implements Store {
   private readonly store: MemoryStore;
   private readonly dice: Dice;
   private readonly fate: Fate;
+  /** Told what was really done, whatever the process is told of it. */
+  happened: (operations: readonly Operation[], outcomes: readonly unknown[]) => void = () => {};
 
   constructor(store: MemoryStore, clock: FakeClock, dice: Dice, fate: Fate = {}) {
     this.store = store;
@@ -46,6 +48,7 @@ export class Handle implements Store {
     const done = faulty && this.dice.chance(50);
     if (faulty && !done) throw new StoreError("store_failed", "the store was away");
     const outcomes = await this.store.apply(operations);
+    this.happened(operations, outcomes as readonly unknown[]);
     if (dies?.at === now) return this.die();
     if (done) throw new StoreError("store_failed", "the answer was lost");
     await this.linger();

@@ -19,7 +19,13 @@ export class World {
   readonly store: MemoryStore;
   /** Every effect that was made, by its key, as often as it was made. */
   readonly effects = new Map<string, number>();
+  /** The tries of effects that were admitted, by their keys: each is a call of its own. */
+  readonly tries = new Map<string, Set<string>>();
+  /** The keys of effects that are model calls. */
+  readonly asked = new Set<string>();
   readonly handles: Handle[] = [];
+  /** Whether nobody has looked for more than a day. */
+  idled = false;
   private readonly dice: Dice;
   private readonly programs: readonly Program[];
 
@@ -32,6 +38,10 @@ export class World {
   /** A process of its own. */
   process(fate: Fate = {}): Bursar {
     const handle = new Handle(this.store, this.clock, this.dice, fate);
+    handle.happened = (operations, outcomes) =>
+      operations.forEach((operation, at) => {
+        if (operation.op === "reserve" && isAdmitted(outcomes[at])) this.tried(operation.call);
+      });
     this.handles.push(handle);
     const count = async (key: string) => {
       this.effects.set(key, (this.effects.get(key) ?? 0) + 1);
@@ -50,12 +60,18 @@ export class World {
     const model: Model = {
       quote: () => ({ llm_input_tokens: 50, llm_output_tokens: 50, cost_usd: 0.001 }),
       call: async (request: Json, { key }) => {
+        this.asked.add(key);
         await count(key);
         return { value: { echo: request }, usage: { input_tokens: 10, output_tokens: 5, cost_usd: 0.0002 } };
       },
     };
     const options = { store: handle, timer: handle.timer, tools: [add], model, programs: this.programs };
     return openBursar({ ...options, worker: `worker-${this.handles.length}`, claim_ms: 3000 });
+  }
+
+  private tried(call: string): void {
+    const [, key] = /^(.+\/\d+)@\d+$/.exec(call) ?? [];
+    if (key !== undefined) this.tries.set(key, (this.tries.get(key) ?? new Set()).add(call));
   }
 
   /** Lets everything go on, and time pass, until something is so. */
@@ -93,4 +109,8 @@ export class World {
     }
     return problems;
   }
+}
+
+function isAdmitted(outcome: unknown): boolean {
+  return (outcome as { readonly decision?: { readonly kind: string } }).decision?.kind === "admitted";
 }
