@@ -19,7 +19,7 @@ const PLACES: readonly Place[] = [
   { route: { kind: "overview" }, label: "Overview", kinds: ["overview"] },
   { route: { kind: "runs", filter: ALL_RUNS }, label: "Runs", kinds: ["runs", "start", "run", "chain"] },
   { route: { kind: "approvals", status: "pending", before: "" }, label: "Approvals", kinds: ["approvals", "approval"] },
-  { route: { kind: "sessions" }, label: "Sessions", kinds: ["sessions"] },
+  { route: { kind: "sessions" }, label: "Sessions", kinds: ["sessions", "budget-chain"] },
   { route: { kind: "keys" }, label: "Keys", kinds: ["keys"], needs: "operator" },
   { route: { kind: "tokens" }, label: "Access tokens", kinds: ["tokens"], needs: "admin" },
   { route: { kind: "config" }, label: "Configuration", kinds: ["config"] },

@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
 import { ApprovalPage } from "./approvals/approval-page.js";
 import { ApprovalsPage } from "./approvals/approvals-page.js";
-import { ChainPage } from "./chain/chain-page.js";
+import { BudgetChainPage } from "./chain/budget-chain-page.js";
+import { RunChainPage } from "./chain/run-chain-page.js";
 import { VerifyPage } from "./chain/verify-page.js";
 import { ConfigPage } from "./config/config-page.js";
 import { KeysPage } from "./keys/keys-page.js";
@@ -27,7 +28,9 @@ export function PageOf({ route }: { readonly route: Route }): JSX.Element {
     case "run":
       return <RunPage key={route.id} id={route.id} />;
     case "chain":
-      return <ChainPage key={route.id} id={route.id} />;
+      return <RunChainPage key={route.id} id={route.id} />;
+    case "budget-chain":
+      return <BudgetChainPage key={route.id} id={route.id} />;
     case "approvals":
       return <ApprovalsPage key={route.status} status={route.status} before={route.before} />;
     case "approval":

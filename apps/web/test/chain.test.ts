@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Keys } from "bursar/gateway";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openScene, POLL, type Scene } from "./scene.js";
+import { openScene, POLL, type Scene, TIGHT } from "./scene.js";
 
 let scene: Scene;
 let folder: string;
@@ -42,6 +43,26 @@ test("a chain is shown link by link, and verified by the browser itself", async 
   const detail = page.getByRole("complementary", { name: "The chosen link" });
   await detail.getByText("Cost exhausted: $0.08 of $0.10, approval_required").waitFor();
   await detail.getByText('"dimension": "cost_usd"').waitFor();
+  expect(visit.faults).toEqual([]);
+});
+
+test("chains of sessions and keys are found where they are listed, and verified too", async () => {
+  await scene.bursar.openSession("crew", { cost_usd: 5, steps: 100 });
+  await scene.run("researcher", undefined, { ...TIGHT, session: "crew" });
+  await scene.bursar.extend("session:crew", { cost_usd: 1 }, { by: { name: "ann", role: "operator" } });
+  await new Keys(scene.store).create({ label: "robot", budget: "session:crew" });
+  await using visit = await scene.visit("/sessions");
+  const { page } = visit;
+
+  await page.getByRole("link", { name: "Causal chain of crew" }).click();
+  await page.getByText(/Verified in this browser: \d+ links/).waitFor();
+  await page.getByRole("button", { name: "Extended" }).click();
+  await page.getByRole("complementary", { name: "The chosen link" }).getByText('"approved_by": "ann"').waitFor();
+
+  await page.goto(`${scene.url}/keys`);
+  await page.getByRole("link", { name: "Causal chain of robot" }).click();
+  await page.getByText(/Verified in this browser: \d+ links?/).waitFor();
+  await page.getByRole("button", { name: "Allocation" }).first().waitFor();
   expect(visit.faults).toEqual([]);
 });
 

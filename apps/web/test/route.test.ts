@@ -12,7 +12,10 @@ const routes: fc.Arbitrary<Route> = fc.oneof(
   fc.record({ kind: fc.constant("runs" as const), filter }),
   fc.record({ kind: fc.constant("start" as const), program: words }),
   fc.record({ kind: fc.constant("approvals" as const), status: id, before: words }),
-  fc.record({ kind: fc.constantFrom("run" as const, "chain" as const, "approval" as const), id }),
+  fc.record({
+    kind: fc.constantFrom("run" as const, "chain" as const, "budget-chain" as const, "approval" as const),
+    id,
+  }),
 );
 
 test("every route has an address that leads back to it", () => {
@@ -26,9 +29,15 @@ test("every route has an address that leads back to it", () => {
   );
 });
 
-test.for(["/nowhere", "/runs/a/b", "/runs/a/chain/b", "/approvals/a/b", "/%E0%A4%A", "/constructor"])(
-  "%s is no page, and says so",
-  (path) => {
-    expect(routeOf(path, "")).toEqual({ kind: "unknown", path });
-  },
-);
+test.for([
+  "/nowhere",
+  "/runs/a/b",
+  "/runs/a/chain/b",
+  "/budgets/a",
+  "/budgets/a/chain/b",
+  "/approvals/a/b",
+  "/%E0%A4%A",
+  "/constructor",
+])("%s is no page, and says so", (path) => {
+  expect(routeOf(path, "")).toEqual({ kind: "unknown", path });
+});

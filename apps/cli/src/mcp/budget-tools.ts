@@ -1,5 +1,4 @@
-import { type Budget, Events, pendingRequests, readApproval, readRun, requestExtension } from "bursar";
-import { heldIn } from "bursar/views";
+import { pendingRequests, readApproval, readRun, requestExtension } from "bursar";
 import { z } from "zod";
 import { type Driving, withHuman } from "./driving.js";
 import { canElicit, elicitAnswer } from "./elicitation.js";
@@ -7,21 +6,10 @@ import { isDeciding } from "./options.js";
 import { REQUEST, requestText, requestView } from "./requests.js";
 import { findRun, RUN_ID } from "./run-tools.js";
 import { type Extra, noted, type Offer, type Said, ToolError } from "./said.js";
+import { STANDING, standings, standingText } from "./standings.js";
 import type { Workplace } from "./workplace.js";
 
 const BUDGET_ID = z.string().min(1).max(300).describe("A budget's id.");
-const AMOUNTS = z.record(z.string(), z.unknown());
-
-const STANDING = z.object({
-  budget_id: z.string(),
-  owner: z.string().describe("connection: what pays for your code; run; or shared by several."),
-  limits: AMOUNTS,
-  used: AMOUNTS,
-  held: AMOUNTS.describe("Reserved for calls under way: neither used nor free."),
-  remaining: AMOUNTS,
-  exhausted: z.array(z.string()),
-});
-
 const WHOSE = {
   run_id: RUN_ID.optional().describe("The budget of this run, and those above it."),
   budget_id: BUDGET_ID.optional(),
@@ -73,38 +61,6 @@ async function budgetOf(driving: Driving, workplace: Workplace | null, { run_id,
   if (budget_id !== undefined) return budget_id;
   if (workplace !== null) return (await workplace.budget()).id;
   throw new ToolError("No budget is named.", "give run_id or budget_id.");
-}
-
-async function standings({ settings }: Driving, workplace: Workplace | null, id: string) {
-  const { store } = settings.bursar;
-  const path = await store.path(id);
-  if (path.length === 0) {
-    throw new ToolError(`There is no budget ${JSON.stringify(id.slice(0, 80))}.`, "leave budget_id out for your own.");
-  }
-  const events = new Events(store.dimensions);
-  const time = store.clock.now();
-  return path.map((budget) => ({
-    ...{ budget_id: budget.id, owner: ownerOf(budget, workplace), exhausted: [...budget.exhausted] },
-    ...{
-      limits: events.limits(budget),
-      used: events.consumed(budget, time),
-      remaining: events.remaining(budget, time),
-    },
-    held: heldIn(budget, store.dimensions),
-  }));
-}
-
-function ownerOf({ id, scope }: Budget, workplace: Workplace | null): string {
-  if (id === workplace?.budgetId) return "connection";
-  return scope === "run" ? "run" : "shared";
-}
-
-function standingText({ budget_id, owner, limits, used, held }: Awaited<ReturnType<typeof standings>>[number]): string {
-  const parts = Object.entries(limits).map(([id, limit]) => {
-    const holding = held[id] === undefined ? "" : ` (and ${String(held[id])} held for calls under way)`;
-    return `${id} ${String(used[id] ?? 0)} of ${String(limit)}${holding}`;
-  });
-  return `${budget_id} (${owner}): ${parts.join(", ") || "no limit"}`;
 }
 
 async function requestMore(

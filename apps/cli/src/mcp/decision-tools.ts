@@ -10,6 +10,7 @@ import {
 import { listApprovals } from "bursar/views";
 import { z } from "zod";
 import { type Driving, decideAndWait, withHuman } from "./driving.js";
+import { extensionsOf, offerExtension } from "./extension-tool.js";
 import { REQUEST, RUN, requestView, runAnswer } from "./requests.js";
 import { WAIT } from "./run-tools.js";
 import { type Extra, noted, type Offer, type Said, ToolError } from "./said.js";
@@ -21,6 +22,8 @@ const DECIDED = z.object({
   request: REQUEST.nullable(),
   run: RUN.nullable().describe("The run as it went on; null when none waits."),
 });
+
+const AS_SUGGESTED = "What to add, by dimension; as suggested when it is absent.";
 
 /** What both tools are told, under the names of the specification. */
 const ABOUT = {
@@ -38,7 +41,10 @@ export function offerDecisions(offer: Offer, driving: Driving): void {
         "Says yes to what a paused run, or a budget, has asked for: extends the budget, as suggested or by `extensions`, and lets " +
         "the run go on from its checkpoint. Returns the run's result, or its next pause. Decide only what the user has told " +
         `you to.${name === "budget_approve" ? "" : " The same as budget_approve."}`,
-      input: z.strictObject({ ...ABOUT, extensions: extensionsOf(driving.settings.bursar) }),
+      input: z.strictObject({
+        ...ABOUT,
+        extensions: extensionsOf(driving.settings.bursar).optional().describe(AS_SUGGESTED),
+      }),
       output: DECIDED,
       annotations: { destructiveHint: false },
       run: (args, extra) => decideOn(driving, "approve", args, extra),
@@ -56,6 +62,7 @@ export function offerDecisions(offer: Offer, driving: Driving): void {
       run: (args, extra) => decideOn(driving, "deny", args, extra),
     });
   }
+  offerExtension(offer, driving);
   offer("approvals_list", {
     title: "List what waits",
     description: `Lists the requests that wait for a person's answer, ${MOST_LISTED} at most.`,
@@ -64,15 +71,6 @@ export function offerDecisions(offer: Offer, driving: Driving): void {
     annotations: { readOnlyHint: true },
     run: async () => listRequests(driving),
   });
-}
-
-/** All dimensions there are, so that a misspelt one is refused before anything is decided. */
-function extensionsOf({ store }: Bursar) {
-  const amounts = store.dimensions.all.map(({ id }) => [id, z.number().positive().optional()] as const);
-  return z
-    .strictObject(Object.fromEntries(amounts))
-    .optional()
-    .describe("What to add, by dimension; as suggested when it is absent.");
 }
 
 interface DecisionArgs {

@@ -18,7 +18,7 @@ export function startingBy(
 ): (wish: RunWish, by: Principal) => Promise<RunRecord> {
   return async (wish, by) => {
     const budget = budgetFor(config, wish, by);
-    const { session } = await openShared(bursar.store, budget.shared, false);
+    const { session } = await openShared(bursar.store, budget.shared, false, [...config.sessions.keys()]);
     const { program, input } = wish;
     return bursar.start(program, input, { ...optionsOf(budget, wish), ...(session !== null && { session }), by });
   };

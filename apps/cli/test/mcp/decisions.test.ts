@@ -16,7 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-const DECIDING = ["approvals_list", "budget_approve", "budget_deny", "ccos_budget_approve", "ccos_budget_deny"];
+const DECIDING = [
+  ...["approvals_list", "budget_approve", "budget_deny", "budget_extend"],
+  ...["ccos_budget_approve", "ccos_budget_deny"],
+];
 /** 100 tokens for each word: it pauses at the third. */
 const PAUSING = { program: "writer", input: { words: 3 }, limits: { llm_tokens: 200 } };
 
@@ -47,6 +50,35 @@ describe("who may do what", () => {
       expect([isError, text]).toEqual([true, expect.stringContaining("not found")]);
     }
     expect(await statusOf(run_id)).toBe("paused");
+  });
+
+  test("an operator extends any budget unasked, and the chain says who did", async () => {
+    const operator = await stage.connect(OPERATOR);
+    const extend = (wish: Record<string, unknown>) => call(operator, "budget_extend", wish);
+    await stage.bursar.openSession("mcp-crew", { cost_usd: 1, steps: 5 });
+    const granted = await extend({ budget_id: "session:mcp-crew", extensions: { cost_usd: 0.5 }, reason: "one more" });
+    expect(granted.said).toMatchObject({
+      budgets: [{ budget_id: "session:mcp-crew", limits: { cost_usd: 1.5, steps: 5 } }],
+    });
+    const { run_id } = await pause(operator);
+    expect((await extend({ run_id, extensions: { llm_tokens: 1000 } })).said).toMatchObject({
+      budgets: [{ budget_id: run_id, limits: { llm_tokens: 1200 } }],
+    });
+    const links: string[] = [];
+    for await (const line of stage.bursar.store.chain("session:mcp-crew")) links.push(line);
+    expect(links.filter((line) => line.includes('"event":"Extended"')).join("")).toContain('"one more"');
+    const mistakes = [
+      [{ extensions: { steps: 1 } }, "not clear which budget"],
+      [{ run_id, budget_id: "session:mcp-crew", extensions: { steps: 1 } }, "not clear which budget"],
+      [{ run_id, extensions: {} }, "Nothing would be added"],
+      [{ run_id: "nobody", extensions: { steps: 1 } }, "There is no run"],
+      [{ budget_id: "session:nobody", extensions: { steps: 1 } }, "There is no budget"],
+      [{ budget_id: "session:mcp-crew", extensions: { llm_tokens: 1 } }, "llm_tokens"],
+      [{ run_id, extensions: { stps: 1 } }, "stps"],
+    ] as const;
+    for (const [wish, message] of mistakes) {
+      expect(await extend(wish)).toMatchObject({ isError: true, text: expect.stringContaining(message) });
+    }
   });
 
   test("a viewer only looks", async () => {

@@ -21,7 +21,7 @@ export interface Lines {
   readonly error: ApiError | null;
 }
 
-export function useLines(run: string): Lines {
+export function useLines(path: string): Lines {
   const pages = useRef(new Map<number, readonly string[]>());
   const reading = useRef(new Set<number>());
   const [, setVersion] = useState(0);
@@ -37,7 +37,7 @@ export function useLines(run: string): Lines {
       reading.current.add(page);
       const { signal } = stopping.current ?? new AbortController();
       try {
-        const lines = await readPage(run, page * PAGE_LINES, have, signal);
+        const lines = await readPage(path, page * PAGE_LINES, have, signal);
         keep(pages.current, page, lines);
         setError(null);
       } catch (thrown) {
@@ -46,7 +46,7 @@ export function useLines(run: string): Lines {
       reading.current.delete(page);
       if (!signal.aborted) setVersion((version) => version + 1);
     },
-    [run],
+    [path],
   );
   const want = useCallback(
     (from: number, to: number) => {
@@ -64,15 +64,15 @@ export function useLines(run: string): Lines {
 
 /** The server gives fewer lines than were asked for when they are long; each answer brings at least one. */
 async function readPage(
-  run: string,
+  path: string,
   start: number,
   have: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const lines = [...have];
   while (lines.length < PAGE_LINES) {
-    const path = `runs/${encodeURIComponent(run)}/chain?from=${start + lines.length}&limit=${PAGE_LINES - lines.length}`;
-    const answer = await get<ChainLines>(path, signal);
+    const query = `${path}?from=${start + lines.length}&limit=${PAGE_LINES - lines.length}`;
+    const answer = await get<ChainLines>(query, signal);
     lines.push(...answer.lines);
     if (answer.next === null || answer.lines.length === 0) break;
   }

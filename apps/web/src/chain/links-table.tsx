@@ -10,7 +10,8 @@ import { visibleRows } from "./visible.js";
 const ROW_PX = 36;
 
 interface LinksTableProps {
-  readonly run: string;
+  /** Where the API has the chain. */
+  readonly path: string;
   readonly total: number;
   readonly selected: number | null;
   readonly onSelect: (seq: number, line: string) => void;
@@ -19,10 +20,10 @@ interface LinksTableProps {
 }
 
 /** A chain of any length: only the rows in sight are in the document, and only their pages are read. */
-export function LinksTable({ run, total, selected, onSelect, target }: LinksTableProps): JSX.Element {
+export function LinksTable({ path, total, selected, onSelect, target }: LinksTableProps): JSX.Element {
   const box = useRef<HTMLElement>(null);
   const [place, setPlace] = useState({ scrolled: 0, height: 0 });
-  const { at, want, error } = useLines(run);
+  const { at, want, error } = useLines(path);
   const { first, end } = visibleRows(place.scrolled, place.height, ROW_PX, total);
   useEffect(() => want(first, end), [want, first, end]);
   useLayoutEffect(() => {

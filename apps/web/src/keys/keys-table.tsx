@@ -3,6 +3,7 @@ import type { Key, KeyView } from "../api/shapes.js";
 import { ConfirmButton } from "../parts/confirm-button.js";
 import { Instant } from "../parts/instant.js";
 import { Status } from "../parts/status.js";
+import { addressOf } from "../router/route.js";
 import { KeyAmounts } from "./key-amounts.js";
 
 interface KeysTableProps {
@@ -59,12 +60,21 @@ export function KeysTable({ keys, busy, onRotate, onRevoke }: KeysTableProps): J
             <tr class="step-more">
               <td colSpan={6}>
                 <KeyAmounts view={key} />
+                <ChainLink of={key} />
               </td>
             </tr>
           </Fragment>
         ))}
       </tbody>
     </table>
+  );
+}
+
+function ChainLink({ of: { id, label, budget } }: { readonly of: Key }): JSX.Element {
+  return (
+    <a href={addressOf({ kind: "budget-chain", id: budget })} aria-label={`Causal chain of ${label || id}`}>
+      Causal chain
+    </a>
   );
 }
 

@@ -4,6 +4,7 @@ import { Icon, type IconName } from "./icon.js";
 const ICONS: Readonly<Record<string, IconName>> = {
   queued: "queued",
   running: "running",
+  interrupted: "waiting",
   paused: "paused",
   completed: "completed",
   failed: "failed",

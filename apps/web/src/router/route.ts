@@ -6,6 +6,8 @@ export type Route =
   | { readonly kind: "start"; readonly program: string }
   | { readonly kind: "run"; readonly id: string }
   | { readonly kind: "chain"; readonly id: string }
+  /** The chain that a budget writes into which belongs to no run: a session's, a tenant's or a key's. */
+  | { readonly kind: "budget-chain"; readonly id: string }
   | { readonly kind: "approvals"; readonly status: string; readonly before: string }
   | { readonly kind: "approval"; readonly id: string }
   | { readonly kind: "sessions" }
@@ -47,10 +49,13 @@ export function routeOf(path: string, search: string): Route {
   } catch {
     return unknown;
   }
-  const [first = "", id, third] = parts;
+  const [first = "", id, third, fourth] = parts;
   if (parts.length === 1 && Object.hasOwn(SINGLE, first)) return SINGLE[first] ?? unknown;
   const query = new URLSearchParams(search);
   if (first === "runs") return runRoute(parts, query) ?? unknown;
+  if (first === "budgets" && id !== undefined && third === "chain" && fourth === undefined) {
+    return { kind: "budget-chain", id };
+  }
   if (first !== "approvals" || third !== undefined) return unknown;
   return id === undefined ? approvalsRoute(query) : { kind: "approval", id };
 }
@@ -86,6 +91,8 @@ export function addressOf(route: Route): string {
       return `/runs/${encodeURIComponent(route.id)}`;
     case "chain":
       return `/runs/${encodeURIComponent(route.id)}/chain`;
+    case "budget-chain":
+      return `/budgets/${encodeURIComponent(route.id)}/chain`;
     case "approvals":
       return `/approvals${queryOf({ status: route.status === "pending" ? "" : route.status, before: route.before })}`;
     case "approval":

@@ -29,7 +29,7 @@ export function RunPage({ id }: { readonly id: string }): JSX.Element {
         title={run?.program.name ?? `Run ${id}`}
         tab={run === null ? `Run ${id}` : `${run.program.name}: ${run.status}`}
       >
-        {run !== null && <Status status={run.status} />}
+        {run !== null && <Status status={run.interrupted ? "interrupted" : run.status} />}
         {run !== null && <RunActions run={run} onChanged={resource.replace} />}
       </Heading>
       <RunTabs id={id} current="run" />

@@ -51,9 +51,14 @@ function Session({ view: { session, budget, runs, active } }: { readonly view: S
     <div class="panel">
       <div class="section-head">
         <h3>{session}</h3>
-        <a href={addressOf({ kind: "runs", filter: { ...ALL_RUNS, session } })}>
-          {runs} {runs === 1 ? "run" : "runs"}, {active} not ended
-        </a>
+        <span class="links-beside">
+          <a href={addressOf({ kind: "runs", filter: { ...ALL_RUNS, session } })}>
+            {runs} {runs === 1 ? "run" : "runs"}, {active} not ended
+          </a>
+          <a href={addressOf({ kind: "budget-chain", id: budget.budget })} aria-label={`Causal chain of ${session}`}>
+            Causal chain
+          </a>
+        </span>
       </div>
       <BudgetTable view={budget} title="Budget" />
     </div>

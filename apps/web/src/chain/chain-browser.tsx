@@ -2,10 +2,9 @@ import type { Head } from "bursar/chain";
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { API } from "../api/client.js";
+import type { Change } from "../api/feed.js";
 import { useResource } from "../api/resource.js";
-import { Heading } from "../parts/heading.js";
 import { Empty, Ready } from "../parts/states.js";
-import { RunTabs } from "../run/run-tabs.js";
 import { FileVerification } from "./file-verification.js";
 import type { ChainLines } from "./lines.js";
 import { LinkDetail } from "./link-detail.js";
@@ -16,45 +15,45 @@ import { VerifyBadge } from "./verify-badge.js";
 /** Longer chains are verified when somebody asks for it: they have to be downloaded first. */
 const VERIFIED_AT_ONCE = 50_000;
 
-/** Everything that happened to a run, link by link. */
-export function ChainPage({ id }: { readonly id: string }): JSX.Element {
-  const path = `runs/${encodeURIComponent(id)}/chain`;
-  const resource = useResource<ChainLines>(`${path}?from=0&limit=1`, (change) => change?.runs.includes(id) ?? true);
+interface ChainBrowserProps {
+  /** Where the API has it, such as `runs/r/chain`. */
+  readonly path: string;
+  /** Whether a change may have made it longer. */
+  readonly isTouched: (change: Change) => boolean;
+}
+
+/** A chain, link by link, and whether nobody has tampered with it. */
+export function ChainBrowser({ path, isTouched }: ChainBrowserProps): JSX.Element {
+  const resource = useResource<ChainLines>(`${path}?from=0&limit=1`, isTouched);
   return (
-    <>
-      <Heading title="Causal chain" tab={`Chain of ${id}`}>
-        <span class="run-id">{id}</span>
-      </Heading>
-      <RunTabs id={id} current="chain" />
-      <Ready resource={resource} what="the chain">
-        {({ head, lines }) =>
-          head === null || lines.length === 0 ? (
-            <Empty title="The chain has no links here.">
-              <p>It may have been archived to a file, which can be verified below.</p>
-              <FileVerification head={head} />
-            </Empty>
-          ) : (
-            <Browser id={id} head={head} />
-          )
-        }
-      </Ready>
-    </>
+    <Ready resource={resource} what="the chain">
+      {({ head, lines }) =>
+        head === null || lines.length === 0 ? (
+          <Empty title="The chain has no links here.">
+            <p>It may have been archived to a file, which can be verified below.</p>
+            <FileVerification head={head} />
+          </Empty>
+        ) : (
+          <Browser path={path} head={head} />
+        )
+      }
+    </Ready>
   );
 }
 
-function Browser({ id, head }: { readonly id: string; readonly head: Head }): JSX.Element {
+function Browser({ path, head }: { readonly path: string; readonly head: Head }): JSX.Element {
   const [chosen, setChosen] = useState<{ seq: number; line: string } | null>(null);
   const [target, setTarget] = useState<{ seq: number } | null>(null);
   const total = head.seq + 1;
   return (
     <>
       <div class="section-head">
-        <Verifying id={id} head={head} />
+        <Verifying path={path} head={head} />
         <GoTo last={head.seq} onGo={(seq) => setTarget({ seq })} />
       </div>
       <div class="chain">
         <LinksTable
-          run={id}
+          path={path}
           total={total}
           selected={chosen?.seq ?? null}
           onSelect={(seq, line) => setChosen({ seq, line })}
@@ -73,9 +72,9 @@ function Browser({ id, head }: { readonly id: string; readonly head: Head }): JS
   );
 }
 
-function Verifying({ id, head }: { readonly id: string; readonly head: Head }): JSX.Element {
+function Verifying({ path, head }: { readonly path: string; readonly head: Head }): JSX.Element {
   const { state, verify } = useVerification();
-  const address = `${API}runs/${encodeURIComponent(id)}/chain.jsonl`;
+  const address = `${API}${path}.jsonl`;
   const start = () => verify({ kind: "run", address, head });
   useEffect(() => {
     if (head.seq < VERIFIED_AT_ONCE) start();
