@@ -65,14 +65,18 @@ interface OptionToken {
   readonly name: string;
   readonly rawName: string;
   readonly value: string | undefined;
+  /** Whether it was written as `--name=value`. */
+  readonly inlineValue: boolean | undefined;
 }
 
-function check({ name, rawName, value }: OptionToken, options: Options): void {
+function check({ name, rawName, value, inlineValue }: OptionToken, options: Options): void {
   const option = Object.hasOwn(options, name) ? options[name] : undefined;
   if (option === undefined) throw new UsageError(unknown(`the flag ${rawName}`, rawName, flagNames(options)));
   if (option.type === "boolean" && value !== undefined) throw new UsageError(`${rawName} takes no value`);
   if (option.type === "string" && (value === undefined || value === ""))
     throw new UsageError(`${rawName} needs a value`);
+  if (option.type === "string" && inlineValue !== true && flagNames(options).includes(value ?? ""))
+    throw new UsageError(`${rawName} needs a value, and ${value} is a flag; or write ${rawName}=${value}`);
   if (name !== "store" && value !== undefined && isStoreUrl(value))
     throw new UsageError(`${rawName} is the URL of a store; did you mean --store?`);
 }

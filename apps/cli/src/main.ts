@@ -133,20 +133,31 @@ try {
   process.exitCode = await main(given, terminal);
   if (process.exitCode === 130) process.stderr.write("bursar: interrupted\n");
 } catch (error) {
-  const usage = error instanceof UsageError;
-  process.stderr.write(
-    usage ? `bursar: ${error.message}\nSee ${await helpOf(given)}.\n` : `${await describe(error)}\n`,
-  );
-  process.exitCode = usage || isStoreUrl(error) ? 2 : 1;
+  const code = error instanceof UsageError || isStoreUrl(error) ? 2 : 1;
+  const report = given.includes("--json") ? await reportOf(error) : null;
+  if (report !== null) terminal.finish(code, `${JSON.stringify(report)}\n`);
+  else process.stderr.write(`${await describe(error)}\n`);
+  process.exitCode = code;
 }
 
 if (terminal.signal.aborted) setTimeout(() => process.exit(), LINGER_MS).unref();
 
 /** What we throw on purpose says all there is to say; anything else is a fault of ours, and where it comes from helps. */
 async function describe(error: unknown): Promise<string> {
+  if (error instanceof UsageError) return `bursar: ${error.message}\nSee ${await helpOf(given)}.`;
   const { BursarError } = await import("bursar");
   if (error instanceof BursarError || error instanceof CommandError) return `bursar: ${error.message}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** The same for programs that asked for JSON; null for a fault of ours, of which only people can make something. */
+async function reportOf(error: unknown): Promise<object | null> {
+  if (error instanceof UsageError) {
+    return { ok: false, error: { code: "usage", message: error.message, help: await helpOf(given) } };
+  }
+  const { BursarError } = await import("bursar");
+  if (error instanceof BursarError) return { ok: false, error: { code: error.code, message: error.message } };
+  return error instanceof CommandError ? { ok: false, error: { code: "failed", message: error.message } } : null;
 }
 
 /** The URL of a store is part of the command line. */

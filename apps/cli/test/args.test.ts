@@ -16,6 +16,7 @@ test.each([
   [["-x"], "the flag -x is not known; known: --fast, --seed"],
   [["--fast=1"], "--fast takes no value"],
   [["--seed"], "--seed needs a value"],
+  [["--seed", "--fast"], "--seed needs a value, and --fast is a flag; or write --seed=--fast"],
   [["more"], '"more" is not expected here'],
 ])("%j is refused with a reason", (args, message) => {
   expect(() => readFlags(args, FLAGS)).toThrow(new UsageError(message));

@@ -72,8 +72,8 @@ test("in the list of runs what is held stands behind a plus", () => {
   const run = { id: "r", status: "running", created: 0, program: { name: "writer" } } as RunRecord;
   const text = runsText(
     [
-      { run, usage: { cost_usd: 0.12 }, held: { cost_usd: 0.05 } },
-      { run: { ...run, id: "s" }, usage: { cost_usd: 0.3 }, held: {} },
+      { run, interrupted: false, usage: { cost_usd: 0.12 }, held: { cost_usd: 0.05 } },
+      { run: { ...run, id: "s" }, interrupted: true, usage: { cost_usd: 0.3 }, held: {} },
     ],
     ...[0, 1000, 80, style],
   );

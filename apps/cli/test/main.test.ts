@@ -108,6 +108,33 @@ describe("the command line", () => {
     expect(mistaken(args)).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
   });
 
+  const JSON_MISTAKES: readonly (readonly [readonly string[], string, string])[] = [
+    [["run", "x.py", "--budgt", "steps=1", "--json"], "did you mean --budget?", "bursar run --help"],
+    [["runs", "--json", "extra"], '"extra" is not expected here', "bursar runs --help"],
+    [["show", "--json"], "the run to show is missing", "bursar show --help"],
+    [["store", "info", "--jsn", "--json"], "did you mean --json?", "bursar store info --help"],
+    [["frobnicate", "--json"], "the command frobnicate is not known", "bursar --help"],
+  ];
+  const jsonMistakes = inOne(JSON_MISTAKES.map(([args]) => args));
+
+  test.each(JSON_MISTAKES)("%j is not understood, and says so in JSON", (args, message, help) => {
+    const { status, stdout, stderr } = jsonMistakes(args);
+    expect([status, stderr]).toEqual([2, ""]);
+    const error = { code: "usage", message: expect.stringContaining(message), help };
+    expect(JSON.parse(stdout)).toEqual({ ok: false, error });
+  });
+
+  test("what cannot be done is said in JSON too, whichever command it is", () => {
+    for (const args of [
+      ["verify", "no-such-run"],
+      ["exec", "/no/such/file.py"],
+    ]) {
+      const { status, stdout, stderr } = bursar([...args, "--json"], { BURSAR_STORE: "sqlite:/nowhere/at/all.db" });
+      expect([status, stderr]).toEqual([1, ""]);
+      expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: expect.any(String) } });
+    }
+  });
+
   test("help is a command too", () => {
     expect(bursar(["help"]).stdout).toBe(bursar(["--help"]).stdout);
     expect(bursar(["help", "demo"]).stdout).toBe(bursar(["demo", "--help"]).stdout);

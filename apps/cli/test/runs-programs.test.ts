@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openScriptedModel } from "bursar/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { until } from "./listening-process.js";
 import { MAIN } from "./run.js";
 import { AGENTS, openStage, ROOT, type Stage } from "./runs-stage.js";
 
@@ -41,6 +42,29 @@ test.each(["research.py", "research.js"])("%s pauses in the sandbox and goes on 
   expect(stdout).toMatch(/^coffee: 2 notes\n\{\n/);
   expect(stage.json("show", id).said).toMatchObject({ result: { steps_left: 0 }, usage: { steps: 2, cost_usd: 0.01 } });
   expect(stage.run("verify", id).status).toBe(0);
+});
+
+test("what a program in the sandbox prints is shown while it runs", async () => {
+  writeFileSync(stage.at("talks.py"), 'print("first")\nawait host.tool("wait")\nprint("second")\n');
+  const door = stage.at("door");
+  const module = join(dirname(stage.module), "waits.mjs");
+  const tool = `import { existsSync } from "node:fs";
+import { defineTool } from "bursar";
+export const wait = defineTool({
+  name: "wait", description: "Waits for a door to open.", input: { type: "object" },
+  run: async () => { while (!existsSync(${JSON.stringify(door)})) await new Promise((go) => setTimeout(go, 20)); },
+});\n`;
+  writeFileSync(module, tool);
+  const args = [MAIN, "run", stage.at("talks.py"), "--module", module, "--quiet"];
+  const child = spawn(process.execPath, args, { env: { ...process.env, ...stage.env } });
+  let stdout = "";
+  child.stdout.on("data", (data) => {
+    stdout += String(data);
+  });
+  const over = new Promise<number | null>((resolve) => child.once("close", resolve));
+  await until("it has printed", () => stdout === "first\n" || child.exitCode !== null);
+  writeFileSync(door, "");
+  expect([await over, stdout]).toEqual([0, "first\nsecond\n"]);
 });
 
 test("a plan runs with children, keeps to its own budget, and names the place of a tool that nobody offers", () => {

@@ -3,9 +3,11 @@ import { type ApprovalRequest, defineAgent, defineTool, MemoryStore, openBursar 
 import { describe, expect, test } from "vitest";
 import { approvalText } from "../src/render/approval.js";
 import { FramePainter } from "../src/render/frame-painter.js";
+import { RunNarrator } from "../src/render/run-lines.js";
 import { styleFor } from "../src/render/style.js";
 import { askPerson } from "../src/runs/decide.js";
 import { readLine } from "../src/runs/line-reader.js";
+import { ProgramOutput } from "../src/runs/program-output.js";
 import { Watching } from "../src/runs/watching.js";
 import { FakeScreen } from "./screen.js";
 
@@ -174,6 +176,65 @@ describe("the view of a run", () => {
     painter[Symbol.dispose]();
     expect(screen.text).toBe("stays\n");
     expect(screen.cursorShown).toBe(true);
+  });
+
+  test("a call that failed has another sign than a good one, and says why", async () => {
+    await using store = new MemoryStore();
+    const tool = defineTool({
+      ...{ name: "look", description: "", input: { type: "object" } },
+      run: ({ well }: { readonly well: boolean }) => {
+        if (!well) throw new Error("it is dark");
+        return "seen";
+      },
+    });
+    const agent = defineAgent("looker", async (ctx) => {
+      await ctx.tool("look", { well: true });
+      await ctx.tool("look", { well: false }).catch(() => {});
+    });
+    await using bursar = openBursar({ store, tools: [tool], programs: [agent] });
+    const run = await bursar.start("looker", null, { id: "r" });
+    const lines: string[] = [];
+    const watching = new Watching({ store, run, style, write: (text) => void lines.push(text), screen: null, from: 0 });
+    watching.start();
+    await bursar.drive("r");
+    await watching.rest();
+    const told = lines.join("");
+    expect(told).toMatch(/✓ #0 +look/);
+    expect(told).toMatch(/✗ #1 +look .*\n +\w+: it is dark\n/);
+    expect(told.match(/it is dark/g)).toHaveLength(1);
+  });
+
+  test("what a program prints stands above the bars, in whole lines, and each line once", () => {
+    const screen = new FakeScreen(40);
+    const painter = new FramePainter(screen);
+    const output = new ProgramOutput(
+      { output: { stdout: "before\n", stderr: "" } },
+      { write: screen.write, isTerminal: true },
+      false,
+    );
+    painter.show([], ["bars"]);
+    for (const stdout of ["before\n", "before\none\ntw", "before\none\ntwo\nth"]) {
+      painter.show([], []);
+      output.showLines({ stdout, stderr: "" });
+      painter.show([], ["bars"]);
+    }
+    expect(screen.text).toBe("one\ntwo\nbars");
+    painter.show([], []);
+    // Somebody replays it from its beginning.
+    output.show({ stdout: "before\none\n", stderr: "" });
+    output.show({ stdout: "before\none\ntwo\nthree\n", stderr: "" });
+    expect(screen.text).toBe("one\ntwo\nthree\n");
+  });
+
+  test("a deadline that has passed is an instant and no amount; what a guest did not burn is not told", () => {
+    const link = { chain: "r", id: "r#0", seq: 0, prev: "", hash: "", at: 0, cause: null };
+    const data = { dimension: "deadline", consumed: Date.UTC(2027, 0, 2), limit: Date.UTC(2027, 0, 1) };
+    const narrator = new RunNarrator(style);
+    expect(narrator.tell({ ...link, action_type: "Budget", event: "Exhausted", data })).toEqual([
+      "  !      the deadline has passed, 2027-01-01T00:00:00Z",
+    ]);
+    const released = { capability_id: "sandbox", step_id: null, why: "released" };
+    expect(narrator.tell({ ...link, action_type: "StepReleased", data: released })).toEqual([]);
   });
 
   test("tells every step once, with bars on a terminal and without them elsewhere", async () => {

@@ -79,6 +79,30 @@ describe("bursar run", () => {
     expect(wider).toMatchObject({ status: 1, stderr: expect.stringContaining("those never change") });
   });
 
+  test("a session that nobody has opened is refused, with the one that was meant, unless it is given limits", () => {
+    stage.run(...writer("--session", "weavers", "--session-budget", "cost_usd=1", ...words("a")));
+    expect(stage.run(...writer("--session", "weavres", ...words("b")))).toMatchObject({
+      ...{ status: 2, stdout: "" },
+      stderr: expect.stringContaining("weavres is not open, and nothing says what it may use; did you mean weavers?"),
+    });
+    const { status, said } = stage.json(...writer("--session", "elsewhere", ...words("b")));
+    expect([status, said]).toMatchObject([2, { error: { message: expect.stringContaining("--session-budget") } }]);
+    writeFileSync(stage.at("named.yaml"), "governance: { sessions: { elsewhere: { budgets: { steps: 9 } } } }\n");
+    const named = writer("--config", stage.at("named.yaml"), "--session");
+    expect(stage.run(...named, "elswhere", ...words("b")).stderr).toContain("did you mean elsewhere?");
+    expect(stage.run(...named, "elsewhere", ...words("b")).status).toBe(0);
+    expect(stage.run(...writer("--session", "weavers", ...words("b"))).status).toBe(0);
+  });
+
+  test("a deadline that is over is said to be, before anything is started", () => {
+    for (const deadline of ["2020-01-01T00:00:00Z", "0s"]) {
+      const { status, stdout, stderr } = stage.run(...writer("--deadline", deadline, ...words("late")));
+      expect([status, stdout]).toEqual([2, ""]);
+      expect(stderr).toContain(`--deadline is ${deadline}, and that is over: it is 20`);
+    }
+    expect(readFileSync(stage.at("notes"), "utf8")).not.toContain("late");
+  });
+
   test("a tenant's limits count for all runs, in a session or not", () => {
     writeFileSync(stage.at("tenant.yaml"), "governance: { tenant: { budgets: { cost_usd: 0.1 } } }\n");
     const tenant = (...args: readonly string[]) => stage.json(...writer("--config", stage.at("tenant.yaml"), ...args));

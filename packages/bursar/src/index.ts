@@ -136,7 +136,7 @@ export {
 export { Bursar, openBursar } from "./runs/bursar.js";
 export type { BursarOptions, ForesightOptions } from "./runs/bursar-options.js";
 export { runOfCheckpoint } from "./runs/checkpoint.js";
-export { type Claim, claimOf } from "./runs/claim.js";
+export { type Claim, claimOf, isInterrupted } from "./runs/claim.js";
 export { ApprovalError, type ApproveOptions, type DenyOptions, pendingRequests } from "./runs/decisions.js";
 export type { Asking, CallDeed, ChildGrant, ChildRequest, Deed, Doing, Handler, Handlers, Made } from "./runs/deed.js";
 export type { DefaultTerms } from "./runs/default-terms.js";

@@ -1,4 +1,5 @@
-import { canonicalize, type Json, type RunRecord, systemClock } from "bursar";
+import { canonicalize, InputError, type Json, type RunRecord, type Store, systemClock } from "bursar";
+import type { Configuration } from "bursar/config";
 import { CommandError, UsageError } from "../args.js";
 import { harmless } from "../render/style.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
@@ -21,9 +22,10 @@ import { LazySandbox } from "../runs/lazy-sandbox.js";
 import { needing, needsOf } from "../runs/needs.js";
 import { command } from "../runs/outcome.js";
 import { configOf, isKept, makePlace } from "../runs/place.js";
+import { Printing } from "../runs/printing.js";
 import { type FoundProgram, findProgram } from "../runs/program.js";
-import { openShared } from "../runs/shared.js";
-import { termsOf } from "../runs/terms.js";
+import { openShared, type SharedPlace } from "../runs/shared.js";
+import { type Terms, termsOf } from "../runs/terms.js";
 import { inputOf, ownOf, PROGRAMS_HELP, WANTED, WANTED_HELP, wishOf } from "../runs/wanted-run.js";
 import type { Terminal } from "../terminal.js";
 
@@ -80,8 +82,11 @@ async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
   }
   await using place = await makePlace(flags, config);
   const preflight = preflightOf(flags);
-  await using bursar = await bursarAt(place, equipment, terminal, { foresight: foresightOf(flags, place, equipment) });
-  const shared = await openShared(place.store, terms.effective.shared, flags["session-budget"] !== undefined);
+  const printing = new Printing();
+  const { printed } = printing;
+  const foresight = foresightOf(flags, place, equipment);
+  await using bursar = await bursarAt(place, equipment, terminal, { foresight, printed });
+  const shared = await sharedFor(place.store, terms, flags, config);
   const program = needing(found.program, needsFrom(equipment, found.program));
   const isNew = terms.start.id === undefined || (await place.store.document("run", terms.start.id)) === null;
   const record = await bursar.start(program, input, {
@@ -97,8 +102,27 @@ async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
   }
   if (flags.detach === true) return detached(record, flags);
   tell(record, found, flags, terminal, { isNew, note: shared.note });
-  const company = companyFor(record, bursar, by, { flags, terminal, from: 0 });
+  const company = companyFor(record, bursar, by, { flags, terminal, from: 0, printing });
   return await accompanied(record, company, { flags, terminal });
+}
+
+async function sharedFor(
+  store: Store,
+  { effective }: Terms,
+  flags: Given,
+  config: Configuration,
+): Promise<SharedPlace> {
+  try {
+    return await openShared(store, effective.shared, flags["session-budget"] !== undefined, [
+      ...config.sessions.keys(),
+    ]);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    const { message } = error;
+    throw new UsageError(
+      `${message}${message.endsWith("?") ? " Or open it:" : "; open it:"} --session-budget cost_usd=5`,
+    );
+  }
 }
 
 function detached({ id, status, program }: RunRecord, flags: Given): Done {

@@ -1,4 +1,4 @@
-import { Events, type RunRecord, type RunStatus, readRun, type Store } from "bursar";
+import { Events, isInterrupted, type RunRecord, type RunStatus, readRun, type Store } from "bursar";
 import { heldIn } from "bursar/views";
 import { UsageError, unknown } from "../args.js";
 import { type RunRow, runsText } from "../render/run-table.js";
@@ -15,7 +15,8 @@ const COMMAND: RunsCommand = {
   help: `Usage: bursar runs [flags]
 
 The runs in a store, the latest first. What a run has spent stands before the
-+, what is held for its calls under way behind it.
++, what is held for its calls under way behind it. One that is interrupted has
+lost its process: \`bursar resume\`, or the next worker, goes on with it.
 
 Flags:
   --status <status>  ${STATUSES.join(", ")}
@@ -62,7 +63,7 @@ async function list({ flags, terminal, style }: Chore): Promise<Done> {
   }
   const rows = await Promise.all(latest.runs.map((run) => rowOf(store, run)));
   const more = latest.count - rows.length;
-  const report = { runs: rows.map(({ run, usage, held }) => ({ ...summary(run), usage, held })), more };
+  const report = { runs: rows.map(({ run, ...figures }) => ({ ...summary(run), ...figures })), more };
   const text = runsText(rows, more, store.clock.now().instant, terminal.columns(), style);
   return { report, text, brief: listed(rows.map(({ run }) => run.id)) };
 }
@@ -95,10 +96,10 @@ class Latest {
 }
 
 async function rowOf(store: Store, run: RunRecord): Promise<RunRow> {
-  const budget = await store.budget(run.budget);
-  if (budget === null) return { run, usage: {}, held: {} };
+  const [budget, interrupted] = await Promise.all([store.budget(run.budget), isInterrupted(store, run)]);
+  if (budget === null) return { run, interrupted, usage: {}, held: {} };
   const usage = new Events(store.dimensions).consumed(budget, store.clock.now());
-  return { run, usage, held: heldIn(budget, store.dimensions) };
+  return { run, interrupted, usage, held: heldIn(budget, store.dimensions) };
 }
 
 function summary({

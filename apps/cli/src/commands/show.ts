@@ -47,7 +47,7 @@ async function look({ word, flags, terminal, style }: Chore): Promise<Done> {
   const story = await readStory(store, run);
   const view = await runView(store, run.id);
   const page: RunPage = {
-    ...{ run, story, result, requests, budgets: await budgetsOf(store, run) },
+    ...{ run, interrupted: view?.interrupted ?? false, story, result, requests, budgets: await budgetsOf(store, run) },
     children: await childrenOf(store, run, story),
     ...{ expected: view?.expected ?? [], outlook: view?.outlook ?? null, saved_usd: view?.saved_usd ?? 0 },
   };
@@ -58,7 +58,7 @@ async function look({ word, flags, terminal, style }: Chore): Promise<Done> {
 
 /** For programs, in edge units; nobody needs the source of what was run here. */
 function reportOf(page: RunPage): object {
-  const { run, result, budgets, story, children, requests, expected, outlook, saved_usd } = page;
+  const { run, interrupted, result, budgets, story, children, requests, expected, outlook, saved_usd } = page;
   const { kind, name, digest } = run.program;
   const limits = budgets.map(({ budget, positions }) => ({
     budget,
@@ -69,7 +69,19 @@ function reportOf(page: RunPage): object {
   }));
   const { input, session, parent, depth, started_by, created, ended, pause, cancel } = run;
   return {
-    ...{ ...result, program: { kind, name, digest }, input, session, parent, depth, started_by, created, ended, pause },
+    ...{
+      ...result,
+      interrupted,
+      program: { kind, name, digest },
+      input,
+      session,
+      parent,
+      depth,
+      started_by,
+      created,
+      ended,
+      pause,
+    },
     ...{
       expected,
       outlook,

@@ -31,22 +31,23 @@ export class RunNarrator {
     return [...this.flying.values()];
   }
 
-  tell(link: Link): readonly string[] {
+  /** `problem` is what the program was told of a call that was paid for, but failed. */
+  tell(link: Link, problem: string | null = null): readonly string[] {
     const { data } = link;
     this.follow(link);
     switch (link.event ?? link.action_type) {
       case "RunClaimed":
         return data.epoch === 1 ? [] : [this.row("↻", "", `taken up again by ${short(data.worker)}`, "accent")];
       case "Consumption":
-        return this.consumption(data);
+        return this.consumption(data, problem);
       case "StepRefused":
         return this.refused(data);
       case "StepReleased":
-        return [this.row("·", numberOf(data), `${nameOf(data)}${String(data.why)}; nothing is charged`, "accent")];
+        return this.released(data);
       case "Warning":
         return [this.row("!", "", `${dimensionOf(data)} has reached ${data.percent} %: ${share(data)}`, "warn")];
       case "Exhausted":
-        return [this.row("!", "", `${dimensionOf(data)} is exhausted: ${share(data)}`, "warn")];
+        return [this.row("!", "", exhaustedText(data), "warn")];
       case "Extended":
         return [this.row("+", "", `${dimensionOf(data)} extended by ${amountIn(data)}${by(data.approved_by)}`, "good")];
       case "ApprovalDecided":
@@ -82,14 +83,23 @@ export class RunNarrator {
     else if (event === "Consumption" || action_type === "StepReleased") this.flying.delete(step);
   }
 
-  private consumption(data: JsonObject): readonly string[] {
+  private consumption(data: JsonObject, problem: string | null): readonly string[] {
     // What a guest itself burns is charged all the time, and shown by the bars.
     if (data.capability_id === "sandbox") return [];
     const used = runFigures(objectOf(data.resources), ["steps", "llm_input_tokens", "llm_output_tokens"]);
     const { duration_ms } = objectOf(data.metadata);
     const took = typeof duration_ms === "number" ? this.style.dim(`  ${(duration_ms / 1000).toFixed(1)} s`) : "";
     const corrected = data.corrects === undefined ? "" : "corrected: ";
-    return [this.row("✓", numberOf(data), `${nameOf(data)}${corrected}${used}${took}`, "good")];
+    const [sign, paint] = problem === null ? (["✓", "good"] as const) : (["✗", "bad"] as const);
+    const line = this.row(sign, numberOf(data), `${nameOf(data)}${corrected}${used}${took}`, paint);
+    if (problem === null) return [line];
+    return [line, this.style.dim(`  ${" ".repeat(2 + NUMBER_COLUMNS)}${clip(harmless(problem), LONGEST_LINE)}`)];
+  }
+
+  private released(data: JsonObject): readonly string[] {
+    // What was held for a guest and not burnt is no call of the program's.
+    if (data.capability_id === "sandbox") return [];
+    return [this.row("·", numberOf(data), `${nameOf(data)}${String(data.why)}; nothing is charged`, "accent")];
   }
 
   private refused(data: JsonObject): readonly string[] {
@@ -135,6 +145,17 @@ function dimensionOf({ dimension }: JsonObject): string {
 
 function amountIn({ dimension, additional }: JsonObject): string {
   return runFigure(String(dimension), additional);
+}
+
+function exhaustedText(data: JsonObject): string {
+  if (data.dimension === "deadline") return `the deadline has passed, ${instantText(data.limit)}`;
+  return `${dimensionOf(data)} is exhausted: ${share(data)}`;
+}
+
+/** An instant as people read it everywhere: 2027-01-31T12:00:00Z. */
+function instantText(value: Json | undefined): string {
+  const date = new Date(numeric(value));
+  return Number.isNaN(date.getTime()) ? "" : date.toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 function share({ dimension, consumed, limit }: JsonObject): string {

@@ -13,6 +13,8 @@ import { clip, harmless, pad, printable, type Style } from "./style.js";
 /** Everything there is to see of a run. */
 export interface RunPage {
   readonly run: RunRecord;
+  /** Whether nobody drives it although it runs. */
+  readonly interrupted: boolean;
   readonly result: RunResult;
   readonly budgets: readonly BudgetNode[];
   readonly story: Story;
@@ -36,7 +38,7 @@ interface Sight {
 export function pageText(page: RunPage, sight: Sight, style: Style): string {
   const { run, requests, children } = page;
   const parts = [
-    `${style.bold(harmless(run.id))}  ${statusText(run.status, style)}\n${headText(page, sight.now, style)}`,
+    `${style.bold(harmless(run.id))}  ${statusText(run.status, style, page.interrupted)}\n${headText(page, sight.now, style)}`,
     section("budgets", treeText(page, sight, style), style),
     page.expected.length === 0
       ? ""

@@ -10,9 +10,13 @@ export interface RunRow {
   readonly usage: JsonObject;
   /** What is held for calls under way: neither used nor free. */
   readonly held: JsonObject;
+  /** Whether nobody drives it although it runs. */
+  readonly interrupted: boolean;
 }
 
 const STATUS_COLUMNS = 13;
+/** One word is longer than all others, and rare. */
+const LONGEST_STATUS = 15;
 const AGE_COLUMNS = 6;
 const LEAST_COST_COLUMNS = 8;
 const LONGEST_ID = 40;
@@ -23,8 +27,9 @@ export function runsText(rows: readonly RunRow[], more: number, now: number, col
   const ids = Math.min(LONGEST_ID, Math.max(...rows.map(({ run }) => run.id.length))) + 2;
   const costs = rows.map(costText);
   const room = Math.max(LEAST_COST_COLUMNS, ...costs.map((cost) => cost.length)) + 2;
-  const lines = rows.map(({ run }, index) => {
-    const status = pad(statusText(run.status, style), STATUS_COLUMNS);
+  const wide = rows.some(({ interrupted }) => interrupted) ? LONGEST_STATUS : STATUS_COLUMNS;
+  const lines = rows.map(({ run, interrupted }, index) => {
+    const status = pad(statusText(run.status, style, interrupted), wide);
     const id = pad(clip(harmless(run.id), ids - 2), ids);
     const age = style.dim(pad(shortSpan(now - run.created), AGE_COLUMNS));
     const cost = pad(costs[index] ?? "", room);

@@ -18,8 +18,9 @@ const WORDINGS: Readonly<Record<RunRecord["status"], Wording>> = {
   cancelled: { sign: "✗", paint: "bad" },
 };
 
-/** A run's status with its sign, as it stands everywhere. */
-export function statusText(status: RunRecord["status"], style: Style): string {
+/** A run's status with its sign, as it stands everywhere. One whose worker is gone runs by name only. */
+export function statusText(status: RunRecord["status"], style: Style, interrupted = false): string {
+  if (interrupted) return style.warn("! interrupted");
   const { sign, paint } = WORDINGS[status];
   return style[paint](`${sign} ${status}`);
 }

@@ -12,7 +12,7 @@ import { keepSites, tieredModel } from "bursar/models";
 import { positionsFor } from "bursar/views";
 import { counted } from "../render/quantities.js";
 import { runBars, worthwhile } from "../render/run-bars.js";
-import { printable, type Style, styleFor, wantsColour } from "../render/style.js";
+import { type Style, styleFor, wantsColour } from "../render/style.js";
 import type { Terminal } from "../terminal.js";
 import { askPerson, type Choice } from "./decide.js";
 import type { Company } from "./drive.js";
@@ -21,6 +21,8 @@ import type { Given } from "./flags.js";
 import { batchesOf, foresightOf } from "./foresight.js";
 import { readLine } from "./line-reader.js";
 import { type Place, webhookOf } from "./place.js";
+import type { Printing } from "./printing.js";
+import { ProgramOutput } from "./program-output.js";
 import { Watching } from "./watching.js";
 
 /** So often --yes says yes: a run that never ends is not extended without an end. */
@@ -31,7 +33,7 @@ export async function bursarAt(
   place: Place,
   equipment: Equipment,
   terminal: Terminal,
-  more: Pick<BursarOptions, "claim_ms" | "changed" | "foresight"> = {},
+  more: Pick<BursarOptions, "claim_ms" | "changed" | "foresight" | "printed"> = {},
 ): Promise<Bursar> {
   const { store, config } = place;
   const { programs, tools, model, sandbox } = equipment;
@@ -63,12 +65,21 @@ export function errorStyle({ env }: Terminal): Style {
   return styleFor(wantsColour(env, process.stderr.isTTY === true));
 }
 
+interface Surrounding {
+  readonly flags: Given;
+  readonly terminal: Terminal;
+  /** Which links have been told before. */
+  readonly from: number;
+  /** Where what its program writes comes from while it is driven. */
+  readonly printing: Printing;
+}
+
 /** Surrounds a run with what the flags and the terminal allow: a view, and somebody who decides. */
 export function companyFor(
   run: RunRecord,
   bursar: Bursar,
   by: Principal,
-  { flags, terminal, from }: { readonly flags: Given; readonly terminal: Terminal; readonly from: number },
+  { flags, terminal, from, printing }: Surrounding,
 ): Company {
   const style = errorStyle(terminal);
   const write = (text: string) => void process.stderr.write(text);
@@ -76,13 +87,18 @@ export function companyFor(
   const screen = terminal.aside;
   const { store } = bursar;
   const watching = isQuiet ? null : new Watching({ store, run, style, write, screen, from });
-  const output = new Output(run, terminal, from === 0);
+  const output = new ProgramOutput(run, terminal, from === 0);
+  printing.hear((id, written) => {
+    if (id !== run.id || flags.json === true) return;
+    if (watching?.isDrawing !== true) output.show(written);
+    else watching.aside(() => output.showLines(written));
+  });
   const note = (text: string) => (flags.json === true ? undefined : write(`bursar: ${text}\n`));
   return {
     ...{ bursar, by, signal: terminal.signal, waits: flags.watch === true },
     start: () => watching?.start(),
     rest: async () => watching?.rest(),
-    stood: (stopped) => (flags.json === true ? undefined : output.show(stopped)),
+    stood: (stopped) => (flags.json === true ? undefined : output.show(stopped.output)),
     note,
     waiting: (calls) => {
       if (flags.quiet === true) return;
@@ -109,30 +125,6 @@ function saysYes(): (request: ApprovalRequest) => Promise<Choice> {
     answered.add(id);
     return { kind: "approve", reason: "--yes" };
   };
-}
-
-/** Passes on what a program has written, each part once. It is not trusted: to a terminal goes nothing that it would obey. */
-class Output {
-  private readonly terminal: Terminal;
-  private shown: RunRecord["output"];
-
-  constructor({ output }: RunRecord, terminal: Terminal, fromStart: boolean) {
-    this.terminal = terminal;
-    this.shown = fromStart ? { stdout: "", stderr: "" } : output;
-  }
-
-  show({ output }: RunRecord): void {
-    const { write, isTerminal } = this.terminal;
-    const out = added(this.shown.stdout, output.stdout);
-    const err = added(this.shown.stderr, output.stderr);
-    this.shown = output;
-    if (out !== "") write(isTerminal ? printable(out) : out);
-    if (err !== "") process.stderr.write(process.stderr.isTTY ? printable(err) : err);
-  }
-}
-
-function added(before: string, now: string): string {
-  return now.startsWith(before) ? now.slice(before.length) : now;
 }
 
 /** The limits of a run as they stand, for the end of what was shown. */

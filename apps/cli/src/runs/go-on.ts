@@ -8,6 +8,7 @@ import { type Given, principalOf } from "./flags.js";
 import { needsOf } from "./needs.js";
 import { interrupted, outcomeOf } from "./outcome.js";
 import type { Place } from "./place.js";
+import { Printing } from "./printing.js";
 
 export interface GoingOn {
   readonly place: Place;
@@ -26,8 +27,9 @@ export async function goOn(
   await using equipment = await equip(flags, { env: terminal.env, config: place.config });
   checkEquipped(equipment, run);
   const from = ((await place.store.head(run.budget))?.seq ?? -1) + 1;
-  await using bursar = await bursarAt(place, equipment, terminal);
-  const company = companyFor(run, bursar, by, { flags, terminal, from });
+  const printing = new Printing();
+  await using bursar = await bursarAt(place, equipment, terminal, { printed: printing.printed });
+  const company = companyFor(run, bursar, by, { flags, terminal, from, printing });
   const held_ms = await heldFor(place.store, run.id);
   if (held_ms > 0 && flags.quiet !== true) {
     const seconds = Math.ceil(held_ms / 1000);

@@ -68,7 +68,7 @@ export function interrupted(run: string, flags: Given, needs: Needs | null): Don
     process.stderr.write(`\nrun ${run} was left in the middle, and can be resumed:\n    ${next}\n`);
   }
   return {
-    report: { run_id: run, status: "running", interrupted: true, next: [next] },
+    report: { run_id: run, status: "queued", interrupted: true, next: [next] },
     text: "",
     code: EXIT.interrupted,
   };

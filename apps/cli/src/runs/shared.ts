@@ -2,6 +2,7 @@ import {
   type Amounts,
   type Budget,
   type BudgetLimits,
+  InputError,
   type Opening,
   readLimits,
   readPolicies,
@@ -9,6 +10,8 @@ import {
   sessionBudget,
 } from "bursar";
 import type { SharedOpening } from "bursar/config";
+import { nearest } from "bursar/nearest";
+import { sessionViews } from "bursar/views";
 import { CommandError } from "../args.js";
 
 /** A session that a run is to be started in, and what whoever starts it should know about it. */
@@ -26,6 +29,8 @@ export async function openShared(
   shared: readonly SharedOpening[],
   /** Whether the session's limits were said just now, so that others must not be passed over. */
   stated: boolean,
+  /** The sessions that the configuration names. */
+  named: readonly string[] = [],
 ): Promise<SharedPlace> {
   let parent: string | null = null;
   let session: string | null = null;
@@ -34,7 +39,12 @@ export async function openShared(
     session = each.kind === "tenant" ? `tenant:${each.name}` : each.name;
     const budget = sessionBudget(session);
     const wanted = readLimits(each.opening.limits, store.dimensions);
-    const there = (await store.budget(budget)) ?? (await open(store, budget, parent, each));
+    const open = await store.budget(budget);
+    if (open === null && isUnheardOf(each)) {
+      if (parent === null) throw await notOpen(store, each.name, named);
+      note = `the session ${each.name} is new, and has no limits but the tenant's`;
+    }
+    const there = open ?? (await opened(store, budget, parent, each));
     if (there !== null && !isSame(there.limits, wanted)) {
       const complaint = `the ${each.kind} ${each.name} is open already, with other limits, and those never change`;
       if (each.kind === "session" && stated) {
@@ -65,12 +75,24 @@ export async function sharedTerms(
   return { limits: least as BudgetLimits, ...(session !== null && { session }) };
 }
 
+/** A session that nobody has opened, and that nothing gives limits: a name that was mistyped must not be one without any. */
+function isUnheardOf({ kind, origin, opening }: SharedOpening): boolean {
+  return kind === "session" && origin.place === null && Object.keys(opening.limits).length === 0;
+}
+
+async function notOpen(store: Store, name: string, named: readonly string[]): Promise<InputError> {
+  const open = (await sessionViews(store)).map(({ session }) => session);
+  const guess = nearest(name, [...open, ...named]);
+  const hint = guess === null ? "" : `; did you mean ${guess}?`;
+  return new InputError("session", `${name} is not open, and nothing says what it may use${hint}`);
+}
+
 function tighter(a: number | null | undefined, b: number | null | undefined): number | null | undefined {
   if (b === null || b === undefined) return a;
   return a === null || a === undefined ? b : Math.min(a, b);
 }
 
-async function open(store: Store, id: string, parent: string | null, shared: SharedOpening): Promise<Budget | null> {
+async function opened(store: Store, id: string, parent: string | null, shared: SharedOpening): Promise<Budget | null> {
   const { limits, policies, thresholds } = shared.opening;
   const { dimensions } = store;
   const opening: Opening = {

@@ -101,5 +101,9 @@ function readDeadline(text: string, now: number): Date {
   if (Number.isNaN(instant)) {
     throw new UsageError(`--deadline is ${text.slice(0, 40)}; allowed: a time such as 10m, or 2027-01-31T12:00:00Z`);
   }
+  if (instant <= now) {
+    const at = new Date(now).toISOString().replace(/\.\d+Z$/, "Z");
+    throw new UsageError(`--deadline is ${text.slice(0, 40)}, and that is over: it is ${at}; nothing could be started`);
+  }
   return new Date(instant);
 }

@@ -1,5 +1,5 @@
 import { type Link, parseLine, type RunRecord, type Store } from "bursar";
-import { positionsFor, runOutlook } from "bursar/views";
+import { positionsFor, problemsOf, runOutlook } from "bursar/views";
 import { FramePainter, type FrameScreen } from "../render/frame-painter.js";
 import { runBars, worthwhile } from "../render/run-bars.js";
 import { RunNarrator } from "../render/run-lines.js";
@@ -39,6 +39,17 @@ export class Watching {
     this.next = options.from;
   }
 
+  /** Whether bars stand below what is written. */
+  get isDrawing(): boolean {
+    return this.painter !== null && this.timer !== null;
+  }
+
+  /** Lets somebody else write whole lines: the bars are gone meanwhile, and come back below them. */
+  aside(write: () => void): void {
+    this.painter?.show([], []);
+    write();
+  }
+
   start(): void {
     this.timer ??= setTimeout(() => void this.beat(), 0);
   }
@@ -63,7 +74,9 @@ export class Watching {
 
   private async look(draws: boolean): Promise<void> {
     const lines: string[] = [];
-    for (const link of await this.newLinks()) lines.push(...this.narrator.tell(link));
+    const links = await this.newLinks();
+    const problems = await problemsOf(this.options.store, links);
+    for (const link of links) lines.push(...this.narrator.tell(link, problems.get(String(link.data.step_id)) ?? null));
     const { write } = this.options;
     if (this.painter !== null) this.painter.show(lines, draws ? await this.frame(this.painter.columns) : []);
     else if (lines.length > 0) write(lines.map((line) => `${line}\n`).join(""));

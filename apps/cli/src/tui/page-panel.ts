@@ -48,7 +48,7 @@ function headLines({ run }: RunSight, now: number, columns: number, style: Style
   const driven = worker !== null && worker.expires > now ? `, driven by ${harmless(worker.name)}` : "";
   const waits = requests.filter((request) => request.status === "pending");
   const lines = [
-    `${style.bold(harmless(id))}  ${statusText(status, style)}`,
+    `${style.bold(harmless(id))}  ${statusText(status, style, run.interrupted)}`,
     style.dim(
       `${harmless(program.name)} (${harmless(program.kind)}), started ${span(now - created)} ago by ${harmless(started_by)}${driven}`,
     ),

@@ -10,6 +10,8 @@ import type { Sight } from "./sight.js";
 import type { State } from "./state.js";
 
 const STATUS = 12;
+/** One word is longer than all others, and rare. */
+const LONGEST_STATUS = 14;
 const AGE = 5;
 const COST = 9;
 const BAR = 12;
@@ -30,10 +32,11 @@ export function runsPanel(
   const id = chosenId(state, "runs", sight);
   const at = runs.findIndex((run) => run.id === id);
   const cost = Math.max(COST, ...runs.map((run) => costText(run).length + 1));
+  const status = runs.some(({ interrupted }) => interrupted) ? LONGEST_STATUS : STATUS;
   const longest = Math.min(LONGEST_ID, Math.max(...runs.map((run) => run.id.length)));
   const { items, from } = shownPart(runs, at, Math.max(1, rows - 1));
   const lines = items.map((run, index) => {
-    const text = rowText(run, now, { columns: columns - 2, id: longest, cost }, style);
+    const text = rowText(run, now, { columns: columns - 2, id: longest, cost, status }, style);
     return from + index === at ? `${style.accent("❯")} ${text}` : `  ${text}`;
   });
   const last = from + items.length;
@@ -41,13 +44,15 @@ export function runsPanel(
   return [...lines, ...(items.length < runs.length || more.runs ? [style.dim(`  ${place}`)] : [])];
 }
 
-function rowText(
-  run: RunRow,
-  now: number,
-  { columns, id, cost: room }: { readonly columns: number; readonly id: number; readonly cost: number },
-  style: Style,
-): string {
-  const status = pad(statusText(run.status, style), STATUS);
+interface Columns {
+  readonly columns: number;
+  readonly id: number;
+  readonly cost: number;
+  readonly status: number;
+}
+
+function rowText(run: RunRow, now: number, { columns, id, cost: room, status: word }: Columns, style: Style): string {
+  const status = pad(statusText(run.status, style, run.interrupted), word);
   const age = style.dim(pad(shortSpan(Math.max(0, now - run.created)), AGE));
   const cost = pad(costText(run), room);
   const name = pad(clip(harmless(run.id), id), id + 1);

@@ -37,6 +37,8 @@ export interface Stage {
    * its policy ends or pauses the run now; then nothing more is expected of the program.
    */
   exhausted(asked?: Readonly<Record<string, number>>): Promise<boolean>;
+  /** Whether somebody looks at what the program writes, while it does. */
+  readonly watched: boolean;
   /** What the program has written for people, so that it is not lost with it; at its end, what the sandbox says of it. */
   output(output: Output, execution?: Execution | null): void;
 }

@@ -26,8 +26,13 @@ export interface GuestMoment {
 
 /** One guest. */
 export interface GuestSession {
-  begin(code: string, settings?: { readonly fuelBudget?: number; readonly timeout?: number }): Promise<GuestTurn>;
-  resume(answer: GuestAnswer): Promise<GuestTurn>;
+  /** `onOutput` is told what it prints, as it comes; all of it is in the turn too. */
+  begin(
+    code: string,
+    settings?: { readonly fuelBudget?: number; readonly timeout?: number },
+    onOutput?: (piece: GuestPiece) => void,
+  ): Promise<GuestTurn>;
+  resume(answer: GuestAnswer, onOutput?: (piece: GuestPiece) => void): Promise<GuestTurn>;
   /** Says how much a program that waits for an answer may burn, and write, from now on. */
   allow(fuel: number, storage_bytes?: number): Promise<void>;
   save(): Promise<Uint8Array>;
@@ -49,6 +54,12 @@ export type GuestTurn =
 export interface GuestOutput {
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** What a guest has printed by and by. */
+export interface GuestPiece {
+  readonly stream: "stdout" | "stderr";
+  readonly text: string;
 }
 
 export interface GuestResult extends GuestOutput {

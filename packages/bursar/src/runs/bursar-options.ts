@@ -4,7 +4,7 @@ import { PREFLIGHT_POLICIES, type PreflightPolicy } from "../foresight/preflight
 import type { Batches } from "../ports/batches.js";
 import type { Predictor } from "../ports/foresight.js";
 import type { Model } from "../ports/model.js";
-import type { Program } from "../ports/program.js";
+import type { Output, Program } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
 import type { Handlers } from "./deed.js";
@@ -54,6 +54,8 @@ export interface BursarOptions {
   readonly approval_ms?: number;
   /** Told when a run that is driven here stands still or has ended. */
   readonly changed?: (run: RunRecord) => void;
+  /** Told what the program of a run that is driven here has written so far, whenever it has written more. */
+  readonly printed?: (run: string, output: Output) => void;
   /** Told about requests and decisions. */
   readonly webhook?: Webhook;
 }
@@ -73,6 +75,7 @@ const KEYS = [
   "claim_ms",
   "approval_ms",
   "changed",
+  "printed",
   "webhook",
 ];
 
@@ -89,6 +92,18 @@ export function checkOptions(options: BursarOptions): void {
     throw new InputError("foresight.reservations", `is ${show(reservations)}; allowed: "learned" or "full"`);
   }
   if (foresight.preflight !== undefined) checkPreflight(foresight.preflight, "foresight.preflight");
+}
+
+/** Who is told what programs write; what he does with it must not concern the run. */
+export function printedTo({ printed }: Pick<BursarOptions, "printed">): ((run: string, output: Output) => void) | null {
+  if (printed === undefined) return null;
+  return (run, output) => {
+    try {
+      printed(run, output);
+    } catch {
+      // He may look again.
+    }
+  };
 }
 
 /** Whether model calls may hold less than the most they may use. */

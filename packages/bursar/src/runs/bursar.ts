@@ -12,7 +12,7 @@ import { newName } from "../runtime/names.js";
 import { systemTimer } from "../runtime/system-clock.js";
 import { type ApprovalKind, type ApprovalRequest, readApproval } from "./approval.js";
 import { Brood } from "./brood.js";
-import { APPROVAL_MS, type BursarOptions, CLAIM_MS, checkOptions, learnsFrom } from "./bursar-options.js";
+import { APPROVAL_MS, type BursarOptions, CLAIM_MS, checkOptions, learnsFrom, printedTo } from "./bursar-options.js";
 import { runOfCheckpoint } from "./checkpoint.js";
 import { claimOf, putClaim, taken } from "./claim.js";
 import { startClocks } from "./clocks.js";
@@ -185,6 +185,7 @@ export class Bursar implements AsyncDisposable {
       {
         ...{ store: this.store, timer: this.timer, handlers: this.handlers, children: this.brood },
         ...{ claim_ms, approval_ms: this.options.approval_ms ?? APPROVAL_MS, learns: this.foresight !== null },
+        printed: printedTo(this.options),
       },
       program,
       { ...running, version: run.version + 1 },

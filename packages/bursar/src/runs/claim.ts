@@ -1,6 +1,7 @@
 import type { Document } from "../core/document.js";
 import type { PutOperation } from "../core/operation.js";
 import type { Store } from "../ports/store.js";
+import type { RunRecord } from "./record.js";
 
 /**
  * A worker's right to drive a run. It is a document that is written anew with everything the worker writes, so that whoever
@@ -53,6 +54,13 @@ export function putClaim({ run, worker, epoch, expires, hold, computed, version 
     body: { worker, epoch, expires, hold, computed },
     version,
   };
+}
+
+/** Whether a run that is under way by name is driven by nobody, because its worker is gone; the next one goes on with it. */
+export async function isInterrupted(store: Store, { id, status }: Pick<RunRecord, "id" | "status">): Promise<boolean> {
+  if (status !== "running") return false;
+  const { worker, expires } = await claimOf(store, id);
+  return worker === null || expires <= store.clock.now().instant;
 }
 
 /** The claim that takes over from this one, if its holder is gone. */

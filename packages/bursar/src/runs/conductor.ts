@@ -176,8 +176,10 @@ export class Conductor {
       save: (make) => player.between(async () => this.save(player, await make())),
       compute: this.compute,
       exhausted: (asked) => this.exhausted(asked as Amounts),
+      watched: this.around.printed !== null,
       output: (output, execution = null) => {
         this.told = { output, execution };
+        this.around.printed?.(this.run.id, output);
       },
     };
   }
@@ -340,7 +342,8 @@ export class Conductor {
     // What the program has computed to the end is charged, if it stops soon.
     await noLonger(this.around.timer, STOP_MS, this.computing);
     if (ending.kind === "abandoned") {
-      await this.desk.leave(stopClock(this.run));
+      // Nobody drives it from now on, and whoever looks can tell.
+      await this.leave((run) => ({ run: { ...run, ...this.told, status: "queued" }, operations: stopClock(run) }));
       throw new ClaimLostError(this.run.id, "closed");
     }
     await this.performer?.settleLeft(this.unanswered);

@@ -1,4 +1,5 @@
 import type { Amounts } from "../core/amount.js";
+import { DEADLINE } from "../core/budget.js";
 import { decide, type Finding } from "../core/decision.js";
 import type { Desk } from "./desk.js";
 import type { Failure, RunRecord } from "./record.js";
@@ -39,6 +40,9 @@ export async function exhaustionOf(
 }
 
 export function failureOf({ dimension, budget }: Finding): Failure {
-  const message = `${dimension} is exhausted, and its policy is to stop`;
+  const message =
+    dimension === DEADLINE
+      ? "the deadline has passed, and nothing may start after it"
+      : `${dimension} is exhausted, and its policy is to stop`;
   return { code: "exhausted", message, data: { budget }, dimension };
 }

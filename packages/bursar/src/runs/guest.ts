@@ -1,7 +1,15 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import { canonicalize } from "../core/chain/canonical.js";
 import type { Played, Program, Stage } from "../ports/program.js";
-import type { GuestAnswer, GuestSession, GuestTurn, GuestUsage, Sandbox } from "../ports/sandbox.js";
+import type {
+  GuestAnswer,
+  GuestOutput,
+  GuestPiece,
+  GuestSession,
+  GuestTurn,
+  GuestUsage,
+  Sandbox,
+} from "../ports/sandbox.js";
 import { sha256Hex } from "../runtime/crypto.js";
 import { GuestUnavailableError, RunError, writeError } from "./error.js";
 import { guestExecution } from "./execution.js";
@@ -102,6 +110,8 @@ class Play {
   private limited = false;
   /** The same of what it writes. */
   private bounded = false;
+  /** What it has printed so far; null when that is not known, because it was saved elsewhere and has not said anything since. */
+  private printed: GuestOutput | null = null;
   /** It is being found out whether the run goes on, and the guest stands still meanwhile. */
   private heeding = false;
 
@@ -209,14 +219,25 @@ class Play {
       ...(Number.isFinite(storage) && { limits: { storage_bytes: storage } }),
       deterministic: { instant: Math.floor(this.stage.began), seed: this.stage.run_id },
     });
-    return this.session.begin(code, { fuelBudget, timeout: LONGEST_MS });
+    this.printed = { stdout: "", stderr: "" };
+    return this.session.begin(code, { fuelBudget, timeout: LONGEST_MS }, this.listener());
   }
 
   private async resume(answer: GuestAnswer, { fuel, storage }: Allowed): Promise<GuestTurn> {
     if (this.session === null) throw new Error("the guest is gone");
     this.answers++;
     await this.session.allow(fuel, Number.isFinite(storage) ? storage : undefined);
-    return this.session.resume(answer);
+    return this.session.resume(answer, this.listener());
+  }
+
+  /** Passes on what it prints while it computes, if somebody looks; whoever does not is told when it stands still. */
+  private listener(): ((piece: GuestPiece) => void) | undefined {
+    if (!this.stage.watched || this.printed === null) return undefined;
+    return ({ stream, text }) => {
+      const before = this.printed ?? { stdout: "", stderr: "" };
+      this.printed = { ...before, [stream]: before[stream] + text };
+      this.stage.output(this.printed);
+    };
   }
 
   /**
@@ -224,6 +245,7 @@ class Play {
    * asked. If it goes on all the same, it does so from here, because with more room it would do something else.
    */
   private async heed({ calls, output, usage }: Pending): Promise<void> {
+    this.printed = output;
     this.stage.output(output);
     this.unasked = calls;
     if (usage.bytes_refused === 0) return;

@@ -1,4 +1,5 @@
 import type { Json } from "../core/chain/canonical.js";
+import type { Output } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
 import type { ChildRequest, Handlers } from "./deed.js";
@@ -15,6 +16,8 @@ export interface Surroundings {
   readonly children: Children;
   /** Whether what runs took in the end is kept for those to come. */
   readonly learns: boolean;
+  /** Told what the program of a run has written so far; null when nobody looks. */
+  readonly printed: ((run: string, output: Output) => void) | null;
 }
 
 /** What is below a run. */

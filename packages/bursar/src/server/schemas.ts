@@ -90,7 +90,13 @@ const ApprovalView = object({
 });
 const EXECUTION = nullable(object({ fuel_analysis: nullable(JSON_OBJECT), error_guidance: nullable(JSON_OBJECT) }));
 const ROW = {
-  ...{ id: TEXT, status: RUN_STATUS, program: object({ kind: TEXT, name: TEXT }), session: nullable(TEXT) },
+  ...{
+    id: TEXT,
+    status: RUN_STATUS,
+    interrupted: FLAG,
+    program: object({ kind: TEXT, name: TEXT }),
+    session: nullable(TEXT),
+  },
   ...{ parent: nullable(TEXT), started_by: TEXT, created: INSTANT, ended: nullable(INSTANT), usage: JSON_OBJECT },
   ...{ held: HELD, tightest: nullable(DimensionView), waiting: listOf(TEXT) },
 };

@@ -2,6 +2,7 @@ import type { Path } from "../core/budget.js";
 import { Events } from "../core/events.js";
 import { heldIn } from "../core/held.js";
 import type { Store } from "../ports/store.js";
+import { isInterrupted } from "../runs/claim.js";
 import { hasEnded } from "../runs/record.js";
 import { dimensionViews, type Prospect, tightestOf } from "./dimension-view.js";
 import { prospectOf } from "./prospect.js";
@@ -10,12 +11,13 @@ import type { RunRow } from "./shapes.js";
 
 /** A run as it stands in a list. */
 export async function runRow(store: Store, run: RunBrief): Promise<RunRow> {
-  const [path, prospect, waiting] = await Promise.all([
+  const [path, prospect, waiting, interrupted] = await Promise.all([
     store.path(run.budget),
     prospectOf(store, run),
     waitingOf(store, run),
+    isInterrupted(store, run),
   ]);
-  return rowOf(store, run, { path, prospect, waiting });
+  return rowOf(store, run, { path, prospect, waiting, interrupted });
 }
 
 /** The same, for who has looked up all of it already. */
@@ -26,14 +28,30 @@ export function rowOf(
     path,
     prospect,
     waiting,
-  }: { readonly path: Path; readonly prospect: Prospect; readonly waiting: readonly string[] },
+    interrupted,
+  }: {
+    readonly path: Path;
+    readonly prospect: Prospect;
+    readonly waiting: readonly string[];
+    readonly interrupted: boolean;
+  },
 ): RunRow {
   const { id, status, program, session, parent, started_by, created, ended } = run;
   const [own] = path;
   // What others do with the budgets above is of no concern to a run that is over.
   const counted = hasEnded(run) ? path.slice(0, 1) : path;
   return {
-    ...{ id, status, program: { kind: program.kind, name: program.name }, session, parent, started_by, created, ended },
+    ...{
+      id,
+      status,
+      interrupted,
+      program: { kind: program.kind, name: program.name },
+      session,
+      parent,
+      started_by,
+      created,
+      ended,
+    },
     usage: own === undefined ? {} : new Events(dimensions).consumed(own, prospect.time),
     held: own === undefined ? {} : heldIn(own, dimensions),
     tightest: tightestOf(counted.flatMap((budget) => dimensionViews(budget, dimensions, prospect))),

@@ -1,5 +1,5 @@
 import type { Store } from "../ports/store.js";
-import { claimOf } from "../runs/claim.js";
+import { claimOf, isInterrupted } from "../runs/claim.js";
 import { executionOfRun } from "../runs/execution.js";
 import { hasEnded, readRun } from "../runs/record.js";
 import { type RunWithRequests, runWithRequests } from "../runs/run-with-requests.js";
@@ -23,17 +23,18 @@ export async function runView(store: Store, id: string): Promise<RunView | null>
 
 async function viewOf(store: Store, { run, requests }: RunWithRequests): Promise<RunView> {
   const history = await historyOf(store, run);
-  const [path, prospect, waiting, head, claim] = await Promise.all([
+  const [path, prospect, waiting, interrupted, head, claim] = await Promise.all([
     store.path(run.budget),
     prospectOf(store, run),
     waitingOf(store, run),
+    isInterrupted(store, run),
     store.head(run.budget),
     claimOf(store, run.id),
   ]);
   const steps = history.story.steps();
   const children = await childrenOf(store, run, { steps });
   const { budget, depth, input, result, failure, cancel, pause, output } = run;
-  const row = rowOf(store, run, { path, prospect, waiting });
+  const row = rowOf(store, run, { path, prospect, waiting, interrupted });
   const isDriven = claim.worker !== null && !hasEnded(run);
   return {
     ...{ ...row, digest: run.program.digest, budget, depth, input, result, failure, cancel, pause, output },

@@ -83,6 +83,8 @@ export interface BudgetView {
 export interface RunRow {
   readonly id: string;
   readonly status: RunStatus;
+  /** Whether it runs by name only, because its worker is gone; the next one goes on with it. */
+  readonly interrupted: boolean;
   readonly program: { readonly kind: string; readonly name: string };
   readonly session: string | null;
   readonly parent: string | null;

@@ -36,7 +36,7 @@ const TOLD: ReadonlySet<string> = new Set([
 export async function readStory(store: Store, run: RunRecord): Promise<Story> {
   const teller = new StoryTeller(run, store.dimensions);
   for await (const line of store.chain(run.budget)) teller.take(parseLine(line));
-  const problems = await problemsOf(store, run.id);
+  const problems = await problemsIn(store, run.id);
   const steps = teller.steps().map((step) => withProblem(step, problems.get(step.number) ?? null));
   return { steps, events: teller.events, links: teller.links, saved_usd: teller.saved_usd };
 }
@@ -118,10 +118,24 @@ function numberIn(step: string, run: string): number | null {
   return /^\d{1,15}$/.test(rest) ? Number(rest) : null;
 }
 
+/** What has just happened stands in these: a checkpoint may have come in between. */
+const LAST_PARTS = 2;
+
+/** What programs were told of calls in these links that were paid for, but failed, by the names of the steps. */
+export async function problemsOf(store: Store, links: readonly Link[]): Promise<ReadonlyMap<string, string>> {
+  const steps = links.flatMap(({ event, data }) => (event === "Consumption" ? [String(data.step_id)] : []));
+  const runs = new Set(steps.flatMap((step) => /^(.+)\/\d+$/.exec(step)?.[1] ?? []));
+  const problems = new Map<string, string>();
+  for (const run of runs) {
+    for (const [number, problem] of await problemsIn(store, run, LAST_PARTS)) problems.set(`${run}/${number}`, problem);
+  }
+  return problems;
+}
+
 /** What the program was told of effects that failed, by their numbers. */
-async function problemsOf(store: Store, run: string): Promise<ReadonlyMap<number, string>> {
+async function problemsIn(store: Store, run: string, parts?: number): Promise<ReadonlyMap<number, string>> {
   const problems = new Map<number, string>();
-  for await (const { number, answered } of answersOf(store, run)) {
+  for await (const { number, answered } of answersOf(store, run, parts)) {
     if ("error" in answered) problems.set(number, `${answered.error.code}: ${answered.error.message}`);
   }
   return problems;

@@ -38,5 +38,5 @@ export type {
   StepView,
 } from "./shapes.js";
 export { listSteps, type StepListOptions } from "./steps.js";
-export { readStory, type Story, type StoryStep } from "./story.js";
+export { problemsOf, readStory, type Story, type StoryStep } from "./story.js";
 export { type BudgetNode, budgetsOf, childrenOf } from "./tree.js";
