@@ -45,7 +45,8 @@ export async function openShared(
       note = `the session ${each.name} is new, and has no limits but the tenant's`;
     }
     const there = open ?? (await opened(store, budget, parent, each));
-    if (there !== null && !isSame(there.limits, wanted)) {
+    // Whoever says nothing of its limits takes it as it is.
+    if (there !== null && Object.keys(wanted).length > 0 && !isSame(there.limits, wanted)) {
       const complaint = `the ${each.kind} ${each.name} is open already, with other limits, and those never change`;
       if (each.kind === "session" && stated) {
         throw new CommandError(`${complaint}; leave --session-budget out, or take another session`);

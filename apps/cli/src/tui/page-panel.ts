@@ -53,6 +53,7 @@ function headLines({ run }: RunSight, now: number, columns: number, style: Style
       `${harmless(program.name)} (${harmless(program.kind)}), started ${span(now - created)} ago by ${harmless(started_by)}${driven}`,
     ),
   ];
+  if (run.interrupted) lines.push(style.warn("its process is gone; the next worker goes on with it, or r does here"));
   if (waits.length > 0) {
     const topics = waits.map(topicOf).join(", ");
     lines.push(style.warn(`waits for ${counted(waits.length, "approval")}: ${topics}; a approves, d denies`));

@@ -32,7 +32,12 @@ export function RunFacts({ run }: { readonly run: RunView }): JSX.Element {
           <a href={runAddress(run.parent)}>{run.parent}</a>
         </Fact>
       )}
-      {run.worker !== null && <Fact label="Driven by">{run.worker.name}</Fact>}
+      {run.worker !== null && (
+        <Fact label={run.interrupted ? "Last driven by" : "Driven by"}>
+          {run.worker.name}
+          {run.interrupted && <span class="note"> It is gone; the next worker goes on with the run.</span>}
+        </Fact>
+      )}
       {run.cancel !== null && (
         <Fact label="Cancelled by">
           {run.cancel.by}

@@ -27,7 +27,8 @@ export function SessionsPage(): JSX.Element {
               {budgets.length === 0 && (
                 <Empty title="No session has had a run yet.">
                   <p>
-                    Start a run with <code>bursar run --session name</code>, and it shares that session's budget.
+                    Start a run with <code>bursar run --session name --session-budget cost_usd=5</code>, and others with
+                    the same name share that budget.
                   </p>
                 </Empty>
               )}

@@ -35,7 +35,8 @@ export function SessionField({ session, onType }: SessionFieldProps): JSX.Elemen
         ))}
       </datalist>
       <p id="session-note" class="note">
-        Runs of a session share its budget, beside limits of their own.
+        Runs of a session share its budget, beside limits of their own. It has to be open, or named in the
+        configuration.
       </p>
     </div>
   );

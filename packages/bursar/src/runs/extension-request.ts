@@ -65,7 +65,7 @@ async function ask(
     consumed: budget === null ? {} : events.consumed(budget, time),
     held: budget === null ? {} : heldIn(budget, store.dimensions),
     limits: budget === null ? {} : events.limits(budget),
-    suggested_extension: budget === null ? {} : suggestExtension(budget, dimension, store.dimensions),
+    suggested_extension: budget === null ? {} : suggestExtension(budget, dimension, store.dimensions, time),
     ...{ action, digest, requested: time.instant, expires: time.instant + expires_ms },
     ...{ decision: null, consumed_by: null, version: 0 },
   };

@@ -158,7 +158,7 @@ async function requestFor(
     limits: budget === null ? {} : events.limits(budget),
     suggested_extension:
       want.kind === "budget" && budget !== null
-        ? suggestExtension(budget, want.finding.dimension, store.dimensions)
+        ? suggestExtension(budget, want.finding.dimension, store.dimensions, store.clock.now())
         : {},
     ...{ action, digest: want.ask?.digest ?? "", requested: instant, expires: instant + expires_ms },
     ...{ decision: null, consumed_by: null, version: 0 },

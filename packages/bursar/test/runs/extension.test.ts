@@ -166,3 +166,23 @@ test("bytes that a tool really sends pause the run, and are sent after a yes", a
     server.closeAllConnections();
   }
 });
+
+test("what is suggested for a clock that is far beyond its limit lets the run go on", async () => {
+  const sleeper = defineAgent("sleeper", async (ctx) => {
+    await ctx.sleep(50);
+    return "awake";
+  });
+  const theatre = new Theatre([sleeper]);
+  const policies = { wall_clock_ms: "approval_required" } as const;
+  await theatre.process().start("sleeper", null, { id: "r", limits: { wall_clock_ms: 1000 }, policies });
+  const stuck = theatre.process({ timer: { after: () => ({ [Symbol.dispose]() {} }) }, claim_ms: 1e9 });
+  await stuck.claim(await stuck.find("r"));
+  // Its machine sleeps for a day, and lets go of it then.
+  theatre.clock.advance(86_400_000);
+  await stuck.close();
+  const paused = await theatre.until(theatre.process().resume("r", ANN));
+  expect(paused).toMatchObject({ status: "paused", exhausted_dimension: "wall_clock_ms" });
+  expect(await theatre.until(theatre.process().approve("r/checkpoint", { by: ANN }))).toMatchObject({
+    result: "awake",
+  });
+});

@@ -46,7 +46,7 @@ async function ask(
 ): Promise<boolean> {
   const budget = await store.budget(id);
   if (approve === undefined || budget === null) return false;
-  const suggested_extension = suggestExtension(budget, dimension, store.dimensions);
+  const suggested_extension = suggestExtension(budget, dimension, store.dimensions, store.clock.now());
   const edge = (amount: number) => writeAmount(store.dimensions.get(dimension), amount);
   const { message } = report;
   const [asked, used, limit] = [edge(figures.asked), edge(figures.used), edge(figures.limit)];
