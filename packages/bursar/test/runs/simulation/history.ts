@@ -6,6 +6,7 @@ import { busy, child, OPTIONS } from "./agents.js";
 import { Dice } from "./dice.js";
 import type { Fate } from "./handle.js";
 import { type Allowed, judge } from "./judge.js";
+import { SeededChance } from "./seeded-chance.js";
 import { World } from "./world.js";
 
 const PEOPLE = ["ann", "bob"];
@@ -14,11 +15,22 @@ const DAYS_MS = 10 * 24 * 60 * 60_000;
 
 /**
  * One history of a run that everything happens to: processes that die, a store that fails, workers that want the same run,
- * people who answer at the same time or too late, and one who changes his mind. Gives back what is wrong in the end.
+ * people who answer at the same time or too late, and one who changes his mind. Gives back what is wrong in the end. The same seed
+ * gives the same history, to the last hash.
  */
 export async function history(seed: number): Promise<readonly string[]> {
-  const dice = new Dice(seed);
+  return (await played(seed)).problems;
+}
+
+/** The same with what the run's chain ends with. */
+export async function played(seed: number): Promise<{ readonly problems: readonly string[]; readonly head: string }> {
+  using _ = new SeededChance(seed);
   const world = new World(seed, [busy, child]);
+  const problems = await happen(world, new Dice(seed));
+  return { problems, head: (await world.store.head("r"))?.hash ?? "" };
+}
+
+async function happen(world: World, dice: Dice): Promise<readonly string[]> {
   const { options, stops, isTimed } = termsOf(dice);
   const cancels = dice.chance(15);
   const denies = dice.chance(10);
