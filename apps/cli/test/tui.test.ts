@@ -66,7 +66,7 @@ describe("the approvals", () => {
     expect(screen()).toMatch(/steps +█+ +2 of 2 steps/);
     expect(screen()).toMatch(/cost_usd +█+░+ +\$0\.04 of \$/);
     expect(screen()).toMatch(/suggested +\+ 1 step/);
-    expect(screen()).toMatch(/expires +in 23 hours/);
+    expect(screen()).toMatch(/expires +in 1 day/);
     expect(screen()).toContain("a approve  d deny");
     // The word of the program was an escape sequence.
     expect(screen()).not.toContain("\x1b");

@@ -1,7 +1,7 @@
 import { type GatewayKey, Keys } from "bursar/gateway";
 import { keyViews, type PaidView } from "bursar/views";
 import { UsageError } from "../args.js";
-import { readSpan, span } from "../render/quantities.js";
+import { readSpan, span, spanLeft } from "../render/quantities.js";
 import { runFigure, runFigures } from "../render/run-figures.js";
 import { clip, harmless, pad, type Style } from "../render/style.js";
 import { type Chore, type Done, listed, type RunsCommand } from "../runs/command.js";
@@ -142,8 +142,8 @@ function statusOf({ status, expires }: GatewayKey, now: number, style: Style) {
 function notes({ status, expires, rotating_until }: GatewayKey, now: number): readonly string[] {
   if (status === "revoked") return [];
   return [
-    ...(expires !== null && expires > now ? [`expires in ${span(expires - now)}`] : []),
-    ...(rotating_until !== null && rotating_until > now ? [`old secret for ${span(rotating_until - now)}`] : []),
+    ...(expires !== null && expires > now ? [`expires in ${spanLeft(expires - now)}`] : []),
+    ...(rotating_until !== null && rotating_until > now ? [`old secret for ${spanLeft(rotating_until - now)}`] : []),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { type Token, Tokens } from "bursar/server";
 import { UsageError } from "../args.js";
-import { span } from "../render/quantities.js";
+import { spanLeft } from "../render/quantities.js";
 import { clip, harmless, pad, type Style } from "../render/style.js";
 import { type Chore, type Done, listed, type RunsCommand } from "../runs/command.js";
 import { COMMON_HELP, IDS_HELP, principalOf, QUIET } from "../runs/flags.js";
@@ -73,7 +73,7 @@ function line({ id, status, name, role, expires }: Token, now: number, style: St
   const [said, paint] =
     status === "revoked" ? [status, style.bad] : isOver ? ["expired", style.warn] : [status, style.good];
   const note =
-    status === "active" && expires !== null && !isOver ? style.dim(`  expires in ${span(expires - now)}`) : "";
+    status === "active" && expires !== null && !isOver ? style.dim(`  expires in ${spanLeft(expires - now)}`) : "";
   return `${paint(pad(said, STATUS_COLUMNS))}${pad(id, ID_COLUMNS)}${pad(role, ROLE_COLUMNS)}${harmless(name)}${note}`;
 }
 

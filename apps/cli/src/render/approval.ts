@@ -2,7 +2,7 @@ import type { ApprovalRequest } from "bursar";
 import { type PredictedView, type PredictionView, predictionIn } from "bursar/views";
 import { roundFigure } from "./estimate.js";
 import { objectOf } from "./object.js";
-import { span } from "./quantities.js";
+import { spanLeft } from "./quantities.js";
 import { runFigure, runFigures, runShare } from "./run-figures.js";
 import { clip, harmless, pad, type Style, wrap } from "./style.js";
 
@@ -85,7 +85,7 @@ export function actionText({ action }: Pick<ApprovalRequest, "action">): string 
 }
 
 function expiryText({ expires, run }: ApprovalRequest, now: number): string {
-  if (expires > now) return `in ${span(expires - now)}`;
+  if (expires > now) return `in ${spanLeft(expires - now)}`;
   return `it has; \`bursar resume ${run}\` asks anew`;
 }
 

@@ -34,6 +34,13 @@ export function span(ms: number): string {
   return found === undefined ? "less than a second" : counted(Math.floor(ms / found[1]), found[0]);
 }
 
+const HALF_MINUTE = 30_000;
+
+/** How long something still lasts: of a day that began a moment ago, a day is left, and not 23 hours. */
+export function spanLeft(ms: number): string {
+  return span(ms > 2 * HALF_MINUTE ? ms + HALF_MINUTE : ms);
+}
+
 const LENGTHS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 /** Reads `30d`, `12h` and the like; null when it is none. */

@@ -1,5 +1,5 @@
 import type { CheckReport, Defect, StoreInfo } from "bursar/store";
-import { bytes, counted, number, span } from "./quantities.js";
+import { bytes, counted, number, span, spanLeft } from "./quantities.js";
 import { harmless, pad, type Style, wrap } from "./style.js";
 
 const COLUMNS = 80;
@@ -45,7 +45,7 @@ function holdText(hold: StoreInfo["oldestHold"], now: number): string {
     hold.expires === null
       ? "never expires"
       : hold.expires > now
-        ? `expires in ${span(hold.expires - now)}`
+        ? `expires in ${spanLeft(hold.expires - now)}`
         : `was due ${span(now - hold.expires)} ago`;
   return `call ${hold.call} of budget ${hold.budget}${age}; ${end}`;
 }

@@ -1,7 +1,7 @@
 import type { ApprovalView, DimensionView, PredictionView } from "bursar/views";
 import { actionText } from "../render/approval.js";
 import { predictedTable } from "../render/estimate.js";
-import { counted, span } from "../render/quantities.js";
+import { counted, spanLeft } from "../render/quantities.js";
 import { runFigures } from "../render/run-figures.js";
 import { clip, harmless, pad, type Style, wrap } from "../render/style.js";
 import { dimensionLines } from "./dimension-lines.js";
@@ -93,6 +93,6 @@ function consumptionLines(request: ApprovalView, columns: number, style: Style):
 }
 
 export function expiryText({ expires, run }: ApprovalView, now: number): string {
-  if (expires > now) return `in ${span(expires - now)}`;
+  if (expires > now) return `in ${spanLeft(expires - now)}`;
   return run === null ? "it has; the next call that does not fit asks anew" : "it has; r asks anew";
 }
