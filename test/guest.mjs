@@ -33,7 +33,7 @@ const guests = mkdtempSync(join(tmpdir(), "bursar-guests-"));
 process.exitCode = 1;
 try {
   cpSync(folder, join(guests, basename(folder)), { recursive: true });
-  const tests = ["python", "sessions", "escape"].map((name) => `packages/sandbox/test/${name}`);
+  const tests = ["guests", "python", "sessions", "escape"].map((name) => `packages/sandbox/test/${name}`);
   const env = { ...process.env, BURSAR_GUEST: "fast", BURSAR_GUESTS: guests };
   const { status } = spawnSync("npx", ["vitest", "run", ...tests], { cwd: root, stdio: "inherit", env });
   process.exitCode = status ?? 1;

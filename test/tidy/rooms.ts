@@ -41,12 +41,13 @@ export const ROOMS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
     server: { imports: ["views", "gateway", "models", "runs", "foresight", "runtime", "ports", "core"], world: "node" },
   },
   "packages/sandbox": {
-    analysis: { imports: [], world: "nothing" },
+    guests: { imports: [], world: "nothing" },
+    analysis: { imports: ["guests"], world: "nothing" },
     wasm: { imports: [], world: "packages" },
     wasi: { imports: ["wasm"], world: "packages" },
     packages: { imports: [], world: "packages" },
-    python: { imports: ["wasi", "wasm"], world: "packages" },
-    javascript: { imports: ["wasi", "wasm"], world: "packages" },
+    python: { imports: ["guests", "wasi", "wasm"], world: "packages" },
+    javascript: { imports: ["guests", "wasi", "wasm"], world: "packages" },
     sessions: { imports: ["python", "javascript", "packages", "wasi", "wasm", "analysis"], world: "packages" },
   },
 };

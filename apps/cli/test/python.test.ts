@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { npmPython } from "@bursar/sandbox/guests";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BuildSteps, clockOf } from "../src/commands/python-steps.js";
 import { bursar } from "./run.js";
@@ -75,6 +76,8 @@ describe("bursar python show", () => {
     const result = JSON.parse(stdout);
 
     expect(report).toMatchObject({ ok: true, guest: "npm", reason: "none", guests: none, library: null });
+    expect(report.fuel).toEqual(npmPython().fuel);
+    expect(report.features.modules).toContain("sqlite3");
     expect(result.stdout).toBe(`${report.version}\n`);
     expect(JSON.stringify(result.metadata)).toContain(report.sha256);
   });
@@ -87,6 +90,7 @@ describe("bursar python show", () => {
     expect(show({ BURSAR_GUEST: "fast" })).toEqual({
       ...{ ok: true, guest: "fast", reason: "built", name: "cpython", version: "3.11.2", sha256, guests },
       ...{ module: join(place, "python.wasm"), library: join(place, "python311.zip") },
+      ...{ features: { modules: [], absent: [] }, fuel: null },
     });
     expect(show({ BURSAR_GUEST: "npm" })).toMatchObject({ guest: "npm", reason: "refused" });
   });
@@ -132,6 +136,8 @@ describe("bursar python show", () => {
 
     expect(show(guests)).toContain("guest CPython 3.11.2, the fast one, built on this machine");
     expect(show(guests)).toContain(`SHA-256 ${laid.sha256}`);
+    expect(show(guests)).toContain("fuel not measured; advice goes by what each import burns");
+    expect(show(none)).toMatch(/fuel \d+k for an empty program, 1\.8B for 1,000,000 turns of for/);
     expect(show(none)).toContain(`none was built in ${none}; bursar python build makes one that is faster`);
     expect(show(damaged)).toContain("is damaged, or of another kind; bursar python build makes it anew");
   });

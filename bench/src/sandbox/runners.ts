@@ -4,9 +4,9 @@ import { createImage } from "../../../packages/sandbox/dist/javascript/image.js"
 import {
   compileQuickjs,
   meterQuickjs,
-  readQuickjs,
   SMALL_STACK,
 } from "../../../packages/sandbox/dist/javascript/metered-quickjs.js";
+import { quickjsOf } from "../../../packages/sandbox/dist/javascript/quickjs-manifest.js";
 import { PythonGuest, type PythonParts } from "../../../packages/sandbox/dist/python/python-guest.js";
 import { npmPython, type PythonManifest } from "../../../packages/sandbox/dist/python/python-manifest.js";
 import { Output } from "../../../packages/sandbox/dist/wasi/output.js";
@@ -85,7 +85,7 @@ function pythonRunner(parts: PythonParts): Runner {
 
 export async function javascriptRunners(): Promise<Runners> {
   enableBranchHints();
-  const wasm = readQuickjs();
+  const wasm = quickjsOf();
   const runner = (module: Uint8Array): Runner => {
     const files = new Vfs();
     files.mkdir("/app");

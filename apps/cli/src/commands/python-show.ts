@@ -4,12 +4,14 @@ import { defaultPlaces } from "@bursar/sandbox";
 import {
   builtPython,
   GuestError,
+  type GuestFuel,
   installedPython,
   installedPythonFolder,
   npmPython,
   type PythonManifest,
 } from "@bursar/sandbox/guests";
 import { CommandError, readFlags } from "../args.js";
+import { amount } from "../render/execution.js";
 import { facts } from "../render/report.js";
 import { styleFor, wantsColour } from "../render/style.js";
 import type { Terminal } from "../terminal.js";
@@ -74,14 +76,15 @@ function hasRemains(folder: string): boolean {
   return existsSync(folder) && readdirSync(folder).some((name) => /^[0-9a-f]{16}$/.test(name));
 }
 
-function reportOf({ name, version, wasm, sha256, stdlib }: PythonManifest, guests: string, reason: Reason): object {
+function reportOf(manifest: PythonManifest, guests: string, reason: Reason): object {
+  const { name, version, wasm, sha256, stdlib, features, fuel } = manifest;
   const guest = reason === "built" || reason === "installed" ? "fast" : "npm";
   const library = stdlib.kind === "zip" ? stdlib.file : null;
-  return { ok: true, guest, reason, name, version, sha256, module: wasm, library, guests };
+  return { ok: true, guest, reason, name, version, sha256, module: wasm, library, guests, features, fuel };
 }
 
 function factsOf(
-  { name, version, wasm, sha256, stdlib }: PythonManifest,
+  { name, version, wasm, sha256, stdlib, fuel }: PythonManifest,
   guests: string,
   reason: Reason,
 ): readonly (readonly [string, string])[] {
@@ -90,8 +93,17 @@ function factsOf(
     ["module", wasm],
     ["library", stdlib.kind === "zip" ? stdlib.file : "inside of the module"],
     ["SHA-256", sha256],
+    ["fuel", burns(fuel)],
     ["because", because(reason, reason === "built" ? dirname(dirname(wasm)) : guests)],
   ];
+}
+
+/** The figures that say most about a guest; `--json` has all of them. */
+function burns(fuel: GuestFuel | null): string {
+  if (fuel === null) return "not measured; advice goes by what each import burns";
+  const [first] = fuel.work;
+  const work = first === undefined ? "" : `, ${amount(first.fuel)} for ${first.name.replaceAll("`", "")}`;
+  return `${amount(fuel.empty)} for an empty program${work}`;
 }
 
 function whatIs(reason: Reason, name: string): string {

@@ -55,7 +55,7 @@ const UNITS: readonly (readonly [size: number, name: string])[] = [
 ];
 
 /** `1310922` as `1.3M`. */
-function amount(fuel: number): string {
+export function amount(fuel: number): string {
   const [size, name] = UNITS.find(([least]) => fuel >= least) ?? [1, ""];
   const value = fuel / size;
   return `${value < 10 && size > 1 ? value.toFixed(1).replace(/\.0$/, "") : Math.floor(value)}${name}`;

@@ -21,6 +21,9 @@ import { SOURCES, sha256 } from "./sources.mjs";
 
 const FORMAT = 1;
 
+/** What the guest burns, measured on what this recipe gives; `npm run test:guest` compares it with what was built. */
+const FUEL = JSON.parse(readFileSync(new URL("fuel.json", import.meta.url), "utf8"));
+
 /** The texts of all licences, each under the name that the manifest gives to it. */
 export function licenceFiles(workspace, compiler) {
   return LICENCES.map((licence) => {
@@ -61,6 +64,7 @@ export function describeGuest({ wasm, stdlib, profile, facts, licences, hash, co
       hostStackBytes: HOST_STACK_MEGABYTES * 1024 * 1024,
     },
     features: { modules: PROMISED_MODULES, builtins: facts.builtins, absent: ABSENT_MODULES },
+    fuel: FUEL,
     build: {
       hash,
       scripts: SCRIPTS_HASH,

@@ -2,7 +2,7 @@ export type { EarlierImport, ErrorFacts, FuelFacts, ImportFact, Language } from 
 export { analyzeFuel } from "./fuel.js";
 export { explainError } from "./guidance.js";
 export type { FuelRange, PackageFigure } from "./package-figure.js";
-export { PACKAGES } from "./packages.js";
+export { PACKAGES, packageTable } from "./packages.js";
 export type {
   ErrorGuidance,
   ErrorType,

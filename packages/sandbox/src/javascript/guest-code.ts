@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 /** The modules that make up the guest's own side, in `guest/javascript`; `std` and `os` are for programs, too. */
 const NAMES = [
@@ -28,10 +30,14 @@ const PREFIX = "bursar:";
 /** The name of the module that starts everything else. */
 export const BOOT_MODULE: string = `${PREFIX}boot`;
 
-/** The source of every module by its full name. They lie beside `src` and `dist` alike. */
-export function readGuestCode(): ReadonlyMap<string, string> {
-  const folder = new URL("../../guest/javascript/", import.meta.url);
-  return new Map(NAMES.map((name) => [fullName(name), readFileSync(new URL(`${name}.js`, folder), "utf8")]));
+/** Where they come with the sandbox. They lie beside `src` and `dist` alike. */
+export function guestCodeFolder(): string {
+  return fileURLToPath(new URL("../../guest/javascript", import.meta.url));
+}
+
+/** The source of every module by its full name. */
+export function readGuestCode(folder: string): ReadonlyMap<string, string> {
+  return new Map(NAMES.map((name) => [fullName(name), readFileSync(join(folder, `${name}.js`), "utf8")]));
 }
 
 /** The full name of what one of these modules imports from another. */

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
+import type { GuestManifest } from "../guests/guest-manifest.js";
 import { cached } from "../wasm/cache.js";
 import { unwrap, wrap } from "../wasm/container.js";
 import { Fuel } from "../wasm/fuel.js";
 import type { Box } from "./exports.js";
-import { BOOT_MODULE, readGuestCode, resolveGuestCode } from "./guest-code.js";
+import { BOOT_MODULE, guestCodeFolder, readGuestCode, resolveGuestCode } from "./guest-code.js";
 import type { MeteredQuickjs } from "./metered-quickjs.js";
 import { EVALUATE, type Hooks, type ModuleReply, Quickjs, type Reply, Thrown } from "./quickjs.js";
 
@@ -43,11 +44,16 @@ export interface JavaScriptImage {
   readonly places: { readonly seed: number; readonly reactions: number };
   /** Names the engine and this image: only snapshots of the same one fit. */
   readonly hash: string;
+  /** What starting the engine has burnt; no session pays for it. */
+  readonly fuel: number;
 }
 
 /** Starts an engine, loads the guest's own code into it, and takes its memory. */
-export function createImage(engine: MeteredQuickjs): JavaScriptImage {
-  const boot = new Boot();
+export function createImage(
+  engine: MeteredQuickjs,
+  code: GuestCode = readGuestCode(guestCodeFolder()),
+): JavaScriptImage {
+  const boot = new Boot(code);
   const quickjs = new Quickjs(engine.module, boot);
   const fuel = new Fuel(quickjs.instance);
   fuel.begin({ budget: BOOT_FUEL });
@@ -55,6 +61,7 @@ export function createImage(engine: MeteredQuickjs): JavaScriptImage {
   quickjs.initialize(engine.stack.engineBytes);
   for (const name of HOST_FUNCTIONS) quickjs.expose(`bursar_${name}`);
   runBootModule(quickjs);
+  const burnt = fuel.consumed;
   const places = { seed: findSeed(quickjs), reactions: findReactions(quickjs) };
   // What is set up at the first run of a program is in the image then, and in no snapshot.
   for (const code of ["1 + 1", "await 1"]) run(quickjs, code, EVALUATE.asyncScript);
@@ -62,22 +69,30 @@ export function createImage(engine: MeteredQuickjs): JavaScriptImage {
   const memory = quickjs.memory.slice();
   const functions = Object.fromEntries(FUNCTIONS.map((name) => [name, boot.take(name)]));
   const hash = createHash("sha256").update(engine.hash).update(memory).digest("hex");
-  return { engine, memory, functions: functions as JavaScriptImage["functions"], places, hash };
+  return { engine, memory, functions: functions as JavaScriptImage["functions"], places, hash, fuel: burnt };
 }
 
-const IMAGE_VERSION = "1";
+const IMAGE_VERSION = "2";
 
-type Facts = Pick<JavaScriptImage, "functions" | "places" | "hash">;
+/** The source of its modules by their full names. */
+type GuestCode = ReadonlyMap<string, string>;
+
+type Facts = Pick<JavaScriptImage, "functions" | "places" | "hash" | "fuel">;
 
 /** The image of an engine, from the cache if it is there: making one is the longest part of a start. */
-export async function javascriptImage(engine: MeteredQuickjs, folder: string): Promise<JavaScriptImage> {
-  const code = createHash("sha256")
-    .update(JSON.stringify([...readGuestCode()]))
+export async function javascriptImage(
+  engine: MeteredQuickjs,
+  folder: string,
+  { boot }: Pick<GuestManifest, "boot">,
+): Promise<JavaScriptImage> {
+  const code = readGuestCode(boot);
+  const hashed = createHash("sha256")
+    .update(JSON.stringify([...code]))
     .digest("hex");
-  const key = { what: "quickjs-image", source: engine.hash, version: `${IMAGE_VERSION}.${code}` };
+  const key = { what: "quickjs-image", source: engine.hash, version: `${IMAGE_VERSION}.${hashed}` };
   const bytes = await cached(folder, key, () => {
-    const { memory, functions, places, hash } = createImage(engine);
-    return wrap({ functions, places, hash } satisfies Facts, [memory]);
+    const { memory, functions, places, hash, fuel } = createImage(engine, code);
+    return wrap({ functions, places, hash, fuel } satisfies Facts, [memory]);
   });
   const { data, parts } = unwrap<Facts>(bytes);
   return { engine, memory: parts[0] as Uint8Array, ...data };
@@ -171,8 +186,12 @@ function only(found: readonly number[], what: string): number {
 /** What the host is while an image is made: there are the guest's own modules, and nothing else. */
 class Boot implements Hooks {
   quickjs: Quickjs | null = null;
-  private readonly code = readGuestCode();
+  private readonly code: GuestCode;
   private readonly exposed = new Map<string, Box>();
+
+  constructor(code: GuestCode) {
+    this.code = code;
+  }
 
   take(name: string): Box {
     const box = this.exposed.get(name);

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { engine, type WasmModule } from "../wasm/engine.js";
 import { METER_VERSION, meter } from "../wasm/meter.js";
-import { quickjsFile } from "./quickjs-file.js";
 
 /**
  * How deep calls may go. Both bounds are the same everywhere, so that a program ends at the same place everywhere; the thread
@@ -29,11 +27,6 @@ export interface MeteredQuickjs {
   readonly stack: StackBounds;
   /** Names the engine, the cost table and the rewriter: images and snapshots of another one do not fit. */
   readonly hash: string;
-}
-
-/** The bytes of the engine. */
-export function readQuickjs(file: string = quickjsFile()): Uint8Array {
-  return readFileSync(file);
 }
 
 /** Names what `meterQuickjs` gives for an engine, for whoever keeps it. */

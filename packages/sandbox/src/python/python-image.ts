@@ -44,7 +44,6 @@ export interface PythonBasis {
 
 /** Deep enough for every sensible program, and for V8's own stack on a thread of ours. */
 const DEPTH = 2500;
-const BOOT = new URL("../../guest/python/boot.py", import.meta.url);
 const ARGV = ["python", "-X", "frozen_modules=on", "/boot.py"];
 /** The seed of hashes is fixed with the image; it decides the order of sets, and so the fuel. */
 const ENV = { PYTHONDONTWRITEBYTECODE: "1", PYTHONHASHSEED: "0", PYTHONNOUSERSITE: "1" };
@@ -65,7 +64,7 @@ const WARM_UP = [
 
 /** The image of a build, from the cache if it is there. Making it takes a few seconds, once. */
 export async function pythonImage(manifest: PythonManifest, folder: string): Promise<PythonImage> {
-  const boot = await readFile(BOOT);
+  const boot = await readFile(manifest.boot);
   const version = `${IMAGE_VERSION}.${meterOf(manifest)}.${DEPTH}.${sha256(boot)}`;
   const key = { what: "python-image", source: manifest.sha256, version };
   const image = readImage(await cached(folder, key, async () => writeImage(await makeImage(manifest, boot))));
@@ -91,7 +90,7 @@ export async function pythonModule(
 
 /** What defines the fuel of this guest's programs. */
 export async function pythonBasis(manifest: PythonManifest): Promise<PythonBasis> {
-  const boot_sha256 = sha256(await readFile(BOOT));
+  const boot_sha256 = sha256(await readFile(manifest.boot));
   const { name, version, sha256: guest_sha256 } = manifest;
   return {
     guest: `${name} ${version}`,

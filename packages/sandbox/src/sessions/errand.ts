@@ -1,3 +1,4 @@
+import type { PackageFigure } from "../analysis/package-figure.js";
 import type { FuelBasis } from "../analysis/result.js";
 import type { PythonState } from "../python/python-guest.js";
 import type { SavedVfs } from "../wasi/saved-vfs.js";
@@ -99,6 +100,8 @@ export interface Report {
   readonly left: Left;
   /** What the fuel was counted by; absent when nothing was executed. */
   readonly basis?: FuelBasis;
+  /** The table of packages of the guest that it was. The pool knows it, so no thread has to tell. */
+  readonly packages?: readonly PackageFigure[];
   /** Whether the thread could go on with the guest as it is, without what is parked. */
   readonly remembered: boolean;
   /** What was found among the files, if that was asked for. */

@@ -1,14 +1,9 @@
-import { createHash } from "node:crypto";
+import type { PackageFigure } from "../analysis/package-figure.js";
+import { packageTable } from "../analysis/packages.js";
 import type { FuelBasis } from "../analysis/result.js";
 import { type JavaScriptImage, javascriptImage } from "../javascript/image.js";
-import {
-  compileQuickjs,
-  LARGE_STACK,
-  meterQuickjs,
-  meterQuickjsVersion,
-  readQuickjs,
-} from "../javascript/metered-quickjs.js";
-import { quickjsFile } from "../javascript/quickjs-file.js";
+import { compileQuickjs, LARGE_STACK, meterQuickjs, meterQuickjsVersion } from "../javascript/metered-quickjs.js";
+import { npmQuickjs, quickjsFile, quickjsOf } from "../javascript/quickjs-manifest.js";
 import { baseOf, type PythonImage, pythonBasis, pythonImage, pythonModule } from "../python/python-image.js";
 import { builtPython, installedPython, npmPython, type PythonManifest } from "../python/python-manifest.js";
 import { enableBranchHints } from "../wasm/branch-hints.js";
@@ -26,8 +21,14 @@ export type GuestParts =
       readonly image: PythonImage;
       readonly base: Uint8Array;
       readonly basis: FuelBasis;
+      readonly packages: readonly PackageFigure[];
     }
-  | { readonly language: "javascript"; readonly image: JavaScriptImage; readonly basis: FuelBasis };
+  | {
+      readonly language: "javascript";
+      readonly image: JavaScriptImage;
+      readonly basis: FuelBasis;
+      readonly packages: readonly PackageFigure[];
+    };
 
 const WASM_PAGE = 65_536;
 
@@ -83,7 +84,7 @@ export class PartsMaker {
     ]);
     // The base holds the bytes; only where they are has to travel.
     const light = { ...image, pages: { ...image.pages, bytes: new Uint8Array() } };
-    return { language: "python", manifest, module, image: light, base, basis };
+    return { language: "python", manifest, module, image: light, base, basis, packages: packageTable(manifest.fuel) };
   }
 
   private chosen(): Promise<PythonManifest> {
@@ -107,15 +108,15 @@ export class PartsMaker {
   }
 
   private async makeJavaScript(): Promise<GuestParts> {
-    const wasm = readQuickjs(this.quickjs);
-    const key = { what: "quickjs-module", source: wasm, version: meterQuickjsVersion(LARGE_STACK) };
-    const metered = await cached(this.folder, key, () => meterQuickjs(wasm, LARGE_STACK));
-    const image = await javascriptImage(compileQuickjs(metered, LARGE_STACK), this.folder);
+    const manifest = npmQuickjs(this.quickjs);
+    const key = { what: "quickjs-module", source: manifest.sha256, version: meterQuickjsVersion(LARGE_STACK) };
+    const metered = await cached(this.folder, key, () => meterQuickjs(quickjsOf(manifest), LARGE_STACK));
+    const image = await javascriptImage(compileQuickjs(metered, LARGE_STACK), this.folder, manifest);
     const basis = {
-      ...{ guest: "quickjs-wasi", guest_sha256: createHash("sha256").update(wasm).digest("hex") },
+      ...{ guest: `${manifest.name} ${manifest.version}`, guest_sha256: manifest.sha256 },
       ...{ meter: METER_VERSION, boot_sha256: image.hash, argv: [], env: {} },
     };
-    return { language: "javascript", image, basis };
+    return { language: "javascript", image, basis, packages: [] };
   }
 }
 

@@ -102,7 +102,7 @@ export class Pool implements AsyncDisposable {
       }
       const [{ errand, owner, parts, resolve, reject }] = this.waiting.splice(at, 1) as [Waiting];
       const work = thread.work(errand, this.options.parts.keyOf(errand.setup), parts, owner);
-      void work.then(resolve, reject).finally(() => this.next());
+      void work.then((report) => resolve({ ...report, packages: parts.packages }), reject).finally(() => this.next());
     }
   }
 

@@ -1,6 +1,7 @@
 import type { EarlierImport, ErrorFacts } from "../analysis/facts.js";
 import { analyzeFuel } from "../analysis/fuel.js";
 import { explainError } from "../analysis/guidance.js";
+import type { PackageFigure } from "../analysis/package-figure.js";
 import type { FuelBasis, SandboxResult, TrapReason } from "../analysis/result.js";
 import type { Import, Outcome, Trap } from "../wasm/outcome.js";
 import type { Setup } from "./options.js";
@@ -19,6 +20,8 @@ export interface Ended {
   readonly duration_ms: number;
   readonly timeout_ms: number;
   readonly basis?: FuelBasis;
+  /** What imports cost in the guest that it was. */
+  readonly packages?: readonly PackageFigure[];
   readonly stdout: Text;
   readonly stderr: Text;
   readonly files_created: readonly string[];
@@ -94,6 +97,7 @@ function factsOf(ended: Ended, exitCode: number): ErrorFacts {
     mounts: ["/data/site-packages", "/tmp", ...setup.mounts.map(({ path }) => path)],
     memoryLimitBytes: setup.memoryLimit,
     timeoutMs: ended.timeout_ms,
+    ...(ended.packages !== undefined && { packages: ended.packages }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { isAbsolute, relative, resolve } from "node:path";
-import { quickjsFile } from "../javascript/quickjs-file.js";
+import { quickjsFile } from "../javascript/quickjs-manifest.js";
 import { installedPythonFolder, npmPythonFile } from "../python/python-manifest.js";
 import { makePrivateFolder } from "../wasm/private-folder.js";
 import { checkKeys, whole, wrong } from "./fields.js";

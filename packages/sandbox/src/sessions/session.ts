@@ -1,5 +1,5 @@
 import type { EarlierImport } from "../analysis/facts.js";
-import type { FuelBasis, SandboxResult } from "../analysis/result.js";
+import type { SandboxResult } from "../analysis/result.js";
 import type { Answer, HostCall, Import, Outcome } from "../wasm/outcome.js";
 import { answerFor } from "./answer.js";
 import type { Left, News, Parked, Report, Request } from "./errand.js";
@@ -330,13 +330,13 @@ export class Session implements Owner {
       return { kind: "pending", calls: outcome.calls, open: outcome.open, usage, output: { stdout, stderr } };
     }
     this.underway = null;
-    return { kind: "ended", result: this.end(underway, outcome, report.basis), usage };
+    return { kind: "ended", result: this.end(underway, outcome, report), usage };
   }
 
   private end(
     underway: Underway,
     outcome: Exclude<Outcome, { kind: "pending" }>,
-    basis: FuelBasis | undefined,
+    { basis, packages }: Report,
   ): SandboxResult {
     const { code, budget, extended, timeout_ms, imports, fuel, memory_bytes, duration_ms } = underway;
     const result = resultOf({
@@ -344,7 +344,7 @@ export class Session implements Owner {
       ...{ fuel, budget: budget + extended, duration_ms: Math.round(duration_ms), timeout_ms },
       stdout: textOf(underway.stdout, this.setup.limits.stdout_bytes),
       stderr: textOf(underway.stderr, this.setup.limits.stderr_bytes),
-      ...(basis !== undefined && { basis }),
+      ...{ ...(basis !== undefined && { basis }), ...(packages !== undefined && { packages }) },
       files_created: [...underway.created].sort(),
       files_modified: [...underway.modified].sort(),
     });

@@ -55,6 +55,7 @@ describe("the hash of the scripts", () => {
   test.each([
     "settings.mjs",
     "sources.json",
+    "fuel.json",
     "cpython.mjs",
     "bursar-module.c",
     "sqlite-wasi.h",

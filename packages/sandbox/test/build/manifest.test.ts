@@ -3,8 +3,11 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { builtPython } from "../../src/python/python-manifest.js";
+import type { GuestFuel } from "../../src/guests/guest-fuel.js";
+import { NPM_PYTHON_FUEL } from "../../src/guests/npm-python-fuel.js";
+import { builtPython, npmPython } from "../../src/python/python-manifest.js";
 import { defaultPlaces } from "../../src/sessions/places.js";
+import { COSTS } from "../../src/wasm/costs.js";
 import { PROFILE_FORMAT } from "../../src/wasm/profile.js";
 import {
   type BuildSettings,
@@ -79,7 +82,11 @@ describe("a manifest", () => {
 
     expect(await builtPython(guests)).toEqual({
       name: "cpython",
+      language: "python",
       version: "3.11.2",
+      features: { modules: settings.PROMISED_MODULES, absent: settings.ABSENT_MODULES },
+      boot: npmPython().boot,
+      fuel: describeGuest(described).fuel,
       wasm: join(place, "python.wasm"),
       sha256: sha256(described.wasm),
       stdlib: { kind: "zip", file: join(place, "python311.zip") },
@@ -99,6 +106,39 @@ describe("a manifest", () => {
 
     expect(readGuest(place)?.version).toBe("3.11.2");
     expect(await builtPython(guests)).toMatchObject({ sha256: sha256(described.wasm), profile: null });
+  });
+
+  test.each([
+    ["without figures, as guests were once built", undefined],
+    ["with figures that were counted by another cost table", { ...describeGuest(described).fuel, costs: "0" }],
+  ])("%s is understood, and nothing is known of its fuel", async (_, fuel) => {
+    const guests = join(folder, `unmeasured-${fuel === undefined}`);
+    written(guests, { changed: { fuel } });
+
+    expect((await builtPython(guests))?.fuel).toBeNull();
+  });
+
+  test.each([
+    ["no object", 1],
+    ["no start", { ...describeGuest(described).fuel, start: "much" }],
+    ["no fuel of an empty program", { ...describeGuest(described).fuel, empty: -1 }],
+    ["work without a figure", { ...describeGuest(described).fuel, work: [{ name: "a", code: "b" }] }],
+    [
+      "imports without a figure",
+      { ...describeGuest(described).fuel, imports: [{ package: "a", code: "b", first: 1 }] },
+    ],
+  ])("with figures that are none is not taken: %s", async (name, fuel) => {
+    const guests = join(folder, `unsound-${name}`);
+    written(guests, { changed: { fuel } });
+
+    expect(await builtPython(guests)).toBeNull();
+  });
+
+  test("brings figures for everything that those of the guest on npm tell", () => {
+    const names = ({ work, imports }: GuestFuel) => [...work, ...imports].map(({ code }) => code);
+
+    expect(names(describeGuest(described).fuel)).toEqual(names(NPM_PYTHON_FUEL));
+    expect(describeGuest(described).fuel.costs).toBe(COSTS.version);
   });
 
   test("names the format of profiles that the sandbox reads", () => {

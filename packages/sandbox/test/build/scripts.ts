@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import type { GuestFuel } from "../../src/guests/guest-fuel.js";
 
 /** Where the scripts are that build the fast guest. They are plain JavaScript; only the training needs what is compiled. */
 export const SCRIPTS: string = fileURLToPath(new URL("../../guest/build/", import.meta.url));
@@ -76,6 +77,7 @@ interface WrittenManifest {
   readonly entry: { readonly kind: string; readonly name: string };
   readonly build: { readonly hash: string; readonly scripts: string; readonly compiler: Versions };
   readonly licences: readonly object[];
+  readonly fuel: GuestFuel;
 }
 
 export interface Manifests {

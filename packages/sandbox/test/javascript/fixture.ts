@@ -5,7 +5,8 @@ import {
   JavaScriptGuest,
 } from "../../src/javascript/guest.js";
 import { createImage, type JavaScriptImage } from "../../src/javascript/image.js";
-import { compileQuickjs, meterQuickjs, readQuickjs, SMALL_STACK } from "../../src/javascript/metered-quickjs.js";
+import { compileQuickjs, meterQuickjs, SMALL_STACK } from "../../src/javascript/metered-quickjs.js";
+import { quickjsOf } from "../../src/javascript/quickjs-manifest.js";
 import { Output } from "../../src/wasi/output.js";
 import { Vfs } from "../../src/wasi/vfs.js";
 import type { Answer } from "../../src/wasm/outcome.js";
@@ -14,7 +15,7 @@ let made: JavaScriptImage | undefined;
 
 /** One image for all tests of a file. */
 export function image(): JavaScriptImage {
-  made ??= createImage(compileQuickjs(meterQuickjs(readQuickjs(), SMALL_STACK), SMALL_STACK));
+  made ??= createImage(compileQuickjs(meterQuickjs(quickjsOf(), SMALL_STACK), SMALL_STACK));
   return made;
 }
 

@@ -3,8 +3,10 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { builtPython } from "../../src/python/python-manifest.js";
+import { builtPython, npmPython } from "../../src/python/python-manifest.js";
 
+const OLD = "a".repeat(16);
+const NEW = "b".repeat(16);
 let guests: string;
 beforeEach(async () => {
   guests = await mkdtemp(join(tmpdir(), "bursar-guests-"));
@@ -12,24 +14,34 @@ beforeEach(async () => {
 afterEach(() => rm(guests, { recursive: true, force: true }));
 
 /** A build whose files are what its manifest says, unless they were changed since. */
-async function build(folder: string, { changed = false } = {}): Promise<void> {
+async function build(folder: string, { changed = false, boot = false } = {}): Promise<void> {
   const place = join(guests, folder);
   await mkdir(place);
   const file = (name: string) => ({
     file: name,
     sha256: createHash("sha256").update(`${folder} ${name}`).digest("hex"),
   });
-  for (const name of ["python.wasm", "stdlib.zip"])
+  for (const name of ["python.wasm", "stdlib.zip", "boot.py"])
     await writeFile(join(place, name), `${folder} ${name}${changed ? "!" : ""}`);
   const manifest = {
     ...{ format: 1, name: folder, language: "python", version: "3.11.2", home: "/python", stackPointer: 0 },
     ...{ wasm: file("python.wasm"), stdlib: file("stdlib.zip"), entry: { kind: "export", name: "serve" } },
+    ...(boot && { boot: file("boot.py") }),
   };
   await writeFile(join(place, "manifest.json"), JSON.stringify(manifest));
 }
 
-const OLD = "a".repeat(16);
-const NEW = "b".repeat(16);
+test("a guest that brings boot code of its own is started by it, if it is what its manifest says", async () => {
+  await build(OLD, { boot: true });
+  expect((await builtPython(guests))?.boot).toBe(join(guests, OLD, "boot.py"));
+  await writeFile(join(guests, OLD, "boot.py"), "something else");
+  expect(await builtPython(guests)).toBeNull();
+});
+
+test("a guest that brings none is started by that of the sandbox", async () => {
+  await build(OLD);
+  expect((await builtPython(guests))?.boot).toBe(npmPython().boot);
+});
 
 test("the guest that was built last is used, whatever the others are called", async () => {
   await build(OLD);

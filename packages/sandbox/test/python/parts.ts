@@ -15,7 +15,7 @@ const PAGES = 4096;
 
 export async function pythonParts(): Promise<PythonParts> {
   enableBranchHints();
-  const manifest = await chosen();
+  const manifest = await pythonAtHand();
   const image = await pythonImage(manifest, CACHE);
   const module = new engine.Module(await pythonModule(manifest, CACHE, PAGES));
   const base = baseOf(image);
@@ -24,7 +24,7 @@ export async function pythonParts(): Promise<PythonParts> {
 }
 
 /** The guest that comes from npm, or the one that was built on this machine. */
-async function chosen(): Promise<PythonManifest> {
+export async function pythonAtHand(): Promise<PythonManifest> {
   if (process.env.BURSAR_GUEST === "npm") return npmPython();
   const built = await builtPython(defaultPlaces().guests);
   if (built === null) throw new Error("there is no built guest; run `npm run build:guest`, or set BURSAR_GUEST=npm");

@@ -22,17 +22,17 @@ export async function fetchPackages(folder: string, names: readonly string[]): P
   }
 }
 
-/** Makes sure that all packages are there, and compiled for a guest. */
-export async function compileAll(guest?: "npm"): Promise<void> {
+/** Makes sure that all packages are there, and compiled for the guest at hand. */
+export async function compileAll(): Promise<void> {
   await fetchPackages(COMPILED, NAMES);
-  await using compiler = new GuestCompiler({ sandbox: placesOf(COMPILED, guest) });
+  await using compiler = new GuestCompiler({ sandbox: placesOf(COMPILED) });
   await compilePackages(COMPILED, NAMES, compiler.compile, await compiler.tag());
 }
 
-export function openWith(packagesFolder: string, guest?: "npm"): Promise<Sandbox> {
-  return openSandbox({ ...placesOf(packagesFolder, guest), workers: 1 });
+export function openWith(packagesFolder: string): Promise<Sandbox> {
+  return openSandbox({ ...placesOf(packagesFolder), workers: 1 });
 }
 
-export function placesOf(packagesFolder: string, guest?: "npm") {
-  return { cacheFolder: CACHE, packagesFolder, keyFile: join(CACHE, "key"), ...(guest && { guest }) };
+export function placesOf(packagesFolder: string) {
+  return { cacheFolder: CACHE, packagesFolder, keyFile: join(CACHE, "key") };
 }
