@@ -94,6 +94,23 @@ describe("bursar exec", () => {
     expect(bursar(["exec", loud, "--quiet"]).stdout).toBe("3\n");
   });
 
+  test.each([
+    ["python", "while True: pass"],
+    ["python", "import time\ntime.sleep(3600)"],
+    ["javascript", "for (;;);"],
+  ])("ends with 124 when its time is over, and says what to do: %s, %j", (language, code) => {
+    const args = ["exec", "--language", language, "-c", code, "--fuel", "1000T", "--timeout", "400ms"];
+    const { status, stderr } = bursar(args);
+    expect(status).toBe(124);
+    expect(stderr).toContain("Execution ran longer than its time limit of 0.4 s");
+    const json = bursar([...args, "--json"]);
+    expect(json.status).toBe(124);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ...{ success: false, exit_code: 124 },
+      metadata: { trap_reason: "timeout", error_guidance: { error_type: "Timeout" } },
+    });
+  });
+
   test("ends with 130 when it is interrupted, as its help says", async () => {
     const args = ["exec", "-c", "print('out')\nwhile True: pass", "--fuel", "1000T", "--timeout", "1h", "--quiet"];
     const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "ignore"] });

@@ -1,53 +1,60 @@
-import { createInterface } from "node:readline";
-import type { Language, SandboxSession } from "@bursar/sandbox";
+import type { Language, SandboxResult, SandboxSession } from "@bursar/sandbox";
 import { executionText } from "../render/execution.js";
 import { printable, styleFor, wantsColour } from "../render/style.js";
 import type { Terminal } from "../terminal.js";
+import { DialogueLines } from "./exec-lines.js";
 
 const PROMPTS: Readonly<Record<Language, readonly [first: string, more: string]>> = {
   python: [">>> ", "... "],
   javascript: ["> ", "… "],
 };
 
-/** Statement by statement, with a person at the keyboard. Everything lives on until the end of the input. */
+/** What is there from the start: an `import` would give its names to one line alone. */
+const AT_HAND: Readonly<Record<Language, string>> = {
+  python: "",
+  javascript: 'globalThis.std = await import("std"); globalThis.os = await import("os");',
+};
+
+const INTERRUPTED = 130;
+
+/**
+ * Statement by statement, with a person at the keyboard. Everything lives on until the end of the input, or until a program
+ * leaves. Ctrl-C ends what is running, or drops what was typed, and nothing else.
+ */
 export async function converse(session: SandboxSession, language: Language, terminal: Terminal): Promise<number> {
-  const { env, isTerminal, signal } = terminal;
-  const style = styleFor(wantsColour(env, isTerminal));
   const [first, more] = PROMPTS[language];
   terminal.write(`${language} in a sandbox; end with Ctrl-D. Nothing you do here leaves it.\n`);
-  using lines = new Lines(signal);
+  using lines = new DialogueLines(terminal.signal);
+  if (AT_HAND[language] !== "") await session.execute(AT_HAND[language], { signal: terminal.signal });
   for (let code = ""; ; ) {
     const line = await lines.ask(code === "" ? first : more);
-    if (line === null) break;
-    // An empty line ends a block.
-    const result = await session.execute(`${code}${line}\n`, { interactive: true, signal });
-    const unfinished = line !== "" && result.success && result.stdout === "" && result.metadata.incomplete === true;
-    code = unfinished ? `${code}${line}\n` : "";
-    if (unfinished) continue;
-    terminal.write(printable(`${result.stdout}${result.stderr}`));
-    if (!result.success && result.metadata.trap_reason !== null) terminal.write(executionText(result, style));
+    if (line.kind === "end") break;
+    code = line.kind === "interrupt" ? "" : `${code}${line.text}`;
+    if (code === "") continue;
+    const result = await carryOut(session, code, lines, terminal);
+    code = result.metadata.incomplete === true ? `${code}\n` : "";
+    if (result.metadata.exited === true) return result.exit_code;
   }
   terminal.write("\n");
-  return 0;
+  return terminal.signal.aborted ? INTERRUPTED : 0;
 }
 
-/** Lines from the keyboard, until there are no more. What is typed ahead waits for its turn. */
-class Lines implements Disposable {
-  private readonly reader = createInterface({ input: process.stdin, output: process.stdout });
-  private readonly lines = this.reader[Symbol.asyncIterator]();
-
-  constructor(signal: AbortSignal) {
-    signal.addEventListener("abort", () => this.reader.close(), { once: true });
-  }
-
-  async ask(prompt: string): Promise<string | null> {
-    this.reader.setPrompt(prompt);
-    this.reader.prompt();
-    const { done, value } = await this.lines.next();
-    return done ? null : value;
-  }
-
-  [Symbol.dispose](): void {
-    this.reader.close();
-  }
+/** Shows what a statement prints as it comes, and what has become of it if it was stopped. */
+async function carryOut(
+  session: SandboxSession,
+  code: string,
+  lines: DialogueLines,
+  { env, isTerminal, signal, write }: Terminal,
+): Promise<SandboxResult> {
+  const stopping = new AbortController();
+  lines.onInterrupt = () => stopping.abort();
+  const result = await session.execute(code, {
+    ...{ interactive: true, signal: AbortSignal.any([signal, stopping.signal]) },
+    onOutput: ({ text }) => write(printable(text)),
+  });
+  lines.onInterrupt = null;
+  if (result.exit_code === INTERRUPTED && stopping.signal.aborted)
+    write("^C: it was stopped, and left nothing behind\n");
+  else if (result.metadata.trap_reason !== null) write(executionText(result, styleFor(wantsColour(env, isTerminal))));
+  return result;
 }

@@ -14,7 +14,9 @@ const HELP = `Usage: bursar exec [script] [flags] [-- arguments of the program]
 
 Runs untrusted Python or JavaScript in a sandbox: no network, no files but its
 own, a fixed amount of fuel. Without a script and without -c it reads the
-program from standard input, or starts a dialogue when that is a keyboard.
+program from standard input, or starts a dialogue when that is a keyboard: an
+empty line ends a block of Python, Ctrl-C stops what runs or drops what was
+typed, and Ctrl-D, exit() or std.exit() ends it.
 
 Flags:
   -c, --code <code>  the program itself

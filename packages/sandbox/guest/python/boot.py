@@ -22,7 +22,7 @@ def boot():
     bootstrap = sys.modules["_frozen_importlib"]
     find_and_load = bootstrap._find_and_load
     own = frozenset(sys.stdlib_module_names)
-    state = types.SimpleNamespace(task=None, awaited=None, loop=None, next=1, calls={}, fresh=[], count=0, imports=[], inside=0)
+    state = types.SimpleNamespace(task=None, awaited=None, loop=None, next=1, calls={}, fresh=[], count=0, imports=[], inside=0, dialogue=False)
 
     class HostError(RuntimeError):
         """What the host answered instead of a value."""
@@ -222,10 +222,11 @@ def boot():
             state.count += 1
             name = "<program>" if state.count == 1 else "<program %d>" % state.count
         source = request["code"]
+        state.dialogue = request.get("interactive") is True
         linecache.cache[name] = (len(source), None, source.splitlines(True), name)
         sys.argv = request.get("argv") or [name]
         try:
-            code = statement(source, name) if request.get("interactive") else compiled(source, name)
+            code = statement(source, name) if state.dialogue else compiled(source, name)
         except SyntaxError as error:
             # It has not run anywhere yet, so there is nothing to trace.
             raise error.with_traceback(None)
@@ -356,9 +357,10 @@ def boot():
         while rest:
             rest = rest[write(control, rest) :]
 
-    def ended(code):
+    def ended(code, exited=False):
         reset()
-        return '{"kind":"ended","exit_code":%d}' % (code & 0xFF if isinstance(code, int) else 1)
+        said = ',"exited":true' if exited else ""
+        return '{"kind":"ended","exit_code":%d%s}' % (code & 0xFF if isinstance(code, int) else 1, said)
 
     def serve():
         reply = None
@@ -368,7 +370,7 @@ def boot():
             try:
                 reply = answer(receive()) or ended(0)
             except BaseException as error:
-                reply = ended(failed(error))
+                reply = ended(failed(error), state.dialogue and isinstance(error, SystemExit))
             flush()
         except BaseException:
             reply = reply or ended(1)

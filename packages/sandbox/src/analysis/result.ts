@@ -27,6 +27,8 @@ export interface SandboxMetadata {
   readonly fuel_basis?: FuelBasis;
   /** True when a statement of a dialogue needs more lines; nothing was carried out then. */
   readonly incomplete?: boolean;
+  /** True when a statement of a dialogue has asked to leave it, with `exit_code`. */
+  readonly exited?: boolean;
   readonly stdout_truncated: boolean;
   readonly stderr_truncated: boolean;
 }

@@ -70,7 +70,7 @@ export class Program {
   runReactions(): Outcome | null {
     const { quickjs } = this.machine;
     while (this.isGoing && quickjs.hasReaction) this.attempt(() => quickjs.runReaction());
-    if (this.host.exitCode !== null) return { kind: "ended", exit_code: this.host.exitCode };
+    if (this.host.exitCode !== null) return this.exited(this.host.exitCode);
     if (this.incomplete) return { kind: "incomplete" };
     if (this.uncaught !== null) return this.fail("", [this.uncaught]);
     if (this.main !== null && quickjs.promise(this.main).state === "rejected") {
@@ -111,6 +111,10 @@ export class Program {
     for (const box of [this.main, this.uncaught]) if (box !== null) quickjs.free(box);
     this.main = null;
     this.uncaught = null;
+  }
+
+  private exited(exit_code: number): Outcome {
+    return { kind: "ended", exit_code, ...(this.interactive && { exited: true }) };
   }
 
   private get isGoing(): boolean {

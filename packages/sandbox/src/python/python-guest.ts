@@ -69,6 +69,8 @@ export class PythonGuest {
   private readonly fuel: Fuel;
   private readonly serve: () => boolean;
   private left = false;
+  /** Whether what is running is a statement of a dialogue. */
+  private isDialogue = false;
   /** How much the request that is being served may burn. */
   private allowed = 0;
 
@@ -103,6 +105,7 @@ export class PythonGuest {
   }
 
   begin(program: Program, allotted: Allotted): Execution {
+    this.isDialogue = program.interactive === true;
     return this.ask({ op: "begin", ...program }, allotted);
   }
 
@@ -188,7 +191,8 @@ export class PythonGuest {
       if (this.isOverdrawn) return { outcome: this.outOfFuel(), imports: [] };
       // It has ended as it wished, but its frames are still there: of its memory nothing lives on.
       this.left = true;
-      return { outcome: { kind: "ended", exit_code: error.code & 0xff }, imports: [] };
+      const exited = this.isDialogue && ({ exited: true } as const);
+      return { outcome: { kind: "ended", exit_code: error.code & 0xff, ...exited }, imports: [] };
     }
   }
 

@@ -23,8 +23,10 @@ export function readReply(reply: unknown): Reply {
   return { outcome: outcomeOf(asObject(answer)), imports: listOf(imports, MOST_IMPORTS).flatMap(importOf) };
 }
 
-function outcomeOf({ kind, exit_code, calls, open }: Readonly<Record<string, unknown>>): Outcome {
-  if (kind === "ended" && isCount(exit_code)) return { kind, exit_code: exit_code & 0xff };
+function outcomeOf({ kind, exit_code, exited, calls, open }: Readonly<Record<string, unknown>>): Outcome {
+  if (kind === "ended" && isCount(exit_code)) {
+    return { kind, exit_code: exit_code & 0xff, ...(exited === true && { exited }) };
+  }
   if (kind === "incomplete") return { kind };
   const waiting = listOf(open, MOST_CALLS).filter(isCount);
   // Whoever waits for nothing would wait for ever.

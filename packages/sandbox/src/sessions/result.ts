@@ -70,6 +70,7 @@ export function resultOf(ended: Ended): SandboxResult {
       trap_message: trapped?.message ?? null,
       ...(ended.basis !== undefined && { fuel_basis: ended.basis }),
       ...(outcome.kind === "incomplete" && { incomplete: true }),
+      ...(outcome.kind === "ended" && outcome.exited === true && { exited: true }),
       stdout_truncated: stdout.truncated,
       stderr_truncated: stderr.truncated,
     },

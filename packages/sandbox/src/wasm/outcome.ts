@@ -10,7 +10,8 @@ export type Trap = "out_of_fuel" | "memory_limit" | "unreachable" | "stack_overf
 
 /** What came of a request to a guest. */
 export type Outcome =
-  | { readonly kind: "ended"; readonly exit_code: number }
+  /** `exited` when a statement of a dialogue has asked to leave it. */
+  | { readonly kind: "ended"; readonly exit_code: number; readonly exited?: true }
   /** `calls` are the questions asked since the last answer, `open` the ids of all that have none yet. */
   | { readonly kind: "pending"; readonly calls: readonly HostCall[]; readonly open: readonly number[] }
   /** More lines have to follow before a statement of a dialogue can be carried out. */

@@ -139,6 +139,11 @@ print(now > 70_000, peak >= now, largest.traceback[0].lineno, freed < now - 60_0
     expect(ask("for i in range(2):\n")).toEqual({ kind: "incomplete" });
     expect(ask("for i in range(2):\n    i\n\n")).toEqual(ENDED);
     expect(ask("x = 4\n")).toEqual(ENDED);
+    expect(ask("if x:\n    y = 1")).toEqual({ kind: "incomplete" });
+    expect(ask("if x:\n    y = 1\nelse:\n    y = 2\n")).toEqual(ENDED);
+    expect(ask("exit()\n")).toEqual({ kind: "ended", exit_code: 0, exited: true });
+    expect(ask("raise SystemExit(3)\n")).toEqual({ kind: "ended", exit_code: 3, exited: true });
+    expect(ask("raise ValueError\n")).toEqual({ kind: "ended", exit_code: 1 });
     expect(ask("await host.call('a')\n")).toMatchObject({ kind: "pending" });
     expect(guest.host.stdout.text()).toBe("0\n1\n");
   });

@@ -62,9 +62,9 @@ describe("the analysis of real imports", () => {
     }
   });
 
-  test("agrees with the guest's manifest: work with packages", async () => {
-    const work = (GUEST.fuel?.work ?? []).filter(({ packages }) => packages !== undefined);
-    expect(work.length).toBeGreaterThan(0);
+  test("agrees with the guest's manifest: work", async () => {
+    const work = GUEST.fuel?.work ?? [];
+    expect(work.some(({ packages }) => packages !== undefined)).toBe(true);
     for (const { name, before = "", code, packages = [], fuel } of work) {
       const alone = (await (await session(packages)).execute(before)).fuel_consumed;
       const whole = await (await session(packages)).execute(`${before}\n${code}`);
