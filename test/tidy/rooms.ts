@@ -48,7 +48,10 @@ export const ROOMS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
     packages: { imports: [], world: "packages" },
     python: { imports: ["guests", "wasi", "wasm"], world: "packages" },
     javascript: { imports: ["guests", "wasi", "wasm"], world: "packages" },
-    sessions: { imports: ["python", "javascript", "packages", "wasi", "wasm", "analysis"], world: "packages" },
+    sessions: {
+      imports: ["python", "javascript", "packages", "wasi", "wasm", "guests", "analysis"],
+      world: "packages",
+    },
   },
 };
 

@@ -110,7 +110,11 @@ function flat({ start, empty, work, imports }: GuestFuel): ReadonlyMap<string, n
     ["its own start, which no program pays", start],
     ["an empty program", empty],
     ...work.map(({ name, fuel }) => [name, fuel] as const),
-    ...imports.flatMap(({ code, first, cached }) => [[code, first] as const, [`${code}, again`, cached] as const]),
+    ...imports.flatMap(({ code, first, uncompiled, cached }): readonly (readonly [string, number])[] => [
+      [code, first],
+      [`not compiled: ${code}`, uncompiled],
+      [`again: ${code}`, cached],
+    ]),
   ]);
 }
 

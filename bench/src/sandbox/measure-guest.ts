@@ -27,21 +27,33 @@ export async function measureGuest(language: Language, places: Places): Promise<
     const { before = "", code, packages } = piece;
     work.push({ ...piece, fuel: (await fuel(`${before}\n${code}`, packages)) - (await fuel(before, packages)) });
   }
-  const imports = language === "python" ? await importsOf(sandbox) : [];
+  const imports = language === "python" ? await importsOf(sandbox, places) : [];
   return { costs: COSTS.version, empty: await fuel(""), work, imports };
+}
+
+/** The same packages beside them, as they were fetched. */
+function plainFolder({ packagesFolder }: Places): string {
+  return `${packagesFolder}-plain`;
 }
 
 async function fetchPackages(places: Places): Promise<void> {
   const names = Object.keys(IMPORTS);
-  await addPackages(names, { folder: places.packagesFolder, source: "debian" });
+  for (const folder of [places.packagesFolder, plainFolder(places)]) {
+    await addPackages(names, { folder, source: "debian" });
+  }
   await using compiler = new GuestCompiler({ sandbox: places });
   await compilePackages(places.packagesFolder, names, compiler.compile, await compiler.tag());
 }
 
-async function importsOf(sandbox: Sandbox): Promise<readonly ImportFigure[]> {
+async function importsOf(sandbox: Sandbox, places: Places): Promise<readonly ImportFigure[]> {
+  await using plain = await openSandbox({ ...places, packagesFolder: plainFolder(places), workers: 1 });
   const measured: ImportFigure[] = [];
   for (const [name, statements] of Object.entries(IMPORTS)) {
-    for (const code of statements) measured.push({ package: name, code, ...(await importFuel(sandbox, name, code)) });
+    for (const code of statements) {
+      const { first, cached } = await importFuel(sandbox, name, code);
+      const { first: uncompiled } = await importFuel(plain, name, code);
+      measured.push({ package: name, code, first, uncompiled, cached });
+    }
   }
   return measured;
 }

@@ -17,21 +17,29 @@ const KNOWN: readonly Pick<PackageFigure, "name" | "modules" | "needs">[] = [
 ];
 
 /**
- * The table of packages of one guest, with what their imports consume there. A figure that was not measured on that guest is
- * null rather than another guest's: the analysis then goes by what the import at hand consumed.
+ * The table of packages of one guest, with what their imports consume there; of those that are not compiled for it, it is several
+ * times as much. A figure that was not measured on that guest is null rather than another guest's: the analysis then goes by what
+ * the import at hand consumed.
  */
-export function packageTable(fuel: GuestFuel | null): readonly PackageFigure[] {
+export function packageTable(fuel: GuestFuel | null, uncompiled: readonly string[] = []): readonly PackageFigure[] {
+  const plain = new Set(uncompiled.map(normal));
   return KNOWN.map((known) => {
     const imports = fuel?.imports.filter((each) => each.package === known.name) ?? [];
-    return { ...known, first: rangeOf(imports, "first"), cached: rangeOf(imports, "cached") };
+    const first = rangeOf(imports, plain.has(normal(known.name)) ? "uncompiled" : "first");
+    return { ...known, first, cached: rangeOf(imports, "cached") };
   });
+}
+
+/** `Et.XMLfile` and `et-xmlfile` are one package. */
+function normal(name: string): string {
+  return name.toLowerCase().replace(/[-_.]+/g, "-");
 }
 
 /** The table of the guest that needs nothing but npm; sessions take that of the guest they run in. */
 export const PACKAGES: readonly PackageFigure[] = packageTable(NPM_PYTHON_FUEL);
 
 /** Outwards to two digits: what is measured lies within, and nobody is told more than can be known. */
-function rangeOf(imports: readonly ImportFigure[], which: "first" | "cached"): FuelRange | null {
+function rangeOf(imports: readonly ImportFigure[], which: "first" | "uncompiled" | "cached"): FuelRange | null {
   if (imports.length === 0) return null;
   const fuels = imports.map((each) => each[which]);
   const [least, most] = [Math.min(...fuels), Math.max(...fuels)];

@@ -24,25 +24,24 @@ export interface WorkFigure {
   readonly fuel: number;
 }
 
-/** One way to import a package that is compiled. */
+/** One way to import a package. */
 export interface ImportFigure {
   readonly package: string;
   readonly code: string;
-  /** For the first time in a session. */
+  /** For the first time in a session, when the package is compiled for this guest. */
   readonly first: number;
+  /** The same when it is not. */
+  readonly uncompiled: number;
   /** When the session has it already. */
   readonly cached: number;
 }
 
-/** The figures as they are written in a manifest; it says what is wrong with them when they are none. */
-export function readFuel(written: unknown): GuestFuel | { readonly wrong: string } {
-  if (!isRecord(written)) return { wrong: "fuel is no object" };
+/** The figures as they are written in a manifest; null when they are none, or those of another version. */
+export function readFuel(written: unknown): GuestFuel | null {
+  if (!isRecord(written)) return null;
   const { costs, start, empty, work, imports } = written;
-  if (typeof costs !== "string") return { wrong: "fuel.costs is no text" };
-  if (!isFuel(start)) return { wrong: "fuel.start is no whole number" };
-  if (!isFuel(empty)) return { wrong: "fuel.empty is no whole number" };
-  if (!isList(work, isWork)) return { wrong: "fuel.work is no list of names, code and fuel" };
-  if (!isList(imports, isImport)) return { wrong: "fuel.imports is no list of packages, code, first and cached" };
+  if (typeof costs !== "string" || !isFuel(start) || !isFuel(empty)) return null;
+  if (!isList(work, isWork) || !isList(imports, isImport)) return null;
   return { costs, start, empty, work, imports };
 }
 
@@ -52,7 +51,7 @@ function isWork(value: unknown): value is WorkFigure {
 
 function isImport(value: unknown): value is ImportFigure {
   if (!isRecord(value) || typeof value.package !== "string" || typeof value.code !== "string") return false;
-  return isFuel(value.first) && isFuel(value.cached);
+  return isFuel(value.first) && isFuel(value.uncompiled) && isFuel(value.cached);
 }
 
 function isList<Value>(value: unknown, isOne: (each: unknown) => each is Value): value is readonly Value[] {

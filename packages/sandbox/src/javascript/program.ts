@@ -168,7 +168,7 @@ export class Program {
     } catch (error) {
       if (!(error instanceof Thrown)) throw error;
       quickjs.free(quickjs.takeException());
-      return /^\s*(?:import\s*["'{*\w$]|export\s*[{*\w])/m.test(code) ? "module" : "script";
+      return /(?:^|[;}])\s*(?:import\s*["'{*\w$]|export\s*[{*\w])/m.test(code) ? "module" : "script";
     }
   }
 

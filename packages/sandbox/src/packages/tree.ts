@@ -24,6 +24,8 @@ export interface TreeEntry {
 export interface PackageTree {
   /** What is in the tree, dependencies included. */
   readonly packages: readonly PackageRecord[];
+  /** The names of those that are not compiled for this Python: importing them costs several times as much. */
+  readonly uncompiled: readonly string[];
   /** What lies in a directory, sorted by name; nothing where there is none. */
   entries(path: string): readonly TreeEntry[];
   /** The bytes of a file; they are shared and must not be changed. */
@@ -93,7 +95,9 @@ async function openOnce(
   const tree = new MemoryTree(packages);
   for (const record of packages) {
     tree.add(record, await store.readModules(record));
-    tree.add(record, (await readCompiled(store, record, tag)) ?? []);
+    const compiled = await readCompiled(store, record, tag);
+    tree.add(record, compiled ?? []);
+    if (compiled === null) tree.uncompiled.push(record.name);
   }
   return tree;
 }
@@ -139,6 +143,7 @@ function candidateOf(name: string, record: PackageRecord): StoredCandidate | nul
 
 class MemoryTree implements PackageTree {
   readonly packages: readonly PackageRecord[];
+  readonly uncompiled: string[] = [];
   readonly #files = new Map<string, { readonly bytes: Uint8Array; readonly owner: PackageRecord }>();
   readonly #folders = new Map<string, Map<string, TreeEntry>>([["", new Map()]]);
 

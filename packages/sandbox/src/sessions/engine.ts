@@ -102,6 +102,7 @@ export class Engine {
       left,
       remembered: this.last !== null,
       basis: (this.parts.get(key) as GuestParts).basis,
+      ...(ready.uncompiled.length > 0 && { uncompiled: ready.uncompiled }),
     };
   }
 
@@ -188,7 +189,7 @@ export class Engine {
     const parts = this.parts.get(key);
     if (parts === undefined) throw new Error(`the parts ${key} are missing`);
     const around: Around = {
-      mounts: await this.mountsOf(errand.setup, parts),
+      ...(await this.mountsOf(errand.setup, parts)),
       sleep: (ms) => this.sleep(ms),
       print: (stream, bytes) => this.outlet?.print(stream, bytes),
     };
@@ -259,16 +260,18 @@ export class Engine {
     this.controls.asleep = false;
   }
 
-  private async mountsOf({ mounts, packages }: Setup, parts: GuestParts): Promise<Mounts> {
+  private async mountsOf(
+    { mounts, packages }: Setup,
+    parts: GuestParts,
+  ): Promise<Pick<Around, "mounts" | "uncompiled">> {
     const all: Record<string, Mounts[string]> = {};
     for (const { path, folder, readOnly } of mounts) {
       all[path] = { kind: "directory", path: folder, writable: readOnly === false };
     }
-    if (packages.length > 0) {
-      const tree = await openPackages(this.packages, packages, tagOf(parts));
-      all[SITE_PACKAGES] = { kind: "tree", tree };
-    }
-    return all;
+    if (packages.length === 0) return { mounts: all, uncompiled: [] };
+    const tree = await openPackages(this.packages, packages, tagOf(parts));
+    all[SITE_PACKAGES] = { kind: "tree", tree };
+    return { mounts: all, uncompiled: tree.uncompiled };
   }
 }
 

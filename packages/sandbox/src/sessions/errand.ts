@@ -100,6 +100,8 @@ export interface Report {
   readonly left: Left;
   /** What the fuel was counted by; absent when nothing was executed. */
   readonly basis?: FuelBasis;
+  /** Mounted packages that are not compiled for this guest; absent when all of them are. */
+  readonly uncompiled?: readonly string[];
   /** The table of packages of the guest that it was. The pool knows it, so no thread has to tell. */
   readonly packages?: readonly PackageFigure[];
   /** Whether the thread could go on with the guest as it is, without what is parked. */

@@ -1,6 +1,7 @@
 import type { PackageFigure } from "../analysis/package-figure.js";
 import { packageTable } from "../analysis/packages.js";
 import type { FuelBasis } from "../analysis/result.js";
+import type { GuestFuel } from "../guests/guest-fuel.js";
 import { type JavaScriptImage, javascriptImage } from "../javascript/image.js";
 import { compileQuickjs, LARGE_STACK, meterQuickjs, meterQuickjsVersion } from "../javascript/metered-quickjs.js";
 import { npmQuickjs, quickjsFile, quickjsOf } from "../javascript/quickjs-manifest.js";
@@ -14,21 +15,26 @@ import type { Setup } from "./options.js";
 
 /** What guests of one kind share. It is sent to a thread once. */
 export type GuestParts =
-  | {
+  | ({
       readonly language: "python";
       readonly manifest: PythonManifest;
       readonly module: WasmModule;
       readonly image: PythonImage;
       readonly base: Uint8Array;
       readonly basis: FuelBasis;
-      readonly packages: readonly PackageFigure[];
-    }
-  | {
+    } & Figures)
+  | ({
       readonly language: "javascript";
       readonly image: JavaScriptImage;
       readonly basis: FuelBasis;
-      readonly packages: readonly PackageFigure[];
-    };
+    } & Figures);
+
+/** What is known about the fuel of a guest. */
+interface Figures {
+  readonly fuel: GuestFuel | null;
+  /** Its table of packages when all of them are compiled. */
+  readonly packages: readonly PackageFigure[];
+}
 
 const WASM_PAGE = 65_536;
 
@@ -84,7 +90,8 @@ export class PartsMaker {
     ]);
     // The base holds the bytes; only where they are has to travel.
     const light = { ...image, pages: { ...image.pages, bytes: new Uint8Array() } };
-    return { language: "python", manifest, module, image: light, base, basis, packages: packageTable(manifest.fuel) };
+    const { fuel } = manifest;
+    return { language: "python", manifest, module, image: light, base, basis, fuel, packages: packageTable(fuel) };
   }
 
   private chosen(): Promise<PythonManifest> {
@@ -116,7 +123,7 @@ export class PartsMaker {
       ...{ guest: `${manifest.name} ${manifest.version}`, guest_sha256: manifest.sha256 },
       ...{ meter: METER_VERSION, boot_sha256: image.hash, argv: [], env: {} },
     };
-    return { language: "javascript", image, basis, packages: [] };
+    return { language: "javascript", image, basis, fuel: manifest.fuel, packages: [] };
   }
 }
 

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { packageTable } from "../analysis/packages.js";
 import type { Trap } from "../wasm/outcome.js";
 import {
   Controls,
@@ -32,6 +33,12 @@ interface Waiting {
   readonly parts: GuestParts;
   readonly resolve: (report: Report) => void;
   readonly reject: (error: Error) => void;
+}
+
+/** What the analysis goes by is the same for all threads, and need not be sent by any. */
+function withFigures(report: Report, { packages, fuel }: GuestParts): Report {
+  const { uncompiled } = report;
+  return { ...report, packages: uncompiled === undefined ? packages : packageTable(fuel, uncompiled) };
 }
 
 /** After so long beyond its deadline a guest that does not look at the clock is ended with its thread. */
@@ -102,7 +109,7 @@ export class Pool implements AsyncDisposable {
       }
       const [{ errand, owner, parts, resolve, reject }] = this.waiting.splice(at, 1) as [Waiting];
       const work = thread.work(errand, this.options.parts.keyOf(errand.setup), parts, owner);
-      void work.then((report) => resolve({ ...report, packages: parts.packages }), reject).finally(() => this.next());
+      void work.then((report) => resolve(withFigures(report, parts)), reject).finally(() => this.next());
     }
   }
 

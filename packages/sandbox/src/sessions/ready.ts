@@ -19,6 +19,8 @@ export interface Ready {
   readonly stderr: Output;
   /** Whether its memory differs from the image in something that matters. */
   readonly hasMemory: boolean;
+  /** Mounted packages that are not compiled for it. */
+  readonly uncompiled: readonly string[];
   run(request: Extract<Request, { op: "begin" | "resume" }>, allotted: Allotted): Execution | Promise<Execution>;
   extend(fuel: number): void;
   /** Whether its program has left its memory in a state that nobody can go on with. */
@@ -32,6 +34,7 @@ export interface Ready {
 /** What a guest finds around it. */
 export interface Around {
   readonly mounts: Mounts;
+  readonly uncompiled: readonly string[];
   /** Blocks the thread; what it throws ends the guest. */
   readonly sleep: (ms: number) => void;
   /** Told what is printed, as far as it is kept. */
@@ -46,7 +49,7 @@ const NS_PER_MS = 1e6;
 export function readyPython(
   { session, version, setup, parked }: Errand,
   parts: PythonParts,
-  { mounts, sleep, print }: Around,
+  { mounts, uncompiled, sleep, print }: Around,
 ): Ready {
   const state = parked?.guest?.language === "python" ? parked.guest.state : undefined;
   const { limits, deterministic } = setup;
@@ -74,6 +77,7 @@ export function readyPython(
   if (state?.pages == null) guest.prepare({ paths: setup.autoPath ? [SITE_PACKAGES] : [], env: setup.env });
   return {
     ...{ session, version, vfs: host.vfs, stdout: host.stdout, stderr: host.stderr, hasMemory: state?.pages != null },
+    uncompiled,
     run: (request, allotted) => {
       if (request.op === "resume") return guest.resume(request.answer, allotted);
       host.stdin.replace(request.stdin ?? new Uint8Array());
@@ -90,7 +94,7 @@ export function readyPython(
 export function readyJavaScript(
   { session, version, setup, parked }: Errand,
   parts: Extract<GuestParts, { language: "javascript" }>,
-  { mounts, sleep, print }: Around,
+  { mounts, uncompiled, sleep, print }: Around,
 ): Ready {
   const { limits, deterministic, env, memoryLimit } = setup;
   const storage = { bytesWritten: limits.storage_bytes, files: limits.files };
@@ -114,6 +118,7 @@ export function readyJavaScript(
   const stderr = new Output(limits.stderr_bytes, (bytes) => print("stderr", bytes));
   return {
     ...{ session, version, vfs, stdout, stderr, hasMemory: state !== null },
+    uncompiled,
     run: (request, allotted) => {
       const common = { ...allotted, stdout, stderr };
       if (request.op === "resume") return guest.resume([request.answer], common);

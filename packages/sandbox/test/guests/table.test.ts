@@ -8,8 +8,14 @@ const EMPTY = { text: "", truncated: false };
 const FAST: GuestFuel = {
   ...{ costs: "1", start: 1, empty: 1, work: [] },
   imports: [
-    { package: "openpyxl", code: "import openpyxl", first: 961_300_000, cached: 36_017 },
-    { package: "openpyxl", code: "import openpyxl.chart", first: 988_000_000, cached: 179_013 },
+    { package: "openpyxl", code: "import openpyxl", first: 961_300_000, uncompiled: 2_393_000_000, cached: 36_017 },
+    {
+      package: "openpyxl",
+      code: "import openpyxl.chart",
+      first: 988_000_000,
+      uncompiled: 2_393_000_000,
+      cached: 179_013,
+    },
   ],
 };
 
@@ -34,6 +40,20 @@ test("the table of a guest has its own figures, outwards to two digits", () => {
     first: { least: 960_000_000, most: 990_000_000 },
     cached: { least: 36_000, most: 180_000 },
   });
+});
+
+test("of a package that is not compiled for it, it has the larger ones", () => {
+  expect(figureOf(packageTable(FAST, ["OpenPyXL"]), "openpyxl")).toMatchObject({
+    first: { least: 2_300_000_000, most: 2_400_000_000 },
+    cached: { least: 36_000, most: 180_000 },
+  });
+});
+
+test("the budget that guidance gives as an example is enough for the import", () => {
+  const [, , , , example] = resultOf(ended(packageTable(FAST, ["openpyxl"]))).metadata.error_guidance
+    ?.actionable_guidance ?? [""];
+
+  expect(example).toBe("Example: create_session(language='python', fuel_budget=5_000_000_000)");
 });
 
 test("what was not measured on a guest is not taken from another", () => {

@@ -73,6 +73,14 @@ describe("import", () => {
     expect(err).toContain(message);
   });
 
+  test.for([
+    [`console.log(1); import tiny from "tiny"; console.log(tiny)`, "1\ntiny\n"],
+    [`{ console.log(1) } export { x }; const x = 5;`, "1\n"],
+    ["console.log(`; import a from 'b'`)", "; import a from 'b'\n"],
+  ] as const)("statements of modules make a module wherever they stand: %s", async ([code, expected]) => {
+    expect(await bench.print(code)).toBe(expected);
+  });
+
   test("a script can be made a module, and a module is told what it is named after", async () => {
     expect(await bench.print(`console.log(this)`, { kind: "module" })).toBe("undefined\n");
     const { err } = await bench.run(`throw new Error("named")`, { kind: "module", name: "/app/lib/named.js" });

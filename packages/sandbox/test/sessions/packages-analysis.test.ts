@@ -6,7 +6,7 @@ import { writeFuel, writeRange } from "../../src/analysis/fuel-amount.js";
 import { packageTable } from "../../src/analysis/packages.js";
 import { suggestBudget } from "../../src/analysis/suggestion.js";
 import { pythonAtHand } from "../python/parts.js";
-import { COMPILED, compileAll, openWith } from "./package-fixture.js";
+import { COMPILED, compileAll, fetchPackages, NAMES, openWith, PLAIN } from "./package-fixture.js";
 
 /** The guest that the tests run on, whichever that is: advice goes by its own figures. */
 const GUEST = await pythonAtHand();
@@ -60,6 +60,29 @@ describe("the analysis of real imports", () => {
       const after = await consumed("");
       expectNear((await consumed(code)) - after, cached, `${code}, again`);
     }
+  });
+
+  test("agrees with the guest's manifest: imports of what is not compiled for it", async () => {
+    await fetchPackages(PLAIN, NAMES);
+    await using plain = await openWith(PLAIN);
+    const imports = GUEST.fuel?.imports ?? [];
+    for (const { package: name, code, uncompiled } of imports.filter((each) => !each.code.includes(","))) {
+      const own = await plain.createSession({
+        language: "python",
+        packages: [name],
+        autoPath: true,
+        deterministic: true,
+      });
+      const empty = (await own.execute("")).fuel_consumed;
+      expectNear((await own.execute(code)).fuel_consumed - empty, uncompiled, code);
+    }
+    const budget = { fuelBudget: firstOf("openpyxl").most };
+    const own = await plain.createSession({ language: "python", packages: ["openpyxl"], autoPath: true });
+    const { metadata } = await own.execute("import openpyxl", budget);
+    const { first } = packageTable(GUEST.fuel, ["openpyxl"]).find(({ name }) => name === "openpyxl") ?? {};
+    expect(metadata.fuel_analysis.likely_causes).toEqual([
+      `Heavy package import detected: openpyxl (requires ${first == null ? "" : writeRange(first)} fuel)`,
+    ]);
   });
 
   test("agrees with the guest's manifest: work", async () => {
