@@ -1,5 +1,5 @@
 // Does what the README says after `npm start`: waits until it is healthy, approves the run that waits, over HTTP, and sees it complete
-// with a chain that verifies. It stops the server by its pid, which has to end by itself.
+// with a chain that verifies, beside one that ran out of fuel and says what to do. It stops the server by its pid, which has to end by itself.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,6 +30,10 @@ try {
     reason: "as the README says",
   });
   check(run.status === "completed", `the run is ${run.status}, not completed`);
+  const { items } = await get(`${url}/api/v1/runs`);
+  const endless = await get(`${url}/api/v1/runs/${items.find(({ program }) => program.name === "primes")?.id}`);
+  const advice = endless.execution?.error_guidance?.error_type;
+  check(advice === "OutOfFuel", `of the program that never ends it says ${advice}, not OutOfFuel`);
   const page = await fetch(url).then((answer) => answer.text());
   check(page.includes("<script"), "there is no page");
   const file = join(folder, "chain.jsonl");

@@ -2,15 +2,7 @@ import { openSandbox, type SandboxResult } from "@bursar/sandbox";
 import { executionText } from "../render/execution.js";
 import { printable, type Style, styleFor, wantsColour } from "../render/style.js";
 import type { Terminal } from "../terminal.js";
-
-/** An agent's program that does not end, as they sometimes do. */
-const PROGRAM = `primes, n = [2], 3
-while True:                       # nobody has told it when to stop
-    if all(n % p for p in primes):
-        primes.append(n)
-    n += 2
-`;
-const FUEL = 400_000_000;
+import { ENDLESS, ENDLESS_FUEL } from "./endless.js";
 
 /** Runs a program that never ends in the sandbox, and shows how it is stopped, and what its author is told. */
 export async function playSandbox(terminal: Terminal, json: boolean): Promise<number> {
@@ -18,9 +10,13 @@ export async function playSandbox(terminal: Terminal, json: boolean): Promise<nu
   const style = styleFor(wantsColour(env, isTerminal));
   if (!json) write(intro(style));
   await using sandbox = await openSandbox({ workers: 1 });
-  const session = await sandbox.createSession({ language: "python", autoPersistGlobals: true, fuelBudget: FUEL });
+  const session = await sandbox.createSession({
+    language: "python",
+    autoPersistGlobals: true,
+    fuelBudget: ENDLESS_FUEL,
+  });
   await session.execute("task = 'find primes'", { signal });
-  const stopped = await session.execute(PROGRAM, { signal });
+  const stopped = await session.execute(ENDLESS, { signal });
   const after = await session.execute("print('still here, and', repr(task), 'is what I was asked for')", { signal });
   const good = stopped.metadata.trap_reason === "out_of_fuel" && after.success;
   const said = json ? `${JSON.stringify({ stopped, after })}\n` : outcome(stopped, after, style);
@@ -28,8 +24,8 @@ export async function playSandbox(terminal: Terminal, json: boolean): Promise<nu
 }
 
 function intro(style: Style): string {
-  const program = PROGRAM.split("\n").map((line) => `    ${line}\n`);
-  return `\n${style.bold("In the sandbox")}: a program of an agent's that never ends, with ${FUEL / 1e6}M fuel.\n\n${program.join("")}\n`;
+  const program = ENDLESS.split("\n").map((line) => `    ${line}\n`);
+  return `\n${style.bold("In the sandbox")}: a program of an agent's that never ends, with ${ENDLESS_FUEL / 1e6}M fuel.\n\n${program.join("")}\n`;
 }
 
 function outcome(stopped: SandboxResult, after: SandboxResult, style: Style): string {

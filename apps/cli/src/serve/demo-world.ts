@@ -16,6 +16,7 @@ import {
 import { chatModel } from "bursar/models";
 import { defaultFile } from "bursar/store";
 import { openScriptedModel } from "bursar/testing";
+import { ENDLESS, ENDLESS_FUEL } from "../demo/endless.js";
 import { LIMITS, MEMORY_BYTES, MODEL, PRICES, PROGRAM, PROGRAM_NAME, scriptFor, TOOLS } from "../demo/triage.js";
 import { warmUp } from "../demo/warm-up.js";
 import { type Equipment, needsFrom } from "../runs/equipment.js";
@@ -24,6 +25,8 @@ import { needing } from "../runs/needs.js";
 /** What the demonstration's run works with: a real program and real tools over made-up reports, and a scripted model. */
 export interface DemoWorld extends AsyncDisposable {
   readonly program: Program;
+  /** One that never ends. */
+  readonly endless: Program;
   readonly tools: readonly Tool[];
   readonly model: Model;
   /** Makes the interpreter ready. */
@@ -39,6 +42,7 @@ export async function openDemoWorld(sandbox: OpenSandbox): Promise<DemoWorld> {
   const source = { language: "python", code: PROGRAM, packages: [], memory_bytes: MEMORY_BYTES } as const;
   return {
     program: guestProgram(PROGRAM_NAME, source, sandbox),
+    endless: guestProgram("primes", { ...source, code: ENDLESS }, sandbox),
     tools: TOOLS,
     model: chatModel({ url: server.url, model: MODEL, prices: PRICES }),
     warm: async () => warmUp(await sandbox()),
@@ -57,10 +61,17 @@ export async function demoRun(bursar: Bursar, world: DemoWorld, equipment: Equip
   const before = await waiting(bursar.store);
   if (before !== null) return before;
   await world.warm();
+  await endlessRun(bursar, world);
   // Whoever has not its tools and its model must not go on with it.
   const program = needing(world.program, needsFrom(equipment, world.program));
   const id = `${PREFIX}${randomBytes(3).toString("hex")}`;
   return bursar.drive((await bursar.start(program, null, { id, limits: LIMITS })).id);
+}
+
+/** A run that is stopped when its fuel is used up; its page says what could be done about it. */
+async function endlessRun(bursar: Bursar, { endless }: DemoWorld): Promise<void> {
+  const id = `${PREFIX}${randomBytes(3).toString("hex")}`;
+  await bursar.drive((await bursar.start(endless, null, { id, limits: { fuel: ENDLESS_FUEL } })).id);
 }
 
 async function waiting(store: Store): Promise<RunRecord | null> {
