@@ -13,6 +13,8 @@ import { testPlaces } from "../sessions/places.js";
 const TOLERANCE = 0.02;
 /** And small figures by a little more. */
 const SMALL_FUEL = 5000;
+/** A slow machine burns as much, but takes its time. */
+const PATIENCE_MS = 600_000;
 const LONG_FUEL = 1_000_000_000;
 
 const { places } = testPlaces("figures");
@@ -65,16 +67,20 @@ describe.each([
     expectNear(await start(), fuelOf(guest).start, "its start");
   });
 
-  test("says what programs burn", async () => {
-    const said = fuelOf(guest);
-    expectNear(await fuel(guest.language, ""), said.empty, "an empty program");
-    for (const { name, before = "", code, packages, fuel: figure } of said.work) {
-      // Those that need packages, or long, are tried out where packages are: sessions/packages-analysis.
-      if (packages !== undefined || figure > LONG_FUEL) continue;
-      const alone = await fuel(guest.language, before);
-      expectNear((await fuel(guest.language, `${before}\n${code}`)) - alone, figure, name);
-    }
-  });
+  test(
+    "says what programs burn",
+    async () => {
+      const said = fuelOf(guest);
+      expectNear(await fuel(guest.language, ""), said.empty, "an empty program");
+      for (const { name, before = "", code, packages, fuel: figure } of said.work) {
+        // Those that need packages, or long, are tried out where packages are: sessions/packages-analysis.
+        if (packages !== undefined || figure > LONG_FUEL) continue;
+        const alone = await fuel(guest.language, before);
+        expectNear((await fuel(guest.language, `${before}\n${code}`)) - alone, figure, name);
+      }
+    },
+    PATIENCE_MS,
+  );
 });
 
 describe("the features of a guest", () => {
