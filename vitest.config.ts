@@ -14,13 +14,13 @@ const LONG = [
   "packages/bursar/test/foresight/engines.test.ts",
   "packages/sandbox/test/sessions/{packages,packages-analysis}.test.ts",
   // Each command is a process of its own.
-  "apps/cli/test/{chain,completion,config,demo-run,exec,exec-dialogue,estimate,foresight-run,gateway,keys,packages,quiet}.test.ts",
+  "apps/cli/test/{chain,completion,config,demo-run,exec,estimate,foresight-run,gateway,keys,packages,quiet}.test.ts",
   "apps/cli/test/{runs,runs-programs,runs-worker,serve,store}.test.ts",
   "apps/cli/test/mcp/{code,stdio}.test.ts",
 ];
 /** In a real browser, or a real terminal: both are at the mercy of the machine. */
 const SEEN = [
-  "apps/cli/test/{faces,tui-terminal}.test.ts",
+  "apps/cli/test/{exec-dialogue,faces,tui-terminal}.test.ts",
   "apps/web/test/{access,accessibility,approving,browser,chain,connection,foresight,processes,run-page,start}.test.ts",
 ];
 const isLong = process.env.npm_lifecycle_event === "test:long";
