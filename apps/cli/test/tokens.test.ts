@@ -21,7 +21,7 @@ describe("bursar tokens", () => {
     expect(made).toMatchObject({ status: 0, said: { ok: true, token: { name: "ann", role: "operator" } } });
     const { secret, token } = made.said as unknown as { secret: string; token: { id: string } };
     const listed = stage.run("tokens");
-    expect(listed.stdout).toMatch(new RegExp(`^active +${token.id} +operator +ann {2}expires in 29 days\n$`));
+    expect(listed.stdout).toMatch(new RegExp(`^active +${token.id} +operator +ann {2}expires in 30 days\n$`));
     expect(JSON.stringify(stage.json("tokens").said)).not.toContain(secret);
     expect(stage.run("tokens", "create", "--name", "ann", "--role", "viewer")).toMatchObject({
       ...{ status: 1, stderr: expect.stringContaining("has a token already") },
