@@ -4,8 +4,8 @@ function chat(content: unknown): string {
   return JSON.stringify({ model: "gpt-4o", max_tokens: 100, messages: [{ role: "user", content }] });
 }
 
-/** As many shapes of objects as a request may have. */
-const SHAPES = 3000;
+/** As many shapes of objects as a request may have that is full of messages, and one that has nothing else. */
+const SHAPES = { beside: 3000, alone: 9600 };
 
 /** Prompts of about a megabyte that are slow to read, to count or to cut; some only when they are new, so each round has its own. */
 export const NASTY_BODIES: Readonly<Record<string, string | ((round: number) => string)>> = {
@@ -35,15 +35,18 @@ export const NASTY_BODIES: Readonly<Record<string, string | ((round: number) => 
     metadata: Object.fromEntries(Array.from({ length: SIZE / 20 }, (_, index) => [`key${index}`, "v"])),
   }),
   "many small objects, each of its own": small(0, SIZE / 10),
-  "as many shapes as are taken, then messages": (round) => small(round, SHAPES - 100),
+  "as many shapes as are taken, then messages": (round) => small(round, SHAPES.beside - 100),
+  "as many shapes as are taken, then text": (round) => small(round, SHAPES.alone - 100, 1),
 };
 
-/** So many names, ten to an object, filled up with messages. */
-function small(round: number, names: number): string {
+/** So many names, ten to an object, filled up with messages: as many as there is room for, unless it is said. */
+function small(round: number, names: number, count?: number): string {
   const object = (at: number) =>
     Object.fromEntries(Array.from({ length: 10 }, (_, member) => [`${(at * 10 + member).toString(36)}_${round}`, 1]));
   const metadata = Array.from({ length: names / 10 }, (_, at) => object(at));
   const left = Math.max(0, SIZE - JSON.stringify(metadata).length);
-  const messages = Array.from({ length: Math.ceil(left / 32) }, () => ({ role: "user", content: "x" }));
+  const length = count ?? Math.ceil(left / 32);
+  const content = "x".repeat(count === undefined ? 1 : Math.ceil(left / count));
+  const messages = Array.from({ length }, () => ({ role: "user", content }));
   return JSON.stringify({ model: "gpt-4o", max_tokens: 100, metadata, messages });
 }

@@ -4,7 +4,7 @@ import { MAX_DEPTH } from "../../core/chain/scan.js";
 import { InputError, show } from "../../core/errors.js";
 import { isObject } from "./json-object.js";
 import type { RequestFacts } from "./protocol.js";
-import { scanText } from "./text-scan.js";
+import { scanText, type TextBounds } from "./text-scan.js";
 
 /** No model has a longer name; a longer one is not looked at any closer. */
 const LONGEST_NAME = 512;
@@ -18,8 +18,11 @@ const MOST_OUTPUT = 1_000_000_000;
 /** No number is longer in JSON as it is written here. */
 const LONGEST_NUMBER = 25;
 
-/** As many as a hundred tools have with thirty parameters each. */
-const MOST_SHAPES = 3000;
+/**
+ * As many shapes as a hundred tools have with thirty parameters each, and a megabyte of the smallest messages beside them; or more of
+ * the one where there is less of the other, as in an answer's form of five thousand properties.
+ */
+const BOUNDS: TextBounds = { shapes: 3000, members: 86_500 };
 
 /** Where in a body a value stands. Bodies have many places and errors are few, so that it is put into words only when asked for. */
 export type Place = string | (() => string);
@@ -115,11 +118,11 @@ export function checkDepth(body: JsonObject, { shallow = false }: Pick<RequestFa
  * can have when it is written anew, as it is sent: a number such as 1e20 has four characters, and 21 then.
  */
 export function checkText(text: string, bytes: number): number {
-  const { problem, exponents } = scanText(text, MAX_DEPTH + 1, MOST_SHAPES);
+  const { problem, exponents } = scanText(text, MAX_DEPTH + 1, BOUNDS);
   if (problem === "deep") throw tooDeep();
   if (problem === "shapes") {
     const remedy = "send large tables as a text or as lists of lists";
-    throw new InputError("body", `has more than ${MOST_SHAPES} different names and orders of names; ${remedy}`);
+    throw new InputError("body", `has too many different names and orders of names; ${remedy}`);
   }
   return bytes + exponents * LONGEST_NUMBER;
 }

@@ -17,6 +17,17 @@ const SHORTEST_MEMBER = 5;
 const SEED = (Math.random() * 2 ** 32) | 0;
 const PRIME = 16_777_619;
 
+/** A member of a shape that was not seen before takes the engine as long as so many others. */
+const SHAPE_MEMBERS = 8;
+
+/** How much of an engine's work a text may be. */
+export interface TextBounds {
+  /** So many shapes are taken whatever else there is. */
+  readonly shapes: number;
+  /** More of them are taken if all its members take no longer than so many of known shapes: 0 unless it is said. */
+  readonly members?: number;
+}
+
 /** What can be said of a JSON text before it is parsed. */
 export interface TextScan {
   /** Whether it is nested too deeply, or its objects have too many shapes. */
@@ -34,12 +45,14 @@ export function isDeeper(text: string, levels: number): boolean {
 }
 
 /**
- * Looks at a JSON text before it is parsed: whether it is nested deeper than so many levels, or its objects have more than so many
- * shapes. A shape is an object's names in their order, and what every further name makes of it: the engine keeps a record of each,
- * which takes it longer than all the rest. Conversations have a few hundred, however long they are.
+ * Looks at a JSON text before it is parsed: whether it is nested deeper than so many levels, or its objects have too many shapes. A
+ * shape is an object's names in their order, and what every further name makes of it: the engine keeps a record of each,
+ * which takes it longer than all the rest. Conversations have a few hundred, however long they are; tools and the forms of answers
+ * have one for every parameter, and are short beside that.
  */
-export function scanText(text: string, levels: number, shapes: number): TextScan {
-  return scan(text, levels, text.length < shapes * SHORTEST_MEMBER ? null : new Shapes(levels, shapes));
+export function scanText(text: string, levels: number, bounds: TextBounds): TextScan {
+  const most = Math.floor(text.length / SHORTEST_MEMBER);
+  return scan(text, levels, most < bounds.shapes ? null : new Shapes(levels, bounds, most));
 }
 
 function scan(text: string, levels: number, shapes: Shapes | null): TextScan {
@@ -69,13 +82,18 @@ class Shapes {
   private readonly levels: Int32Array;
   /** Those seen so far, each where its hash points to or behind it; 0 where there is none. */
   private readonly seen: Int32Array;
-  private readonly most: number;
+  private readonly few: number;
+  private readonly work: number;
   private count = 0;
+  private members = 0;
 
-  constructor(levels: number, most: number) {
+  /** There are at most so many of them in the text. */
+  constructor(levels: number, { shapes, members = 0 }: TextBounds, inText: number) {
+    const most = Math.min(inText, Math.max(shapes, Math.ceil(members / SHAPE_MEMBERS)));
     this.levels = new Int32Array(levels + 1);
     this.seen = new Int32Array(2 ** (Math.ceil(Math.log2(most + 1)) + 1));
-    this.most = most;
+    this.few = shapes;
+    this.work = members;
   }
 
   begin(depth: number): void {
@@ -90,14 +108,20 @@ class Shapes {
     // The end of a name is no letter, so that "ab" and "c" are not "a" and "bc".
     shape = Math.imul(shape ^ QUOTE, PRIME);
     this.levels[depth] = shape;
+    this.members++;
     const mixed = shape ^ (shape >>> 15) || 1;
     let place = mixed & (seen.length - 1);
     while (seen[place] !== 0) {
-      if (seen[place] === mixed) return false;
+      if (seen[place] === mixed) return this.isTooMuch;
       place = (place + 1) & (seen.length - 1);
     }
     seen[place] = mixed;
-    return ++this.count > this.most;
+    this.count++;
+    return this.isTooMuch;
+  }
+
+  private get isTooMuch(): boolean {
+    return this.count > this.few && this.members + this.count * SHAPE_MEMBERS > this.work;
   }
 }
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { checkText } from "../../../src/models/wire/request-fields.js";
 import { isDeeper, scanText } from "../../../src/models/wire/text-scan.js";
 
 function depthOf(value: unknown): number {
@@ -41,7 +42,7 @@ test("the shapes of a text are those of its objects", () => {
   fc.assert(
     fc.property(long, fc.integer({ min: 0, max: 30 }), fc.constantFrom(0, 2), (part, most, indent) => {
       const text = JSON.stringify(part, null, indent);
-      expect(scanText(text, 20, most).problem).toBe(shapesOf(JSON.parse(text)) > most ? "shapes" : null);
+      expect(scanText(text, 20, { shapes: most }).problem).toBe(shapesOf(JSON.parse(text)) > most ? "shapes" : null);
     }),
   );
 });
@@ -50,7 +51,7 @@ test.each([
   ['[1e20, 2E-3, "3e4", true, false, -1.5e+2]', 3],
   ['{"1e5": "x1e5", "e": [10]}', 0],
 ])("the exponents of %s are counted", (text, exponents) => {
-  expect(scanText(text, 5, 5).exponents).toBe(exponents);
+  expect(scanText(text, 5, { shapes: 5 }).exponents).toBe(exponents);
 });
 
 const MANY = 10_000;
@@ -64,12 +65,48 @@ test.each([
   ],
   ["few names in many orders", Array.from({ length: MANY }, (_, at) => ordered(at))],
 ])("%s are too many shapes", (_, value) => {
-  expect(scanText(JSON.stringify(value), 10, MANY / 2).problem).toBe("shapes");
+  expect(scanText(JSON.stringify(value), 10, { shapes: MANY / 2 }).problem).toBe("shapes");
 });
 
 test("a long conversation has few shapes", () => {
   const messages = Array.from({ length: 30_000 }, () => ({ role: "user", content: [{ type: "text", text: "a: b" }] }));
-  expect(scanText(JSON.stringify({ model: "m", messages }), 10, 10).problem).toBeNull();
+  expect(scanText(JSON.stringify({ model: "m", messages }), 10, { shapes: 10 }).problem).toBeNull();
+});
+
+/** So many names of its own for every object. */
+function named(objects: number, names: number, value: unknown): readonly unknown[] {
+  return Array.from({ length: objects }, (_, at) =>
+    Object.fromEntries(Array.from({ length: names }, (_, member) => [`name_${at}_${member}`, value])),
+  );
+}
+
+const PARAMETER = { type: "string", description: "What to look for." };
+const tool = (properties: unknown, at: number) => ({
+  type: "function",
+  function: { name: `tool_${at}`, description: "Does it.", parameters: { type: "object", properties } },
+});
+const files = (written: unknown, at: number) => ({
+  role: "assistant",
+  content: [{ type: "tool_use", id: `t${at}`, name: "write_files", input: { files: written } }],
+});
+
+test.each([
+  ["an answer in a form of as many properties as OpenAI takes", named(1, 5000, { type: "string" })],
+  ["a hundred and twenty-eight tools of fifty parameters each", named(128, 50, PARAMETER).map(tool)],
+  ["a conversation of eight hundred calls with eight files each", named(800, 8, "const one = 1;\n").map(files)],
+])("%s is taken", (_, value) => {
+  expect(checkText(JSON.stringify(value), 0)).toBe(0);
+});
+
+test.each([
+  ["many names", { table: named(1000, 10, 1) }],
+  // Each of the two is taken by itself.
+  [
+    "many names beside many messages",
+    [named(800, 10, 1), Array.from({ length: 31_000 }, () => ({ role: 1, text: "" }))],
+  ],
+])("%s are not taken", (_, value) => {
+  expect(() => checkText(JSON.stringify(value), 0)).toThrow(/names/);
 });
 
 function turned(values: readonly number[]): Record<string, number> {
