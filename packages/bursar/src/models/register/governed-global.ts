@@ -29,17 +29,29 @@ export function governedGlobal(
   { providers, tally, under_way, meter }: GovernedGlobal,
 ): typeof fetch {
   const governed = governedFetch({ ...meter, fetch: original });
-  const send = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    // What an adapter further out has metered comes by here on its way.
-    if (currentPurse()?.metered === true || !(await isGoverned(input, init, providers))) return original(input, init);
-    return under_way.follow(signalOf(input, init), (signal) =>
+  const follow: Send = (input, init) =>
+    under_way.follow(signalOf(input, init), (signal) =>
       tally.follow(async () =>
         currentPurse() === null ? refusalResponse(UNSHARED) : governed(input, { ...init, signal }),
       ),
     );
+  const send: Send = (input, init) => {
+    // What an adapter further out has metered comes by here on its way.
+    const ours = currentPurse()?.metered !== true && isGoverned(input, init, providers);
+    if (ours instanceof Promise) return ours.then((known) => (known ? follow : original)(input, init));
+    return (ours ? follow : original)(input, init);
   };
-  return (input, init) => send(input as string | URL | Request, init);
+  return (input, init) => {
+    try {
+      return send(input as string | URL | Request, init);
+    } catch (error) {
+      // Who sends something waits for what comes of it, and expects nothing to fail before that.
+      return Promise.reject(error);
+    }
+  };
 }
+
+type Send = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 function signalOf(input: string | URL | Request, init: RequestInit | undefined): AbortSignal | null {
   if (init?.signal !== undefined) return init.signal;

@@ -9,13 +9,14 @@ const UNMISTAKABLE = "openai-chat";
 
 /**
  * Whether a request is a provider's business, and so is governed: everything that goes to a provider's host, and what speaks one of
- * the protocols elsewhere. A message to a chat room has the same path as one to a model, but it names none.
+ * the protocols elsewhere. A message to a chat room has the same path as one to a model, but it names none. It is said at once
+ * wherever it can be, because whoever sends may change what he gave away as soon as he has it back.
  */
-export async function isGoverned(
+export function isGoverned(
   input: string | URL | Request,
   init: RequestInit | undefined,
   providers: Providers,
-): Promise<boolean> {
+): boolean | Promise<boolean> {
   const isRequest = input instanceof Request;
   const address = isRequest ? input.url : String(input);
   // What is no address is left to fetch to complain about.
@@ -26,11 +27,13 @@ export async function isGoverned(
   const method = init?.method ?? (isRequest ? input.method : "GET");
   const protocol = protocolFor(method, pathname);
   if (protocol === null) return false;
-  return protocol.name === UNMISTAKABLE || namesModel(await bodyOf(input, init));
+  if (protocol.name === UNMISTAKABLE) return true;
+  const body = bodyOf(input, init);
+  return body instanceof Promise ? body.then(namesModel) : namesModel(body);
 }
 
 /** The body as a text, without taking it from whoever sends it; null for what no SDK sends. */
-async function bodyOf(input: string | URL | Request, init: RequestInit | undefined): Promise<string | null> {
+function bodyOf(input: string | URL | Request, init: RequestInit | undefined): string | null | Promise<string> {
   const body = init?.body;
   if (typeof body === "string") return body;
   if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return new TextDecoder().decode(body);

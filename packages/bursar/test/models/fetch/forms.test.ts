@@ -177,6 +177,26 @@ describe("what is sent", () => {
     expect(JSON.parse(received?.body ?? "")).toEqual({ ...body, max_tokens: 7 });
   });
 
+  test.each([
+    ["an object", (): Record<string, string> => ({ ...JSON_TYPE })],
+    ["headers", () => new Headers(JSON_TYPE)],
+    ["pairs", (): [string, string][] => Object.entries(JSON_TYPE)],
+  ])("has the headers that %s had when it was given away, whatever becomes of it", async (_, make) => {
+    await using server = await openServer(complete);
+    const headers = make();
+    await withBudget({ cost_usd: 1 }, async () => {
+      const governed = governedFetch({ prices: PRICES });
+      const sent = ["Bearer one", "Bearer two"].map((key) => {
+        if (headers instanceof Headers) headers.set("authorization", key);
+        else if (Array.isArray(headers)) headers[1] = ["authorization", key];
+        else headers.authorization = key;
+        return governed(server.url, { method: "POST", body: BODY, headers });
+      });
+      await Promise.all(sent);
+    });
+    expect(server.received.map((each) => each.headers.authorization).sort()).toEqual(["Bearer one", "Bearer two"]);
+  });
+
   test("is what was priced, whichever of two fields a server would take", async () => {
     await using server = await openServer(complete);
     const body = `{"model":"gpt-4-scripted","model":"scripted","messages":${JSON.stringify(HELLO)}}`;

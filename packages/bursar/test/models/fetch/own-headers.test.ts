@@ -27,9 +27,10 @@ describe("What headers say to us alone", () => {
     ["a list", Object.entries(SENT)],
     ["headers", new Headers(SENT)],
     ["nothing", undefined],
-  ])("is nothing in %s without it, which is sent as it is", (_, given) => {
+  ])("is nothing in %s without it, of which a copy is sent", (_, given) => {
     const { siting, wish, headers } = takeOwn(given as RequestInit["headers"]);
     expect([siting, wish]).toEqual([{}, { pin: null, needs: [], step: null }]);
-    if (given !== undefined) expect(headers).toBe(given);
+    expect([...new Headers(headers)]).toEqual([...new Headers(given as RequestInit["headers"])]);
+    expect(headers).not.toBe(given);
   });
 });
