@@ -133,6 +133,12 @@ describe("the question to a person", () => {
     expect(approvalText(REQUEST, 0, style)).not.toContain("held");
   });
 
+  test("shows why the gateway asks, which knows no tool and no arguments", () => {
+    const asked = { ...REQUEST, action: { asked: 0.03, message: "cost_usd of budget key-1 has less left than asked" } };
+    expect(approvalText(asked, 0, style)).toMatch(/waits +cost_usd of budget key-1 has less left than asked\n/);
+    expect(approvalText({ ...REQUEST, action: { asked: 0.03 } }, 0, style)).toMatch(/waits +\{"asked":0\.03\}\n/);
+  });
+
   test("takes yes, other amounts, no with a reason, and later", async () => {
     expect((await answered(REQUEST, "y")).choice).toEqual({ kind: "approve", reason: null });
     expect((await answered(REQUEST, "llm_tokens=+500, steps=2")).choice).toEqual({

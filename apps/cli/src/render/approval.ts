@@ -74,7 +74,11 @@ function predictedText({ dimension, median, upper, limit, missing }: PredictedVi
 
 /** What a program wanted to do is its own words, which nobody vouches for. */
 export function actionText({ action }: Pick<ApprovalRequest, "action">): string {
-  const { name, capability_id = name, args } = action;
+  const { name, capability_id = name, args, message } = action;
+  // The gateway sees requests and no tools, and says in words what did not fit.
+  if (capability_id === undefined) {
+    return harmless(clip(typeof message === "string" ? message : JSON.stringify(action), LONGEST_ACTION));
+  }
   const inner = objectOf(args);
   const isTool = name === "tool" || (capability_id !== undefined && inner.name === capability_id);
   const what = isTool ? inner.name : capability_id;

@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { JsonObject } from "../core/chain/canonical.js";
 import { REFUSAL_HEADERS, type RefusalReport, refusalBody, refusalStatus } from "../models/meter/refusal.js";
+import type { Home } from "./upstream.js";
 
 export function say(
   response: ServerResponse,
@@ -68,6 +69,14 @@ export function unknownPath(method: string, path: string): Failing {
   const known =
     "it knows chat/completions, responses, embeddings and messages, below / or /v1 or the name of an upstream";
   const message = `the gateway does not pass ${method} ${path} on; ${known}`;
+  return { status: 404, type: "not_found_error", code: "not_governed", message };
+}
+
+/** It would be passed on, were there anybody to pass it on to. */
+export function unspoken(method: string, path: string, home: Home): Failing {
+  const maker = home === "anthropic" ? "Anthropic" : "OpenAI";
+  const remedy = `whoever runs it can add one with ${home.toUpperCase()}_API_KEY or --upstream`;
+  const message = `the gateway has no provider for ${method} ${path} that speaks as ${maker} does; ${remedy}`;
   return { status: 404, type: "not_found_error", code: "not_governed", message };
 }
 

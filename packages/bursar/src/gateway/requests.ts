@@ -21,6 +21,7 @@ import {
   sayError,
   tooLong,
   unknownPath,
+  unspoken,
 } from "./answers.js";
 import { bodyOf } from "./body.js";
 import { plain } from "./encoding.js";
@@ -100,6 +101,7 @@ export class Requests {
     const list = method === "GET" ? tierModelAt(pathname, this.options.meter.lists, home) : null;
     if (list !== null) return say(response, 200, list);
     if (route === null) return sayError(response, unknownPath(method, pathname));
+    if (route.kind === "unspoken") return sayError(response, unspoken(method, pathname, route.home));
     visit.upstream = route.upstream.name;
     const body = await this.bodyOf(incoming);
     if (!Buffer.isBuffer(body)) return sayError(response, body, { connection: "close" });
@@ -159,7 +161,7 @@ export class Requests {
     const metered = await exchange.run().catch((error: unknown) => this.withoutBudget(purse, error));
     visit.metered = metered;
     visit.request = exchange.request;
-    if (metered.kind === "refused") return this.refused(response, metered);
+    if (metered.kind === "refused") return this.refused(response, metered, exchange.request.wire.model);
     if (metered.kind === "failed") return this.failed(visit, exchange, metered.error);
   }
 
@@ -191,7 +193,10 @@ export class Requests {
   private async refused(
     response: ServerResponse,
     { report, decision }: Extract<Metered<unknown>, { kind: "refused" }>,
+    model: string,
   ): Promise<void> {
+    // A client has no options to state prices in.
+    if (report.code === "unknown_price") return refuse(response, { ...report, hint: whoPrices(model) });
     const [worst] = decision?.findings ?? [];
     // A shared budget lets smaller calls pass, and does not pause; a person is asked for the larger ones all the same.
     const asks = worst?.policy === "approval_required" && (decision?.kind === "paused" || decision?.kind === "refused");
@@ -292,6 +297,10 @@ export class Requests {
       // There is nobody else to tell.
     }
   }
+}
+
+function whoPrices(model: string): string {
+  return `whoever runs the gateway can state it: --price ${model}=in,out, in US dollars for a million tokens`;
 }
 
 const NO_TEXT: RefusalReport = {

@@ -7,7 +7,9 @@ export type Route =
   /** To a model, which is paid for. */
   | { readonly kind: "model"; readonly upstream: Upstream; readonly protocol: Protocol }
   /** To something that costs nothing: the list of models, and counting tokens. */
-  | { readonly kind: "free"; readonly upstream: Upstream; readonly home: Home; readonly ending: string };
+  | { readonly kind: "free"; readonly upstream: Upstream; readonly home: Home; readonly ending: string }
+  /** To nobody, because nobody here speaks so. */
+  | { readonly kind: "unspoken"; readonly home: Home };
 
 /** The paths that are known, without what stands before them. All others are refused, because nobody knows what they cost. */
 const MODELS: ReadonlySet<string> = new Set(["chat/completions", "responses", "embeddings", "messages"]);
@@ -82,7 +84,7 @@ function routeTo(upstreams: readonly Upstream[], method: string, pathname: strin
   const protocol = method === "POST" && MODELS.has(ending) ? protocolFor(method, `/${ending}`) : null;
   if (protocol !== null) {
     const upstream = speaking(protocol.home);
-    return upstream === undefined ? null : { kind: "model", upstream, protocol };
+    return upstream === undefined ? { kind: "unspoken", home: protocol.home } : { kind: "model", upstream, protocol };
   }
   const counting = method === "POST" ? COUNTING.get(ending) : undefined;
   if (counting === undefined && !(method === "GET" && LISTING.test(ending))) return null;
@@ -90,5 +92,6 @@ function routeTo(upstreams: readonly Upstream[], method: string, pathname: strin
   const [only = home] = named === undefined || named.speaks.length > 1 ? [] : named.speaks;
   const free = counting ?? only;
   const upstream = speaking(free);
-  return upstream === undefined ? null : { kind: "free", upstream, home: free, ending: `/${ending}` };
+  if (upstream === undefined) return { kind: "unspoken", home: free };
+  return { kind: "free", upstream, home: free, ending: `/${ending}` };
 }

@@ -1,6 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
+import { openGateway } from "../../src/gateway/gateway.js";
 import { BudgetExceededError } from "../../src/models/meter/budget-exceeded-error.js";
 import { opened } from "./opened.js";
 
@@ -71,6 +72,32 @@ describe("the gateway", () => {
     expect(wrong.status).toBe(401);
     expect(await wrong.text()).not.toContain("upstream-secret");
     expect(at.model.count).toBe(1);
+  });
+
+  test("says who could answer what none of its providers speaks", async () => {
+    await using at = await opened([], { cost_usd: 1 });
+    const upstreams = [{ name: "openai", url: at.model.url, speaks: ["openai"] as const }];
+    await using gateway = await openGateway({ upstreams, store: at.store });
+    for (const path of ["/v1/messages", "/openai/v1/messages", "/v1/messages/count_tokens"]) {
+      const answer = await fetch(`${gateway.url}${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${at.secret}`, "content-type": "application/json" },
+        body: "{}",
+      });
+      expect(answer.status).toBe(404);
+      const { error } = (await answer.json()) as { readonly error: { readonly message: string } };
+      expect(error.message).toContain("speaks as Anthropic does");
+    }
+    expect(at.model.count).toBe(0);
+  });
+
+  test("tells a client whose model has no price who can state one", async () => {
+    await using at = await opened([], { cost_usd: 1 });
+    const answer = await at.post("/v1/chat/completions", { model: "nobody-knows-it", messages: USER });
+    expect(answer.status).toBe(402);
+    const { error } = (await answer.json()) as { readonly error: { readonly message: string } };
+    expect(error.message).toContain("whoever runs the gateway can state it: --price nobody-knows-it=in,out");
+    expect(error.message).not.toContain("input_usd_per_mtok");
   });
 
   test.each(["/v1/files", "/v1/images/generations", "/v1/messages/batches", "/v1/completions", "/"])(

@@ -68,7 +68,9 @@ const MARGIN_TOKENS = 64;
 /** The call itself waits meanwhile. */
 const LONGEST_MS = 5000;
 /** Who says one of these has no such endpoint, and is not asked again. */
-const LACKING: ReadonlySet<number> = new Set([404, 405, 501]);
+const LACKING: ReadonlySet<number> = new Set([405, 501]);
+/** Said of the endpoint by some and of the model by others, so that only this model is not asked about again. */
+const NOT_FOUND = 404;
 const MOST_LACKING = 1000;
 /** Nobody counts so much less than the strict bound; where not even this would fit, nothing is won by asking. */
 const LEAST_SHARE = 1 / 64;
@@ -100,7 +102,7 @@ export class ProviderCounts {
 
   private async bound(post: Post, ...[purse, request, strict, needs]: Parameters<InputCount["bound"]>) {
     const asked = questionOf(request);
-    if (asked === null || this.lacking.has(asked.place)) return strict;
+    if (asked === null || this.lacks(asked.place) || this.lacks(modelAt(asked.place, request))) return strict;
     const own: Amounts = { steps: ONE, network_egress_bytes: Buffer.byteLength(asked.body) as Amount };
     const path = await purse.store.path(purse.budget);
     if (fits(purse.store, path, needs(strict))) return strict;
@@ -121,10 +123,19 @@ export class ProviderCounts {
     const call = { ...about, wait_ms: 0, ...(signal !== undefined && { signal }) };
     const gated = await gate.call(call, async (stop) => {
       const answer = await this.inTime(stop, (late) => post(url, body, late));
-      if (LACKING.has(answer.status) && this.lacking.size < MOST_LACKING) this.lacking.add(place);
+      if (LACKING.has(answer.status)) this.lack(place);
+      else if (answer.status === NOT_FOUND) this.lack(modelAt(place, { wire }));
       return { value: answer.status === 200 ? countIn(answer.body) : null, used: own };
     });
     return gated.kind === "done" ? gated.value : null;
+  }
+
+  private lacks(place: string): boolean {
+    return this.lacking.has(place);
+  }
+
+  private lack(place: string): void {
+    if (this.lacking.size < MOST_LACKING) this.lacking.add(place);
   }
 
   private async inTime<Value>(stop: AbortSignal, work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
@@ -161,6 +172,11 @@ function questionOf({ wire, url: address }: Counted): Question | null {
   const url = new URL(address);
   url.pathname = `${url.pathname.replace(/\/+$/, "")}/${ending}`;
   return { url, body: JSON.stringify(taken), place: `${url.origin}${url.pathname}` };
+}
+
+/** A model at a place. No address has a blank in it. */
+function modelAt(place: string, { wire }: Pick<Counted, "wire">): string {
+  return `${place} ${wire.model}`;
 }
 
 function countIn(body: string): number | null {

@@ -1,5 +1,5 @@
 import Anthropic from "@anthropic-ai/sdk";
-import { openBudget } from "bursar";
+import { openBudget, withBudget } from "bursar";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { budget as anthropicBudget } from "../../../src/models/anthropic/budget.js";
@@ -16,7 +16,8 @@ import {
 /** 40,000 bytes, which a tokenizer that we do not have would make about 9,000 tokens of. */
 const LONG = "A bursar keeps the money of a college. ".repeat(1026).slice(0, 40_000);
 const TOKENS = 9000;
-const PRICES = { scripted: { input_usd_per_mtok: 1, output_usd_per_mtok: 10 } };
+const PRICE = { input_usd_per_mtok: 1, output_usd_per_mtok: 10 };
+const PRICES = { scripted: PRICE, other: PRICE };
 const LIMITS = { llm_tokens: 20_000 };
 const POLICIES = { llm_tokens: "hard_stop" } as const;
 
@@ -37,7 +38,8 @@ interface Scene {
 /** A provider that says it has used what it counts, and a budget that the bytes of a long request do not fit into. */
 async function opened({ limits = LIMITS, counting = () => TOKENS, options = { count: "provider" } }: Scene = {}) {
   const usage = { prompt_tokens: TOKENS, completion_tokens: 10 };
-  const model = await openScriptedModel({ script: () => ({ kind: "text", text: "Hi.", usage }), counting });
+  const script = () => ({ kind: "text", text: "Hi.", usage }) as const;
+  const model = await openScriptedModel({ script, models: Object.keys(PRICES), counting });
   const budget = await openBudget(limits, { policies: POLICIES, parent: null });
   const fetch = governedFetch({ prices: PRICES, budget, ...options });
   return {
@@ -136,6 +138,31 @@ describe.each(["/messages", "/responses"] as const)("%s", (path) => {
   test("does not ask again where nobody counts", async () => {
     await using at = await opened({ counting: () => ({ kind: "status", status: 404 }) });
     for (let round = 0; round < 3; round++) expect((await at.send(path)).status).toBe(402);
+    expect(seen(at.model)).toEqual([1, 0]);
+  });
+
+  test("asks about other models where one is not found: who names a wrong one takes the count from nobody", async () => {
+    const gone = { kind: "status", status: 404 } as const;
+    const counting: ScriptedModelOptions["counting"] = ({ model }) => (model === "other" ? gone : TOKENS);
+    await using at = await opened({ counting });
+    const fetch = governedFetch({ prices: PRICES, count: "provider" });
+    const status = (model: string) =>
+      withBudget(
+        LIMITS,
+        async () => {
+          const body = JSON.stringify({ ...BODIES[path], model });
+          const headers = { "anthropic-version": "2023-06-01" };
+          return (await fetch(`${at.model.url}${path}`, { method: "POST", headers, body })).status;
+        },
+        { policies: POLICIES },
+      );
+    expect([await status("other"), await status("other"), await status("scripted")]).toEqual([402, 402, 200]);
+    expect(seen(at.model)).toEqual([2, 1]);
+  });
+
+  test("asks about no model where the endpoint is none", async () => {
+    await using at = await opened({ counting: () => ({ kind: "status", status: 405 }) });
+    for (const model of ["scripted", "other"]) expect((await at.send(path, { model })).status).toBe(402);
     expect(seen(at.model)).toEqual([1, 0]);
   });
 
