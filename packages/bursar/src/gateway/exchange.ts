@@ -153,7 +153,10 @@ export class Exchange {
     const { protocol, wire } = this.request;
     const answer = new StreamedAnswer(wire, protocol.stream(wire), held.output_tokens);
     this.answer = answer;
-    held.follow(() => answer.bound);
+    held.follow(
+      () => answer.bound,
+      () => answer.final,
+    );
     const headers = returned(readable.headers);
     this.tell(headers);
     response.writeHead(readable.status, headers);

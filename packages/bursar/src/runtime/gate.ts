@@ -85,7 +85,7 @@ const CALL_KEYS = [
     "wait_ms",
     "signal",
   ],
-  ...["expires_ms", "onWait", "seen", "path", "inner"],
+  ...["expires_ms", "onWait", "seen", "reported", "path", "inner"],
 ];
 const OPEN_KEYS = ["limits", "parent", "scope", "policies", "thresholds", "deadline"];
 
@@ -178,7 +178,9 @@ export class Gate implements Disposable {
     const made = await this.make(call, call_id, path, (signal) => effect(signal, granted));
     if ("error" in made) {
       const { error } = made;
-      const settled = await this.settle(call, call_id, { value: undefined, usage: error }, began);
+      const used = call.reported?.() ?? null;
+      const told = { value: undefined, usage: error, ...(used !== null && { used }) };
+      const settled = await this.settle(call, call_id, told, began);
       return { kind: "failed", error, settled };
     }
     return { kind: "done", value: made.value, settled: await this.settle(call, call_id, made, began) };

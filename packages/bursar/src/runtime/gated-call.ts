@@ -30,6 +30,11 @@ export interface GatedCall {
    * estimated, in place of the reservation.
    */
   readonly seen?: () => BudgetAmounts | null;
+  /**
+   * Asked when the call has failed or was broken off: what the other side had said by then that it used, for good and in ledger
+   * units. It is charged as if the call had given it back by itself; null where it has said nothing.
+   */
+  readonly reported?: () => Amounts | null;
   /** The path of the budget, for who has just read it; it is read otherwise. */
   readonly path?: Path;
   /** Whether it is a part of a call that was admitted: it waits for nobody who waits for that one. */

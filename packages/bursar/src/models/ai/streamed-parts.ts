@@ -40,7 +40,10 @@ export class StreamedParts {
     this.version = version;
     this.most = held.output_tokens;
     this.frame = new StreamFrame(source, (part) => this.take(part));
-    held.follow(() => this.seen);
+    held.follow(
+      () => this.seen,
+      () => this.counts,
+    );
   }
 
   get stream(): ReadableStream<SdkStreamPart> {

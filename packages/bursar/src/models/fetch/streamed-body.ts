@@ -15,7 +15,10 @@ export class StreamedBody {
   constructor({ protocol, wire }: MeteredRequest, source: ReadableStream<Uint8Array>, held: Held) {
     this.answer = new StreamedAnswer(wire, protocol.stream(wire), held.output_tokens);
     this.frame = new StreamFrame(source, (bytes) => this.take(bytes));
-    held.follow(() => this.answer.bound);
+    held.follow(
+      () => this.answer.bound,
+      () => this.answer.final,
+    );
   }
 
   get body(): ReadableStream<Uint8Array> {

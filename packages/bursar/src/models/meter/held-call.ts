@@ -4,6 +4,7 @@ import { type BudgetAmounts, readAmounts } from "../../core/input.js";
 import type { Operation } from "../../core/operation.js";
 import type { Effected } from "../../runtime/gate.js";
 import type { Purse, Round } from "../../runtime/purse.js";
+import type { TokenCounts } from "../wire/token-counts.js";
 import { type Held, NOTHING_AT_ALL, type Seen } from "./meter.js";
 import { atEdge, boundOf, learnedOf, outputOf, type Quote, type Terms, usedOf } from "./quote.js";
 import type { ToldCall } from "./told-call.js";
@@ -20,6 +21,7 @@ export class HeldCall {
   private readonly told: ToldCall | null;
   private readonly round: Round | null;
   private ask: () => Seen | null = () => null;
+  private final: () => TokenCounts | null = () => null;
   private written: string | null = null;
   /** What was last counted, in both units. */
   private counted: { readonly usage: BudgetAmounts; readonly used: Amounts } | null = null;
@@ -50,6 +52,14 @@ export class HeldCall {
     if (this.handed) return NOTHING_AT_ALL;
     const known = this.ask();
     return known === null ? null : { ...boundOf(known, this.terms), ...this.egress };
+  }
+
+  /** What the provider has reported of a call that broke off all the same, as at the very end of a stream. */
+  reported(): Amounts | null {
+    if (this.handed) return null;
+    const counts = this.counted === null ? this.final() : null;
+    if (counts !== null) this.count(counts);
+    return this.counted === null ? null : this.withEgress(this.counted.used);
   }
 
   async make<Value>(
@@ -90,7 +100,7 @@ export class HeldCall {
   }
 
   private held(signal: AbortSignal, granted: Amounts): Held {
-    const { wire, price } = this.terms;
+    const { wire } = this.terms;
     const output_tokens = outputOf(this.terms, granted);
     this.most = Math.floor(output_tokens / Math.max(1, wire.answers));
     const body = wire.held(this.most);
@@ -107,21 +117,24 @@ export class HeldCall {
       get text() {
         return write();
       },
-      usage: (counts) => {
-        this.told?.count(counts);
-        const used = usedOf(counts, price);
-        const usage = atEdge(used);
-        this.counted = { usage, used };
-        return usage;
-      },
-      follow: (ask) => {
+      usage: (counts) => this.count(counts),
+      follow: (ask, final) => {
         this.ask = ask;
+        this.final = final;
       },
       handedDown: () => {
         this.handed = true;
         if (this.round !== null) this.round.counted = false;
       },
     };
+  }
+
+  private count(counts: TokenCounts): BudgetAmounts {
+    this.told?.count(counts);
+    const used = usedOf(counts, this.terms.price);
+    const usage = atEdge(used);
+    this.counted = { usage, used };
+    return usage;
   }
 
   private withEgress(used: Amounts): Amounts {

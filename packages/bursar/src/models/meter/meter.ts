@@ -79,8 +79,8 @@ export interface Held {
   readonly signal: AbortSignal;
   /** What an answer is charged when the provider has reported it. */
   usage(counts: TokenCounts): BudgetAmounts;
-  /** Says where to ask what was seen so far, should the call break off. */
-  follow(seen: () => Seen | null): void;
+  /** Says where to ask what was seen so far, should the call break off, and what the provider has said for good by then. */
+  follow(seen: () => Seen | null, counts: () => TokenCounts | null): void;
   /** Says that somebody further down pays for it, so that nothing is charged here, however it ends. */
   handedDown(): void;
 }
@@ -283,6 +283,7 @@ export class Meter {
         kind: "model",
         ledger: call.quote(quote, store.dimensions),
         seen: () => call.seen(),
+        reported: () => call.reported(),
       };
       if (path !== null) gatedCall.path = path;
       if (signal !== undefined) gatedCall.signal = signal;

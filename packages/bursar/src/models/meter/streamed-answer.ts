@@ -73,6 +73,11 @@ export class StreamedAnswer {
     return usage?.final === true ? usage.counts : null;
   }
 
+  /** The same of an answer that is whole, whatever became of the call since: before its last word more may have come. */
+  get final(): TokenCounts | null {
+    return this.whole ? this.counts : null;
+  }
+
   /** What bounds its usage where that is not told: nothing that was seen, when it is whole, because then all was on its way. */
   get bound(): Seen | null {
     return this.whole ? null : this.seen;

@@ -147,10 +147,10 @@ async function passOn(
   let bytes = 0;
   let counts: TokenCounts | null = null;
   let over = false;
-  follow(() => ({
-    reported: null,
-    output: hidden ? output_tokens : Math.min(output_tokens, bytes + SLACK_TOKENS),
-  }));
+  follow(
+    () => ({ reported: null, output: hidden ? output_tokens : Math.min(output_tokens, bytes + SLACK_TOKENS) }),
+    () => counts,
+  );
   try {
     for await (const event of events) {
       bytes += Buffer.byteLength(JSON.stringify(event) ?? "");

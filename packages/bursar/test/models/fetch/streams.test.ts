@@ -41,7 +41,38 @@ const BEGIN = {
 
 const HANGING = { kind: "half", text: LONG, usage: USAGE, events: 8, ending: "hang" } as const;
 
+/** All of an answer in one piece, as it comes over a fast line. */
+const inOnePiece: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  return new Response(await response.arrayBuffer(), response);
+};
+
+const RAW = {
+  chat: ["/chat/completions", { model: "gpt-4-scripted", messages: HELLO, max_tokens: 5000 }],
+  responses: ["/responses", { model: "gpt-4-scripted", input: "Hello?", max_output_tokens: 5000 }],
+  messages: ["/messages", { model: "claude-3-scripted", messages: HELLO, max_tokens: 5000 }],
+} as const;
+
 describe.each(STREAMED)("a stream that is not read to its end: %s", (protocol) => {
+  test("it is aborted when all of it has come: what the provider has reported is charged", async () => {
+    await using at = await openScene([{ kind: "text", text: LONG, usage: USAGE }], { wire: { fetch: inOnePiece } });
+    const abort = new AbortController();
+    const [path, body] = RAW[protocol];
+    const headers = { "anthropic-version": "2023-06-01" };
+    const told = await toldWhile(() =>
+      spent({ cost_usd: 1 }, async () => {
+        const init = { method: "POST", headers, body: JSON.stringify({ ...body, stream: true }), signal: abort.signal };
+        const reader = (await at.fetch(`${at.model.url}${path}`, init)).body?.getReader();
+        await reader?.read();
+        abort.abort();
+        await errorOf(Promise.resolve(reader?.closed));
+      }),
+    );
+    expect(told).toMatchObject([
+      { outcome: "failed", estimated: false, charged: { llm_input_tokens: 30, llm_output_tokens: 7 } },
+    ]);
+  });
+
   test("it is aborted by its signal", async () => {
     await using at = await openScene([HANGING]);
     const abort = new AbortController();
