@@ -218,7 +218,7 @@ interface Governed {
   readonly purse: Purse;
   readonly request: MeteredRequest;
   readonly send: Send;
-  readonly headers: NonNullable<RequestInit["headers"]>;
+  readonly headers: Headers;
 }
 
 /** A body that cannot be sent is no failure, because an SDK would try that again. */

@@ -21,7 +21,7 @@ const MOST_BYTES = 64 * 1024 * 1024;
 export function readOutgoing(input: string | URL | Request, init: RequestInit = {}): Outgoing {
   const { body, signal, ...rest } = init;
   if (!(input instanceof Request)) {
-    const url = new URL(input);
+    const url = addressOf(input);
     const { method = "GET" } = rest;
     return { url, method, signal: signal ?? null, read: () => written(url, { ...rest, body: body ?? null, method }) };
   }
@@ -31,6 +31,13 @@ export function readOutgoing(input: string | URL | Request, init: RequestInit = 
     signal: signal === undefined ? input.signal : signal,
     read: () => rewritten(new Request(input, streamed(init)), rest),
   };
+}
+
+/** The plain fetch does not take a password in an address either, but says so, with the password, when the call is paid for. */
+function addressOf(input: string | URL): URL {
+  const url = new URL(input);
+  if (url.username === "" && url.password === "") return url;
+  throw new TypeError("a request cannot be sent to an address with a name or a password in it; use a header");
 }
 
 function written(url: URL, { body, ...rest }: RequestInit): Written | Promise<Written> {

@@ -15,7 +15,7 @@ export interface Reusing {
   readonly meter: Meter;
   readonly purse: Purse;
   readonly request: MeteredRequest;
-  readonly headers: NonNullable<RequestInit["headers"]>;
+  readonly headers: Headers;
   readonly send: Send;
   readonly make: MeteredEffect<Sent | null>;
 }
@@ -30,7 +30,7 @@ export async function reused(reuse: Reuse, using: Reusing): Promise<Metered<Sent
       purse,
       request,
       make,
-      headers: Object.fromEntries(new Headers(headers)),
+      headers: Object.fromEntries(headers),
       tenant: await tenantOf(purse),
     },
     send: async (text, signal) =>

@@ -197,6 +197,22 @@ describe("what is sent", () => {
     expect(server.received.map((each) => each.headers.authorization).sort()).toEqual(["Bearer one", "Bearer two"]);
   });
 
+  test.each([
+    ["headers that are none", { headers: { authorization: "Bearer a\nb" } }, ""],
+    ["headers with names that are none", { headers: { "no name": "x" } }, ""],
+    ["an address with a password in it", {}, "ann:secret@"],
+  ])("is nothing with %s: the call fails as with the plain fetch, and is not charged", async (_, init, who) => {
+    await using server = await openServer(complete);
+    const url = server.url.replace("//", `//${who}`);
+    const { used, held } = await spent({ cost_usd: 1 }, async () => {
+      const asked = governedFetch({ prices: PRICES })(url, { method: "POST", body: BODY, ...init });
+      await expect(asked).rejects.toThrow(TypeError);
+      await expect(asked).rejects.not.toThrow(/secret/);
+    });
+    expect([used.steps ?? 0, used.cost_usd ?? 0, held]).toEqual([0, 0, {}]);
+    expect(server.received).toEqual([]);
+  });
+
   test("is what was priced, whichever of two fields a server would take", async () => {
     await using server = await openServer(complete);
     const body = `{"model":"gpt-4-scripted","model":"scripted","messages":${JSON.stringify(HELLO)}}`;
