@@ -72,20 +72,8 @@ const EXPIRES_MS = 15 * 60_000;
 /** How often a call that waits looks again by itself, for holds whose holders have died. */
 const LOOK_MS = 1000;
 const CALL_KEYS = [
-  ...[
-    "budget",
-    "capability_id",
-    "kind",
-    "asked",
-    "least",
-    "ledger",
-    "input",
-    "call_id",
-    "step_id",
-    "wait_ms",
-    "signal",
-  ],
-  ...["expires_ms", "onWait", "seen", "reported", "path", "inner"],
+  ...["budget", "capability_id", "kind", "asked", "least", "ledger", "input", "call_id", "step_id", "wait_ms"],
+  ...["signal", "expires_ms", "onWait", "seen", "reported", "path", "inner"],
 ];
 const OPEN_KEYS = ["limits", "parent", "scope", "policies", "thresholds", "deadline"];
 
