@@ -55,6 +55,17 @@ describe("what code writes for an agent", () => {
     expect(done.usage.storage_write_bytes).toBe(5600);
   });
 
+  test("keeps no others from being executed at the same time, with the limits that every run has", async () => {
+    const { store, run } = world(["print(1)", "print(2)", "print(3)"], { atOnce: true });
+    expect(await run({})).toMatchObject({ status: "completed" });
+    const told: string[] = [];
+    for await (const line of store.chain("r")) {
+      const { action_type, event } = JSON.parse(line) as { action_type: string; event?: string };
+      if (action_type === "StepStarted" || event === "Consumption") told.push(event ?? action_type);
+    }
+    expect(told.slice(0, 3)).toEqual(["StepStarted", "StepStarted", "StepStarted"]);
+  });
+
   test("may be nothing", async () => {
     const done = await world(["print(1)"]).run({ storage_write_bytes: 0 });
     expect(done).toMatchObject({ status: "completed", result: ["true 1"] });

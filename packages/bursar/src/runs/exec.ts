@@ -9,7 +9,8 @@ import type { OpenSandbox } from "./guest.js";
 /** What one execution may burn, and write, unless it says otherwise. */
 const FUEL = 10_000_000_000;
 const MIB = 1024 * 1024;
-const STORAGE = 50 * MIB;
+/** A fifth of what a run may write by default: what is held for one execution is missing to those beside it, which would wait. */
+const STORAGE = 10 * MIB;
 const MEMORY = 256 * MIB;
 /** No sandbox takes less. */
 const LEAST_MEMORY = 32 * MIB;
