@@ -122,9 +122,12 @@ export class Holder {
     return this.yielding;
   }
 
-  /** Settles slices that take no more calls and have none under way. */
+  /** Settles slices that take no more calls and have none under way, after all that the store has not heard yet. */
   giveBack(): Promise<void> {
-    return this.alone(() => this.settleClosed());
+    return this.alone(async () => {
+      await this.pending.flush();
+      await this.settleClosed();
+    });
   }
 
   /** Gives back slices from which nothing was taken for a while, and renews those behind calls that take long. */
@@ -252,9 +255,8 @@ export class Holder {
     this.slices = [...this.slices.filter((each) => each !== slice), rest];
     const report = settlement(slice);
     const granted = ["granted", rest.call, this.budget, rest.expires, { ...held }] as const;
-    // The log first: a call that is settled in a slice the log does not know would not be proved.
-    await this.log?.write(granted).catch(() => {});
-    await this.log?.write(["moved", slice.call, rest.call]).catch(() => {});
+    // The log first, and both at once: a call that is settled before the log knows that it was moved would be proved twice.
+    await Promise.allSettled([this.log?.write(granted), this.log?.write(["moved", slice.call, rest.call])]);
     await this.pending.tell(
       [report, this.reservation(rest.call, held, rest.expires)],
       () => {},

@@ -38,7 +38,7 @@ export interface LeasingStoreOptions {
   readonly budgets: readonly BudgetId[];
   /** A folder for the log of what was done with the leases. Without it a process that dies is charged for all it held. */
   readonly log?: string;
-  /** Names this process; letters, digits, `.`, `_` and `-`. */
+  /** What this process is called where its slices are shown; letters, digits, `.`, `_` and `-`. Several may be called alike. */
   readonly name?: string;
   readonly ttl_ms?: number;
   readonly recall_ms?: number;
@@ -89,11 +89,7 @@ export class LeasingStore extends StoreOver {
     const { store, budgets, log: folder = null, clock = store.clock } = options;
     if (!Array.isArray(budgets)) throw new InputError("budgets", `is ${show(budgets)}; allowed: a list of budgets`);
     for (const key of ["ttl_ms", "recall_ms"] as const) if (options[key] !== undefined) checkWait(options[key], key);
-    const name =
-      options.name ?? `${hostname().replace(/[^A-Za-z0-9._-]/g, "-")}-${process.pid}-${randomBytes(4).toString("hex")}`;
-    if (!/^[A-Za-z0-9._-]{1,100}$/.test(name)) {
-      throw new InputError("name", `is ${show(name)}; allowed: letters, digits, ".", "_" and "-", at most 100`);
-    }
+    const name = holderName(options.name);
     const now = () => Math.round(clock.now().instant);
     const { dimensions } = store;
     const path = folder === null ? null : join(folder, `${name}.jsonl`);
@@ -247,22 +243,24 @@ export class LeasingStore extends StoreOver {
 
   /** The log must have it before it is admitted; and while we waited for the disk the slice may have run out. */
   private async proved(holder: Holder, slice: Slice, call: SlicedCall): Promise<boolean> {
-    try {
-      await this.log?.write(["reserved", slice.call, call.id, call.kind, { ...call.asked }]);
-      if (holder.isFresh(slice)) return true;
-    } catch {
-      slice.closed = true;
-    }
-    slice.drop(call);
+    const isNoted = await this.log?.write(["reserved", slice.call, call.id, call.kind, { ...call.asked }]).then(
+      () => true,
+      () => false,
+    );
+    // Or it was handed over to another one meanwhile, which stands behind it now.
+    const behind = holder.find(call.id)?.slice ?? slice;
+    if (isNoted === true && holder.isFresh(behind)) return true;
+    if (isNoted !== true) behind.closed = true;
+    behind.drop(call);
     return false;
   }
 
   private async settle(operation: Settle): Promise<Outcome> {
     const found = this.find(operation.call);
-    if (found === null) return repeatedly(operation, this.settledCalls.get(operation.call) as SlicedCall);
+    if (found === null) return this.repeatedly(operation, this.settledCalls.get(operation.call) as SlicedCall);
     const { holder, slice, call } = found;
     if (operation.op === "release") {
-      if (call.charged !== null) return repeatedly(operation, call);
+      if (call.charged !== null) return this.repeatedly(operation, call);
       // A model may have answered a holder that died meanwhile.
       const paid = operation.dead === true && call.kind === "model";
       slice.settle(call, paid ? call.asked : {});
@@ -272,7 +270,7 @@ export class LeasingStore extends StoreOver {
     }
     const reported = { ...this.counted(operation.used), ...call.reported };
     if (call.charged !== null && Object.keys(reported).length === Object.keys(call.reported).length) {
-      return repeatedly(operation, call);
+      return this.repeatedly(operation, call);
     }
     call.estimate = { ...call.estimate, ...this.counted(operation.estimate ?? {}) };
     // What was seen of a call that broke off bounds it from now on, as the reservation did before.
@@ -291,12 +289,22 @@ export class LeasingStore extends StoreOver {
   /** `before` is what it was charged until now. */
   private async settled(holder: Holder, slice: Slice, call: SlicedCall, before: Amounts): Promise<void> {
     const note = ["settled", slice.call, call.id, { ...call.charged }, { ...before }] as const;
-    // A settlement that the log does not have is charged as reserved if we die now: too much, never too little.
-    await this.log?.write(note).catch(() => (slice.closed = true));
+    const isNoted = await this.log?.write(note).then(
+      () => true,
+      () => false,
+    );
     this.settledCalls.set(call.id, call);
     this.listeners.tell();
-    if (holder.isOverdrawn(slice)) void holder.yieldAll().catch(() => {});
+    // If we died now, a log without it would prove less than was used. Then the store has to know before anybody relies on it.
+    if (isNoted === false) await holder.yieldAll();
+    else if (holder.isOverdrawn(slice)) void holder.yieldAll().catch(() => {});
     else if (slice.closed && slice.underWay === 0) void holder.giveBack().catch(() => {});
+  }
+
+  /** What was settled before is not settled again; but where there is no proof of it, the store has to know by now. */
+  private async repeatedly(operation: Settle, call: SlicedCall): Promise<Outcome> {
+    if (this.log?.isBroken === true) for (const holder of this.holders.values()) await holder.giveBack();
+    return repeatedly(operation, call);
   }
 
   private tied(amounts: Amounts): Amounts {
@@ -352,6 +360,14 @@ interface Found {
   readonly holder: Holder;
   readonly slice: Slice;
   readonly call: SlicedCall;
+}
+
+/** Two that are called alike, or one that starts again, must not take each other's slices for their own. */
+function holderName(called = `${hostname().replace(/[^A-Za-z0-9._-]/g, "-")}-${process.pid}`): string {
+  if (!/^[A-Za-z0-9._-]{1,100}$/.test(called)) {
+    throw new InputError("name", `is ${show(called)}; allowed: letters, digits, ".", "_" and "-", at most 100`);
+  }
+  return `${called}-${randomBytes(4).toString("hex")}`;
 }
 
 function closedError(): StoreError {

@@ -1,10 +1,10 @@
 import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
-import { hostname } from "node:os";
 import { dirname } from "node:path";
 import type { Json } from "../../core/chain/canonical.js";
 import { appendLink, emptyHead, type Head } from "../../core/chain/link.js";
 import type { Dimensions } from "../../core/dimensions.js";
 import { sha256Hex } from "../../runtime/crypto.js";
+import { ownerHere } from "./owner.js";
 import { type Note, Proofs } from "./proofs.js";
 
 /** The links of a lease's log. */
@@ -94,6 +94,8 @@ export class LeaseLog {
         if (this.file.size >= this.full) await this.renew();
       } catch (error) {
         this.broken = error;
+        // Whoever read it after a crash would take it for all that was used. Without it, all that was leased counts as used.
+        await rm(this.options.path, { force: true }).catch(() => {});
         for (const { reject } of group) reject(error);
       }
     }
@@ -114,8 +116,9 @@ export class LeaseLog {
       }
       await rename(next, path);
     } catch {
-      // There is no room perhaps. The old one is as good as before, and it is tried again later.
+      // There is no room perhaps. The old one is as good as before, needs what there is, and it is tried again later.
       await file?.close().catch(() => {});
+      await rm(next, { force: true }).catch(() => {});
       this.full = this.file.size + this.most_bytes;
       return;
     }
@@ -142,8 +145,13 @@ class LogFile {
     before: string | null = null,
   ): Promise<LogFile> {
     const opened = new LogFile(await open(path, flags), emptyHead(holder), now);
-    const owner = [process.pid, hostname()];
-    await opened.append(LOG_ACTIONS.opened, before === null ? [owner] : [owner, ["instead of", before]]);
+    const owner = [...ownerHere()];
+    try {
+      await opened.append(LOG_ACTIONS.opened, before === null ? [owner] : [owner, ["instead of", before]]);
+    } catch (error) {
+      await opened.close().catch(() => {});
+      throw error;
+    }
     return opened;
   }
 

@@ -1,5 +1,4 @@
 import { open, readdir, readFile, rename, rm } from "node:fs/promises";
-import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Amounts } from "../../core/amount.js";
 import type { BudgetId } from "../../core/budget.js";
@@ -12,6 +11,7 @@ import type { Operation } from "../../core/operation.js";
 import type { Clock } from "../../ports/clock.js";
 import type { Store } from "../../ports/store.js";
 import { sha256Hex } from "../../runtime/crypto.js";
+import { isRunning, type Owner, readOwnerNote } from "./owner.js";
 import { Proofs } from "./proofs.js";
 
 /** No first line is longer. */
@@ -48,11 +48,6 @@ export async function recoverLeases(
   }
 }
 
-interface Owner {
-  readonly pid: number;
-  readonly host: string;
-}
-
 interface Log {
   readonly head: Head;
   readonly proofs: Proofs;
@@ -78,8 +73,8 @@ async function readOwner(path: string): Promise<Owner | null> {
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(FIRST_LINE), 0, FIRST_LINE, 0);
     const [line = ""] = buffer.toString("utf8", 0, bytesRead).split("\n");
-    const [[pid, host] = []] = parseLine(line).data.notes as readonly (readonly Json[])[];
-    return { pid: Number(pid), host: String(host) };
+    const [owner = []] = parseLine(line).data.notes as readonly (readonly Json[])[];
+    return readOwnerNote(owner);
   } catch {
     return null;
   } finally {
@@ -102,14 +97,4 @@ async function readLog(path: string, dimensions: Dimensions): Promise<Log | null
     if (link.action_type !== "LeaseLogOpened") for (const note of notes) proofs.take(note);
   }
   return head === null ? null : { head, proofs };
-}
-
-function isRunning({ pid, host }: Owner): boolean {
-  if (host !== hostname()) return true;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }
