@@ -28,6 +28,7 @@ import {
 } from "./decisions.js";
 import type { Handlers } from "./deed.js";
 import { readDefaults } from "./default-terms.js";
+import { Driven } from "./driven.js";
 import { ClaimLostError, RunError } from "./error.js";
 import { type Foresight, foresightOf, type Intended, switchedOff } from "./foresight.js";
 import { handlersFor } from "./handlers.js";
@@ -64,11 +65,10 @@ export class Bursar implements AsyncDisposable {
   private readonly programs: Programs;
   private readonly worker: string;
   private readonly events: Events;
-  private readonly driving = new Map<string, { readonly conductor: Conductor; readonly done: Promise<RunRecord> }>();
+  private readonly driving = new Driven();
   private readonly brood: Brood;
   /** Null when it is switched off. */
   private readonly foresight: Foresight | null;
-  private closed = false;
 
   constructor(options: BursarOptions) {
     checkOptions(options);
@@ -147,12 +147,12 @@ export class Bursar implements AsyncDisposable {
   /** Drives a run until it stands still or has ended; waits for it when another worker drives it. */
   async drive(id: string): Promise<RunRecord> {
     for (;;) {
-      if (this.closed) throw new ClaimLostError(id, "closed");
-      const own = this.driving.get(id);
-      const run = own === undefined ? await this.find(id) : await own.done.catch((error) => this.lost(id, error));
+      if (this.driving.isClosed) throw new ClaimLostError(id, "closed");
+      const own = this.driving.end(id);
+      const run = own === null ? await this.find(id) : await own.catch((error) => this.lost(id, error));
       if (hasEnded(run) || run.status === "paused") return run;
       if (this.driving.has(id)) continue;
-      if (!(await this.claim(run)) && !this.closed) await this.pause(LOOK_MS);
+      if (!(await this.claim(run)) && !this.driving.isClosed) await this.pause(LOOK_MS);
     }
   }
 
@@ -165,11 +165,15 @@ export class Bursar implements AsyncDisposable {
   }
 
   /** Takes a run if nobody has it. Tells whether it was there to be taken. */
-  async claim(run: RunRecord): Promise<boolean> {
+  claim(run: RunRecord): Promise<boolean> {
+    return this.driving.taking(this.take(run));
+  }
+
+  private async take(run: RunRecord): Promise<boolean> {
     const { claim_ms = CLAIM_MS } = this.options;
     const claim = await claimOf(this.store, run.id);
     const next = taken(claim, this.worker, this.store.clock.now().instant, claim_ms);
-    if (next === null || this.driving.has(run.id) || this.closed) return false;
+    if (next === null || this.driving.has(run.id) || this.driving.isClosed) return false;
     // Who only ends a run need not know its program.
     const program = run.cancel === null ? this.programs.of(run) : NO_PROGRAM;
     const running: RunRecord = { ...run, status: "running" };
@@ -191,12 +195,10 @@ export class Bursar implements AsyncDisposable {
       { ...running, version: run.version + 1 },
       { ...next, version: claim.version + 1 },
     );
-    const done = conductor.drive().finally(() => this.driving.delete(run.id));
-    done.then(
+    this.driving.drive(run.id, conductor).then(
       (run) => this.told(run),
       () => {},
     );
-    this.driving.set(run.id, { conductor, done });
     return true;
   }
 
@@ -312,10 +314,7 @@ export class Bursar implements AsyncDisposable {
    */
   async close({ within_ms = 0 }: { readonly within_ms?: number } = {}): Promise<void> {
     checkWait(within_ms, "within_ms");
-    this.closed = true;
-    const all = [...this.driving.values()];
-    await Promise.all(all.map(({ conductor }) => conductor.abandon(within_ms)));
-    await Promise.allSettled(all.map(({ done }) => done));
+    await this.driving.close(within_ms);
   }
 
   private intended(program: string | Program, input: unknown, id: string, by: Principal): Intended {
@@ -374,7 +373,7 @@ export class Bursar implements AsyncDisposable {
       try {
         if (run.status === "paused") await this.store.apply(await goingOn(this.store, id, { cancel }));
         else if (run.cancel === null) await this.store.apply([putRun({ ...run, cancel })]);
-        this.driving.get(id)?.conductor.cancel();
+        this.driving.cancel(id);
         return await this.drive(id);
       } catch (error) {
         if (!(error instanceof StaleError)) throw error;

@@ -150,9 +150,7 @@ export class Conductor {
 
   private play(player: Player): void {
     this.played = this.program.play(this.stage(player), this.run.input);
-    const ready = this.played.ready ?? Promise.resolve();
-    const broken = (error: unknown) => this.end({ kind: "broken", error });
-    ready.then(() => player.replay()).then(() => this.look(), broken);
+    (this.played.ready ?? Promise.resolve()).then(() => player.replay()).then(() => this.look(), this.broken);
     this.played.result.then(
       (value) => {
         player.ended();
@@ -241,9 +239,14 @@ export class Conductor {
       hasChild: ({ number }) => this.around.children.has(this.run, number),
       startChild: ({ number }, request, signal) => this.around.children.start(this.run, number, request, signal),
       child: (ask) => this.child(ask),
-      broken: (error) => this.end({ kind: "broken", error }),
+      broken: this.broken,
     };
   }
+
+  private readonly broken = (error: unknown): void => {
+    // Whoever lets go of a run lets go of those below it too, which is no fault of this one.
+    if (!this.leaving || !(error instanceof ClaimLostError)) this.end({ kind: "broken", error });
+  };
 
   private child(ask: AskEntry): Promise<Json> {
     const paused = (is: boolean, child: string) => {

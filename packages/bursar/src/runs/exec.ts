@@ -54,6 +54,8 @@ async function execute(sandbox: OpenSandbox, wanted: Wanted, doing: Doing): Prom
   const cancel = () => void session.cancel().catch(() => {});
   signal.addEventListener("abort", cancel, { once: true });
   try {
+    // It takes a while until there is a sandbox, and nobody may wait for the code any more.
+    signal.throwIfAborted();
     const turn = await session.begin(code, { fuelBudget, timeout });
     const made = ended(turn);
     if (isOutOfFuel(turn) && fuelBudget < wanted.fuel) await expectMore(doing, { fuel: wanted.fuel }, made);

@@ -73,8 +73,14 @@ export class Holding {
       // What it has paid for it may do again, and if that was all that it needs, it comes to its end.
       if (over && again(dimension) > 0 && (await this.isUsedUp(dimension))) return most({ [dimension]: 0 });
       if (over && (await isOver())) return null;
-      await new Promise<void>((resolve) => void this.timer.after(AGAIN_MS, resolve));
+      await this.wait();
     }
+  }
+
+  /** Waits for a moment; throws when the run is not ours any more, because then nobody else does. */
+  private async wait(): Promise<void> {
+    await new Promise<void>((resolve) => void this.timer.after(AGAIN_MS, resolve));
+    if (this.desk.lost !== null) throw this.desk.lost;
   }
 
   private roomIn(path: Path, id: string): number {

@@ -38,6 +38,7 @@ export class Worker implements AsyncDisposable {
   private readonly closing = new AbortController();
   /** What is done for model calls that can wait: a provider may be slow, and no run has to wait for that. */
   private collecting: Promise<void> | null = null;
+  private looking: Promise<void> = Promise.resolve();
   private next: Disposable | null = null;
   private started = false;
   private stopped = false;
@@ -58,7 +59,7 @@ export class Worker implements AsyncDisposable {
   start(): void {
     if (this.started || this.stopped) return;
     this.started = true;
-    void this.round();
+    this.looking = this.round();
   }
 
   /** The runs that are being driven here. */
@@ -90,7 +91,7 @@ export class Worker implements AsyncDisposable {
     this.next?.[Symbol.dispose]();
     this.closing.abort();
     await this.bursar.close({ within_ms });
-    await this.collecting;
+    await Promise.all([this.looking, this.collecting]);
     await Promise.allSettled(this.driving.values());
   }
 
@@ -128,6 +129,9 @@ export class Worker implements AsyncDisposable {
     } catch (error) {
       this.failed(error, null);
     }
-    if (!this.stopped) this.next = this.timer.after(this.every_ms, () => void this.round());
+    if (this.stopped) return;
+    this.next = this.timer.after(this.every_ms, () => {
+      this.looking = this.round();
+    });
   }
 }
