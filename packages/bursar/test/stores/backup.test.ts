@@ -1,5 +1,5 @@
 import { fork } from "node:child_process";
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openStore } from "bursar";
@@ -24,6 +24,8 @@ test("a backup taken while another process writes is a sound store of one moment
       const file = join(folder.path, name);
       const report = await housekeeping.backup(file);
       expect(report).toMatchObject({ file, check: { ok: true, errors: 0 } });
+      // What is in the store is in the copy: both are for their owner alone.
+      expect((await stat(file)).mode & 0o077).toBe(0);
       expect(await checked(`sqlite:${file}`)).toMatchObject({ ok: true, defects: [], calls: report.check.calls });
       expect(await housekeeping.check()).toMatchObject({ ok: true, defects: [] });
       expect(await housekeeping.vacuum()).toMatchObject({ where: join(folder.path, "live.db") });

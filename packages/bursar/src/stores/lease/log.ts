@@ -144,7 +144,7 @@ class LogFile {
     { holder, now }: LeaseLogOptions,
     before: string | null = null,
   ): Promise<LogFile> {
-    const opened = new LogFile(await open(path, flags), emptyHead(holder), now);
+    const opened = new LogFile(await open(path, flags, 0o600), emptyHead(holder), now);
     const owner = [...ownerHere()];
     try {
       await opened.append(LOG_ACTIONS.opened, before === null ? [owner] : [owner, ["instead of", before]]);

@@ -5,6 +5,7 @@ import type { Engine, Sql, SqlRow, SqlValue } from "../durable/housekeeping/port
 import { type Database, openDatabase, type Statement } from "./driver.js";
 import { explain, isDamage } from "./faults.js";
 import { refuseForeign, versionOf } from "./open.js";
+import { makePrivate } from "./private-file.js";
 
 /** So many rows are read before others in this process get a turn. */
 const ROWS_A_TURN = 500;
@@ -88,6 +89,8 @@ class SqliteEngine implements Engine {
   }
 
   readonly copyTo = async (path: string): Promise<void> => {
+    // SQLite writes into a file that is there as long as it is empty.
+    makePrivate(path);
     try {
       this.database.prepare("VACUUM INTO ?").run(path);
     } catch (error) {

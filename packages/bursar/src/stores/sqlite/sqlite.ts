@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Budget, BudgetId, Path } from "../../core/budget.js";
 import type { Head } from "../../core/chain/link.js";
@@ -16,6 +16,7 @@ import { streamLines } from "../durable/lines.js";
 import { frees, waits } from "../freeing.js";
 import { Listeners } from "../listeners.js";
 import type { Lookups } from "./messages.js";
+import { makePrivate } from "./private-file.js";
 import { Thread } from "./thread.js";
 
 export { StoreError, type StoreFault } from "../durable/errors.js";
@@ -163,18 +164,6 @@ export class SqliteStore implements Store {
       this.resting = null;
       this.thread.send("rest");
     }, WAITING_MS).unref();
-  }
-}
-
-/**
- * Makes a new file readable for its owner alone: prompts and answers are in it. The files that SQLite makes beside it have the same
- * rights, and whoever wants others to read it says so once.
- */
-function makePrivate(path: string): void {
-  try {
-    closeSync(openSync(path, "ax", 0o600));
-  } catch {
-    // It is there, or cannot be made, which is told better when it is opened.
   }
 }
 
