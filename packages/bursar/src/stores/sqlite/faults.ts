@@ -1,3 +1,4 @@
+import { accessSync, constants, existsSync } from "node:fs";
 import { BursarError } from "../../core/errors.js";
 import { StoreError } from "../durable/errors.js";
 
@@ -81,14 +82,29 @@ export function explain(error: unknown, path: string): Error {
         options,
       );
     case 14:
-      return new StoreError(
-        "store_missing",
-        `${path} cannot be opened or created: check that its folder exists and may be written`,
-        options,
-      );
+      return unopened(path, options);
     case null:
       return error instanceof Error ? error : new Error(String(error));
     default:
       return new StoreError("store_failed", `SQLite refused ${path}: ${(error as Error).message}`, options);
+  }
+}
+
+/** Stores are made for their owner alone, so another user who meets one must not look for what is wrong with its folder. */
+function unopened(path: string, options: ErrorOptions): StoreError {
+  if (existsSync(path) && !isReadable(path)) {
+    const help = "work as its owner, who is the only one unless it was given free with `chmod`";
+    return new StoreError("store_denied", `this user may not open ${path}: ${help}`, options);
+  }
+  const message = `${path} cannot be opened or created: check that its folder exists and may be written`;
+  return new StoreError("store_missing", message, options);
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
