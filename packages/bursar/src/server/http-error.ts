@@ -45,6 +45,7 @@ const KNOWN: Readonly<Record<string, readonly [status: number, hint: string]>> =
   token_revoked: [409, "make another token with POST /api/v1/tokens"],
   name_taken: [409, "revoke the token of that name first, or take another name"],
   too_many_tokens: [409, "revoke tokens that nobody needs"],
+  unwritable: [400, "send JSON whose texts can be written down"],
   unknown_program: [404, "GET /api/v1/programs lists those there are"],
   exhausted: [409, EXTEND_SESSION],
   claim_lost: [409, READ_AGAIN],

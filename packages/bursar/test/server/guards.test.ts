@@ -148,6 +148,7 @@ describe("what makes no sense", () => {
     ["a prototype", '{"program":"talker","__proto__":{"id":"x"}}', SEND, 400],
     ["no UTF-8", new Uint8Array([0x22, 0xff, 0xfe, 0x22]), SEND, 400],
     ["too deep", `{"program":"talker","input":${"[".repeat(20_000)}${"]".repeat(20_000)}}`, SEND, 400],
+    ["half of a character", '{"program":"talker","input":"\\ud800"}', SEND, 400],
     ["too long", `{"program":"${"x".repeat(70_000)}"}`, SEND, 413],
     ["compressed", "{}", { ...SEND, "content-encoding": "gzip" }, 415],
   ])("%s", async (_, body, headers, status) => {

@@ -251,6 +251,8 @@ export class PostgresStore implements Store {
   /** Looking changes nothing, so it is tried again when the server was away for a moment. */
   private async rows<Row>(sql: string, values: (string | number)[]): Promise<readonly Row[]> {
     this.checkOpen();
+    // No text of PostgreSQL's holds this character, so nothing is called so; it would refuse the question as a fault.
+    if (values.some((value) => typeof value === "string" && value.includes("\0"))) return [];
     const ask = () => this.server.ask(sql, values) as Promise<readonly unknown[]> as Promise<readonly Row[]>;
     try {
       return await ask().catch((error: unknown) => {

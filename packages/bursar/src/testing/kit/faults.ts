@@ -5,6 +5,20 @@ import type { Case } from "./scene.js";
 /** Ways round a limit that were found and closed, so that no store opens them again. */
 export const FAULTS: readonly Case[] = [
   {
+    name: "what can be no name of anything is not found, and no fault of the store's",
+    async run(scene) {
+      const { store } = scene;
+      const id = "run\0";
+      assert.deepEqual([await store.budget(id), await store.path(id), await store.head(id)], [null, [], null]);
+      assert.equal(await store.document("run", id), null);
+      const found: unknown[] = [];
+      for await (const line of store.chain(id)) found.push(line);
+      for await (const entry of store.journal(id)) found.push(entry);
+      for await (const document of store.documents("run", id)) found.push(document);
+      assert.deepEqual(found, []);
+    },
+  },
+  {
     name: "a call that is settled is not admitted again under the same id",
     async run(scene) {
       await scene.open("run", scene.limits({ cost_usd: 1 }));
