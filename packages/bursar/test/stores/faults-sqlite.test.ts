@@ -88,7 +88,11 @@ describe("opening a SQLite file", () => {
     chmodSync(path, 0o000);
     chmodSync(folder.path, 0o777);
     const fault = await strangersFault(path);
-    expect(fault).toMatchObject({ name: "StoreError", code: "store_denied", message: expect.stringContaining("chmod") });
+    expect(fault).toMatchObject({
+      name: "StoreError",
+      code: "store_denied",
+      message: expect.stringContaining("chmod"),
+    });
     chmodSync(path, 0o666);
     expect(await strangersFault(path)).toBeUndefined();
     expect(await steps(path)).toBe(2);

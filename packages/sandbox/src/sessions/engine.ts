@@ -76,9 +76,7 @@ export class Engine {
     stderr.clear();
     const mark = vfs.mark();
     const written = vfs.bytesWritten;
-    const { storage_bytes } = errand;
-    if (storage_bytes !== undefined) vfs.limit({ bytesWritten: written + storage_bytes });
-    vfs.storage.bytesRefused = 0;
+    this.limitStorage(ready, errand, written);
     started();
     const begun = performance.now();
     this.deadline = begun + errand.timeout_ms;
@@ -89,6 +87,8 @@ export class Engine {
     this.outlet = null;
     const { created, modified } = vfs.changes(mark);
     const bytes_written = vfs.bytesWritten - written;
+    const { bytesRefused: bytes_refused } = vfs.storage;
+    this.limitStorage(ready, { setup: errand.setup }, written);
     const left = this.leave(ready, execution, errand);
     return {
       execution,
@@ -98,12 +98,23 @@ export class Engine {
       files_created: created,
       files_modified: modified,
       bytes_written,
-      bytes_refused: vfs.storage.bytesRefused,
+      bytes_refused,
       left,
       remembered: this.last !== null,
       basis: (this.parts.get(key) as GuestParts).basis,
       ...(ready.uncompiled.length > 0 && { uncompiled: ready.uncompiled }),
     };
+  }
+
+  /** A limit of one execution is for that one alone: before and after it, that of its session stands. */
+  private limitStorage(
+    { vfs }: Ready,
+    { setup, storage_bytes }: Pick<Errand, "setup" | "storage_bytes">,
+    written: number,
+  ) {
+    const { limits } = setup;
+    vfs.limit({ bytesWritten: storage_bytes === undefined ? limits.storage_bytes : written + storage_bytes });
+    vfs.storage.bytesRefused = 0;
   }
 
   private async carryOut(ready: Ready, errand: Errand, request: Parameters<Ready["run"]>[0]): Promise<Execution> {
