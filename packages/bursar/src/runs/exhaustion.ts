@@ -1,8 +1,12 @@
 import type { Amounts } from "../core/amount.js";
 import { DEADLINE } from "../core/budget.js";
 import { decide, type Finding } from "../core/decision.js";
+import { newName } from "../runtime/names.js";
 import type { Desk } from "./desk.js";
 import type { Failure, RunRecord } from "./record.js";
+
+/** Who dies before what was looked for is given back leaves it to others after so long. */
+const EXPIRES_MS = 60_000;
 
 /** A stand-in until it is known which clock or deadline has run out. */
 export const OUT_OF_TIME: Finding = {
@@ -31,8 +35,11 @@ export async function exhaustionOf(
   const { kind, findings } = decide(await desk.path(budget), asked, desk.clock.now(), desk.dimensions);
   const [finding] = findings;
   if (finding === undefined || (kind !== "stopped" && kind !== "paused")) return null;
-  const call = `${id}/exhausted ${number}@${desk.epoch}`;
-  const [{ decision }] = await desk.apply([{ op: "reserve", budget, call, kind: "tool", asked }]);
+  // It may be looked for several times at the same place, and each time it may have been extended just then.
+  const { instant } = desk.clock.now();
+  const call = `${id}/exhausted ${number}@${desk.epoch} ${newName(instant)}`;
+  const expires = instant + EXPIRES_MS;
+  const [{ decision }] = await desk.apply([{ op: "reserve", budget, call, kind: "tool", asked, expires }]);
   if (decision.kind !== "admitted") return { kind, finding };
   // Somebody has extended it just now.
   await desk.apply([{ op: "release", call }]);
