@@ -12,6 +12,9 @@ import type { RunRecord } from "./record.js";
 /** How long to wait when all that is left is held by others. */
 const AGAIN_MS = 50;
 
+/** Nobody computes for longer at a time. What is held beyond that belongs to a run that was never taken up again. */
+const LONGEST_MS = 25 * 60 * 60_000;
+
 /** Amounts by dimension. */
 type Figures = Readonly<Record<string, number>>;
 
@@ -133,7 +136,8 @@ export class Holding {
     const call = `${run.id}/hold ${this.count++}@${desk.epoch}`;
     desk.hold = call;
     const terms = { budget: run.budget, call, kind: "code", capability_id: "sandbox" } as const;
-    const [{ decision, granted }] = await desk.apply([{ op: "reserve", ...terms, asked, least }]);
+    const expires = desk.clock.now().instant + LONGEST_MS;
+    const [{ decision, granted }] = await desk.apply([{ op: "reserve", ...terms, asked, least, expires }]);
     if (decision.kind === "admitted") return granted;
     desk.hold = null;
     if (decision.kind === "busy") return null;

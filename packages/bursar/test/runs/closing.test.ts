@@ -120,6 +120,26 @@ test("a program that waits for what others hold does not wait on when its run wa
   await refused;
 });
 
+test("what a program computes with is given back by anybody, if nobody ever takes up its run", async () => {
+  const { store, clock } = new Theatre([]);
+  const opening = { id: "team", scope: "shared", grant: { kind: "limits", limits: amounts({ fuel: 10 }) } } as const;
+  await store.apply([{ op: "open", parent: null, opening }]);
+  const desk = new Desk(store, clock, await claimOf(store, "run"), 30_000);
+  const holding = new Holding(desk, clock, { id: "run", budget: "team" } as RunRecord);
+  expect(await holding.take("fuel", { fuel: 0 }, { isOver: async () => false, alone: () => false })).toEqual({
+    fuel: 10,
+  });
+  // Killed here. For as long as a program may compute at a time, nobody can tell.
+  const reserved = async () => {
+    await store.apply([{ op: "expire" }]);
+    return (await store.budget("team"))?.reserved.fuel;
+  };
+  clock.advance(24 * 60 * 60_000);
+  expect(await reserved()).toBe(10);
+  clock.advance(2 * 60 * 60_000);
+  expect(await reserved()).toBe(0);
+});
+
 test("code whose sandbox is ready when its run is over already is not executed", async () => {
   const ready = new Latch();
   const seen: string[] = [];
