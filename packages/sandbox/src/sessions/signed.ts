@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { link, readFile, rm, writeFile } from "node:fs/promises";
+import { constants, copyFile, link, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { deserialize, serialize } from "node:v8";
@@ -53,7 +53,7 @@ export async function keyIn(file: string): Promise<Uint8Array> {
   try {
     await writeFile(beside, key, { mode: 0o600, flag: "wx", flush: true });
     // Nobody sees half of a key, and nobody's key is replaced: something may be signed with it already.
-    await link(beside, file);
+    await give(beside, file);
     return key;
   } catch (error) {
     // Two came at the same time; the key of the first is the one both use.
@@ -63,6 +63,17 @@ export async function keyIn(file: string): Promise<Uint8Array> {
   } finally {
     await rm(beside, { force: true });
   }
+}
+
+/** What is said where no file can have two names: on exFAT, and on some disks of other machines. */
+const WITHOUT_LINKS: ReadonlySet<string | null> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+
+/** Gives what is whole its name, unless something has it. */
+async function give(beside: string, file: string): Promise<void> {
+  await link(beside, file).catch((error: unknown) => {
+    if (!WITHOUT_LINKS.has(systemCode(error))) throw error;
+    return copyFile(beside, file, constants.COPYFILE_EXCL);
+  });
 }
 
 /** Null when there is none yet. A key that is damaged is not made anew: nothing that it has signed could be restored. */
