@@ -99,12 +99,7 @@ export class Conductor {
   /** Drives the run until it has ended, or stands still, or is somebody else's. */
   async drive(): Promise<RunRecord> {
     const { timer, claim_ms } = this.around;
-    const beat = heartbeat(
-      timer,
-      claim_ms / 3,
-      () => this.beat(),
-      (error) => this.end({ kind: "broken", error }),
-    );
+    const beat = heartbeat(timer, claim_ms / 3, () => this.beat(), this.broken);
     try {
       await this.begin();
       const ending = await this.ending;
@@ -245,7 +240,8 @@ export class Conductor {
 
   private readonly broken = (error: unknown): void => {
     // Whoever lets go of a run lets go of those below it too, which is no fault of this one.
-    if (!this.leaving || !(error instanceof ClaimLostError)) this.end({ kind: "broken", error });
+    const isBelow = this.leaving && this.desk.lost === null && error instanceof ClaimLostError;
+    if (!isBelow) this.end({ kind: "broken", error });
   };
 
   private child(ask: AskEntry): Promise<Json> {
