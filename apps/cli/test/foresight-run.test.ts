@@ -186,7 +186,7 @@ describe("bursar run with batches in the configuration", () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: "completed", result: { model: "house-model" } });
     expect((await lookAt("p3")).budget?.used.cost_usd).toBe(((140 + 80) / 2) * 1000);
     const mistaken = await begin(...about, "--id", "p4", "--model", "gpt-4o").ended;
-    expect(mistaken).toMatchObject({ status: 2, stderr: expect.stringContaining("add --model house-model") });
+    expect(mistaken).toMatchObject({ status: 2, stdout: expect.stringContaining("add --model house-model") });
   });
 
   test("says to programs that it waits, on standard error", async () => {

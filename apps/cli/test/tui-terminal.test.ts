@@ -105,7 +105,7 @@ describe("bursar tui in a terminal", () => {
     expect(stderr).toContain("`bursar approvals` lists what waits");
     expect(stage.run("tui", "--json")).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining("--json is not known"),
+      stdout: expect.stringContaining("--json is not known"),
     });
   });
 });
