@@ -28,7 +28,7 @@ export const sqlite: Bench = {
       const raw = new Rows(join(folder, "raw.db"));
       await using store = await SqliteStore.open({ path: join(folder, "store.db") });
       const runs = await Runs.open(store, "", 2 * CALLERS);
-      const alone = await measureAlone(raw, runs, quick ? 100 : 1500);
+      const alone = await measureAlone(raw, store, runs, quick ? 100 : 1500);
       const group = await measureGroups(raw, runs, quick ? 10 : 100);
       const delay = await measureDelay(runs, quick ? 20 : 200);
       raw.close();
@@ -67,8 +67,11 @@ function bars(
   ];
 }
 
-/** One of each in turn, because two files that are synced by turns wait for each other on most file systems. */
-async function measureAlone(raw: Rows, runs: Runs, rounds: number): Promise<readonly Measured[]> {
+/**
+ * One of each in turn, because two files that are synced by turns wait for each other on most file systems. The look, which writes
+ * nothing, shows what the thread of its own takes that keeps the event loop free.
+ */
+async function measureAlone(raw: Rows, store: SqliteStore, runs: Runs, rounds: number): Promise<readonly Measured[]> {
   const operations = 1;
   let turns = 0;
   for (; turns < WARM_UP_STEPS; turns++) await runs.step(turns % CALLERS);
@@ -76,6 +79,7 @@ async function measureAlone(raw: Rows, runs: Runs, rounds: number): Promise<read
   return measureAsync(
     [
       { name: "baseline: insert one row", operations, run: () => raw.insert(1) },
+      { name: "to the store's thread and back", operations, run: async () => void (await store.head("none")) },
       {
         name: "commit + journal + reserve, depth 4, 8 limits, 2 links",
         operations,
