@@ -1,14 +1,8 @@
-import { type Language, openSandbox } from "@bursar/sandbox";
-import { afterAll, describe, expect, test } from "vitest";
-import { testPlaces } from "./places.js";
+import type { Language } from "@bursar/sandbox";
+import { describe, expect, test } from "vitest";
+import { bothIsolations } from "./both-isolations.js";
 
-const { places } = testPlaces("progress");
-const [inProcess, inThread] = await Promise.all([
-  openSandbox({ ...places, workers: 1 }),
-  openSandbox({ ...places, workers: 1, isolation: "thread" }),
-]);
-const SANDBOXES = { process: inProcess, thread: inThread };
-afterAll(() => Promise.all(Object.values(SANDBOXES).map((each) => each[Symbol.asyncDispose]())));
+const SANDBOXES = await bothIsolations("progress");
 
 /** Goes on until somebody ends it. */
 const LOOPS: Readonly<Record<Language, string>> = { python: "while True: pass", javascript: "for (;;);" };

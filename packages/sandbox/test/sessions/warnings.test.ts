@@ -1,15 +1,9 @@
-import { type FuelWarning, type Language, openSandbox } from "@bursar/sandbox";
-import { afterAll, describe, expect, test } from "vitest";
+import type { FuelWarning, Language } from "@bursar/sandbox";
+import { describe, expect, test } from "vitest";
 import { Thresholds } from "../../src/sessions/thresholds.js";
-import { testPlaces } from "./places.js";
+import { bothIsolations } from "./both-isolations.js";
 
-const { places } = testPlaces("warnings");
-const [inProcess, inThread] = await Promise.all([
-  openSandbox({ ...places, workers: 1 }),
-  openSandbox({ ...places, workers: 1, isolation: "thread" }),
-]);
-const SANDBOXES = { process: inProcess, thread: inThread };
-afterAll(() => Promise.all(Object.values(SANDBOXES).map((each) => each[Symbol.asyncDispose]())));
+const SANDBOXES = await bothIsolations("warnings");
 
 const LOOPS: Readonly<Record<Language, string>> = { python: "while True: pass", javascript: "for (;;);" };
 /** Burns the same every time. */
@@ -120,7 +114,7 @@ describe.each(KINDS)("warnings of %s in a %s", (language, isolation) => {
 test.each([[[80, 50]], [[0]], [[100]], [["50"]], [5], [Array.from({ length: 17 }, (_, n) => n + 1)]])(
   "thresholds such as %j are refused",
   async (thresholds) => {
-    const session = await inThread.createSession({ language: "javascript" });
+    const session = await SANDBOXES.thread.createSession({ language: "javascript" });
     const executing = session.execute("1", { onWarning: () => {}, thresholds: thresholds as never });
     await expect(executing).rejects.toThrow("allowed: at most 16 ascending percentages between 0 and 100");
     await session.destroy();
