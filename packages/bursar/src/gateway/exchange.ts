@@ -160,18 +160,23 @@ export class Exchange {
     const headers = returned(readable.headers);
     this.tell(headers);
     response.writeHead(readable.status, headers);
-    response.flushHeaders();
+    let written = false;
     const pass = (piece: Buffer): void | Promise<void> => {
-      // Once its time is over the client has been told so, and nothing may come after that.
-      if (held.signal.aborted || answer.state === "capped") return;
+      if (answer.state === "capped") return;
       const passed = answer.push(piece);
+      // Once its time is over the client has been told so, and nothing may come after that; what has come counts all the same.
+      if (held.signal.aborted) return;
       // What came as one piece goes as one: each is a system call.
       const bytes = passed.length === 1 ? (passed[0] as Uint8Array) : Buffer.concat(passed);
       const full = bytes.length > 0 && !response.write(bytes);
+      written ||= bytes.length > 0;
       if (isCapped(answer)) readable.drop();
       else if (full) return drained(response, held.signal, silence_ms);
     };
-    await readable.read(pass).catch((error: unknown) => {
+    const reading = readable.read(pass);
+    // They go with the first bytes, if those are there already.
+    if (!written) response.flushHeaders();
+    await reading.catch((error: unknown) => {
       if (!isCapped(answer)) throw error;
     });
     held.signal.throwIfAborted();

@@ -10,18 +10,29 @@ interface Control {
   abort(reason: Error): void;
 }
 
-/** An answer whose headers are there; its body is handed over piece by piece to whoever reads it. */
+/** As much as comes with one look at a socket. Before anybody reads, and while whoever does is behind, no more is wanted. */
+const MOST_EARLY = 64 * 1024;
+
+/**
+ * An answer whose headers are there; its body is handed over to whoever reads it. A provider's chunks are small, and many come at once:
+ * what came with one look at the socket is handed over as one piece, because each is a write to the client.
+ */
 export class Received {
   status = 0;
   headers: IncomingHttpHeaders = {};
   private readonly explain: (error: unknown) => unknown;
+  /** What has come and was not handed over. */
   private early: Buffer[] = [];
+  private size = 0;
   private take: Take | null = null;
   private state: "open" | "ended" | "failed" = "open";
   private error: unknown = null;
   private control: Control | null = null;
   private settle: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | null = null;
+  /** Whoever reads cannot take more right now. */
   private waiting = false;
+  /** What is there will be handed over at the end of this turn. */
+  private due = false;
 
   constructor(explain: (error: unknown) => unknown) {
     this.explain = explain;
@@ -38,40 +49,28 @@ export class Received {
     return new Promise((resolve, reject) => {
       this.settle = { resolve, reject };
       this.take = take;
-      const { early } = this;
-      this.early = [];
-      for (const piece of early) this.push(piece);
-      if (!this.waiting && this.state === "open") this.control?.resume();
-      this.over();
+      this.handOver();
     });
   }
 
   /** Hangs up: the rest is not wanted. */
   drop(): void {
     this.early = [];
+    this.size = 0;
     this.take = () => {};
     if (this.state === "open") this.hangUp();
   }
 
   push(piece: Buffer): void {
-    if (this.take === null || this.waiting) {
-      // Before anybody reads, and while whoever does is behind, no more is wanted.
-      this.early.push(piece);
-      this.control?.pause();
-      return;
-    }
-    try {
-      const wait = this.take(piece);
-      if (wait === undefined) return;
-      this.waiting = true;
-      this.control?.pause();
-      wait.then(
-        () => this.goOn(),
-        (error: unknown) => this.giveUp(error),
-      );
-    } catch (error) {
-      this.giveUp(error);
-    }
+    this.early.push(piece);
+    this.size += piece.length;
+    if (this.size > MOST_EARLY) this.control?.pause();
+    if (this.take === null || this.waiting || this.due) return;
+    this.due = true;
+    queueMicrotask(() => {
+      this.due = false;
+      this.handOver();
+    });
   }
 
   end(): void {
@@ -83,7 +82,39 @@ export class Received {
     if (this.state !== "open") return;
     this.state = "failed";
     this.error = this.explain(error);
+    // What has come is paid for, so whoever counts it has to see it, even if he is behind.
+    this.waiting = false;
+    this.handOver();
+  }
+
+  private handOver(): void {
+    const { early, size, take } = this;
+    if (take !== null && early.length > 0 && !this.waiting) {
+      this.early = [];
+      this.size = 0;
+      try {
+        const wait = take(early.length === 1 ? (early[0] as Buffer) : Buffer.concat(early, size));
+        if (wait !== undefined) this.hold(wait);
+        else if (size > MOST_EARLY && this.state === "open") this.control?.resume();
+      } catch (error) {
+        this.giveUp(error);
+      }
+    }
     this.over();
+  }
+
+  /** Nothing is handed over until then. */
+  private hold(wait: Promise<void>): void {
+    this.waiting = true;
+    this.control?.pause();
+    wait.then(
+      () => {
+        this.waiting = false;
+        if (this.state === "open") this.control?.resume();
+        this.handOver();
+      },
+      (error: unknown) => this.giveUp(error),
+    );
   }
 
   /** Whoever reads has failed, so nobody wants the rest. */
@@ -94,15 +125,6 @@ export class Received {
 
   private hangUp(): void {
     this.control?.abort(new Error("the rest is not wanted"));
-  }
-
-  private goOn(): void {
-    this.waiting = false;
-    const { early } = this;
-    this.early = [];
-    for (const piece of early) this.push(piece);
-    if (!this.waiting && this.state === "open") this.control?.resume();
-    this.over();
   }
 
   /** Tells whoever reads that it is over, once he has taken everything. */

@@ -1,4 +1,5 @@
 import type { Amount, Amounts } from "../../core/amount.js";
+import type { JsonObject } from "../../core/chain/canonical.js";
 import type { Dimensions } from "../../core/dimensions.js";
 import { type BudgetAmounts, readAmounts } from "../../core/input.js";
 import type { Operation } from "../../core/operation.js";
@@ -9,13 +10,20 @@ import { type Held, NOTHING_AT_ALL, type Seen } from "./meter.js";
 import { atEdge, boundOf, learnedOf, outputOf, type Quote, type Terms, usedOf } from "./quote.js";
 import type { ToldCall } from "./told-call.js";
 
-/** One attempt at a request, from its quote to what it is charged. */
-export class HeldCall {
+/** Of a call that was not begun. */
+const NEVER = new AbortController().signal;
+
+/** One attempt at a request, from its quote to what it is charged. It is all in one object, because one is made for every call. */
+export class HeldCall implements Held {
   /** Whether the effect was begun: until then nothing can have been sent. */
   begun = false;
   /** Whether somebody further down pays for it. */
   handed = false;
-  private readonly id: string;
+  readonly id: string;
+  body: JsonObject = {};
+  output_tokens = 0;
+  granted: Amounts = {};
+  signal: AbortSignal = NEVER;
   private readonly purse: Purse;
   private readonly terms: Terms;
   private readonly told: ToldCall | null;
@@ -58,7 +66,7 @@ export class HeldCall {
   reported(): Amounts | null {
     if (this.handed) return null;
     const counts = this.counted === null ? this.final() : null;
-    if (counts !== null) this.count(counts);
+    if (counts !== null) this.usage(counts);
     return this.counted === null ? null : this.withEgress(this.counted.used);
   }
 
@@ -69,7 +77,8 @@ export class HeldCall {
   ): Promise<Effected<Value>> {
     this.begun = true;
     if (this.round !== null) this.round.counted = true;
-    const made = await effect(this.held(signal, granted));
+    this.grant(signal, granted);
+    const made = await effect(this);
     const { usage } = made;
     // What was counted here is in the units of the ledger already.
     if (usage !== undefined && usage === this.counted?.usage) {
@@ -99,42 +108,37 @@ export class HeldCall {
     return { alongside: [...others, { op: "record", budget, action }] };
   }
 
-  private held(signal: AbortSignal, granted: Amounts): Held {
-    const { wire } = this.terms;
-    const output_tokens = outputOf(this.terms, granted);
-    this.most = Math.floor(output_tokens / Math.max(1, wire.answers));
-    const body = wire.held(this.most);
-    const write = () => {
-      this.written ??= JSON.stringify(body);
-      return this.written;
-    };
-    return {
-      id: this.id,
-      body,
-      output_tokens,
-      granted,
-      signal,
-      get text() {
-        return write();
-      },
-      usage: (counts) => this.count(counts),
-      follow: (ask, final) => {
-        this.ask = ask;
-        this.final = final;
-      },
-      handedDown: () => {
-        this.handed = true;
-        if (this.round !== null) this.round.counted = false;
-      },
-    };
+  get text(): string {
+    this.written ??= JSON.stringify(this.body);
+    return this.written;
   }
 
-  private count(counts: TokenCounts): BudgetAmounts {
+  usage(counts: TokenCounts): BudgetAmounts {
     this.told?.count(counts);
     const used = usedOf(counts, this.terms.price);
     const usage = atEdge(used);
     this.counted = { usage, used };
     return usage;
+  }
+
+  follow(seen: () => Seen | null, counts: () => TokenCounts | null): void {
+    this.ask = seen;
+    this.final = counts;
+  }
+
+  handedDown(): void {
+    this.handed = true;
+    if (this.round !== null) this.round.counted = false;
+  }
+
+  /** Holds the request to what was granted. */
+  private grant(signal: AbortSignal, granted: Amounts): void {
+    const { wire } = this.terms;
+    this.signal = signal;
+    this.granted = granted;
+    this.output_tokens = outputOf(this.terms, granted);
+    this.most = Math.floor(this.output_tokens / Math.max(1, wire.answers));
+    this.body = wire.held(this.most);
   }
 
   private withEgress(used: Amounts): Amounts {

@@ -1,3 +1,4 @@
+import { SAME } from "../wire/events.js";
 import { parsedObject } from "../wire/json-object.js";
 import type { StreamReader, WireRequest } from "../wire/protocol.js";
 import { type SseEvent, SseSplitter } from "../wire/sse.js";
@@ -40,8 +41,7 @@ export class StreamedAnswer {
     const passed: Uint8Array[] = [];
     for (const event of this.splitter.push(bytes)) {
       if (this.state === "capped") break;
-      const { pass, last } =
-        event.data === null ? { pass: "same", last: false } : this.reader.read(event.event, event.data);
+      const { pass, last } = event.data === null ? SAME : this.reader.read(event.event, event.data);
       if (last) {
         this.state = "ended";
         this.whole = !isFailure(event);

@@ -142,12 +142,13 @@ async function passOn(
   events: AsyncIterable<AgentsEvent>,
   relay: Relay<AgentsEvent>,
   { hidden }: WireRequest,
-  { output_tokens, follow }: Held,
+  held: Held,
 ): Promise<TokenCounts | null> {
   let bytes = 0;
   let counts: TokenCounts | null = null;
   let over = false;
-  follow(
+  const { output_tokens } = held;
+  held.follow(
     () => ({ reported: null, output: hidden ? output_tokens : Math.min(output_tokens, bytes + SLACK_TOKENS) }),
     () => counts,
   );

@@ -65,9 +65,7 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
     stream: flagIn(body, "stream"),
     input_tokens: intake.input_tokens,
     beyond: intake.beyond,
-    get texts() {
-      return intake.texts;
-    },
+    texts: intake.texts,
     output_tokens: most,
     answers: 1,
     // With a limit of 0 a request only fills the cache. With thinking, its budget has to stay below the limit.

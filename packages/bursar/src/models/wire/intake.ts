@@ -67,12 +67,27 @@ export class Intake {
     return this.#bytes + this.#extra;
   }
 
-  /** The texts, and everything around them by its bytes: JSON has no shorter way to write a text than `JSON.stringify`. */
-  get texts(): { readonly pieces: readonly string[]; readonly around: number } | null {
-    const pieces = this.#pieces;
-    if (pieces === null) return null;
+  get texts(): Texts | null {
+    return this.#pieces === null ? null : new Texts(this.#pieces, this.#bytes, this.#extra);
+  }
+}
+
+/** The texts of a request. Few are asked for more than that there are some. */
+class Texts {
+  readonly pieces: readonly string[];
+  readonly #bytes: number;
+  readonly #extra: number;
+
+  constructor(pieces: readonly string[], bytes: number, extra: number) {
+    this.pieces = pieces;
+    this.#bytes = bytes;
+    this.#extra = extra;
+  }
+
+  /** Everything around them by its bytes: JSON has no shorter way to write a text than `JSON.stringify`. */
+  get around(): number {
     let written = 0;
-    for (const piece of pieces) written += Buffer.byteLength(JSON.stringify(piece));
-    return { pieces, around: Math.max(0, this.#bytes - written) + this.#extra };
+    for (const piece of this.pieces) written += Buffer.byteLength(JSON.stringify(piece));
+    return Math.max(0, this.#bytes - written) + this.#extra;
   }
 }

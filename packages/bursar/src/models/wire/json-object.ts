@@ -16,6 +16,8 @@ export function listOf(value: Json | undefined): readonly Json[] {
 
 /** The object a text stands for, or null when it stands for anything else. */
 export function parsedObject(text: string): JsonObject | null {
+  // Not even tried: many streams end with [DONE], and to fail takes the engine longer than to parse ten events.
+  if (text.startsWith("[")) return null;
   try {
     const value = JSON.parse(text) as Json;
     return isObject(value) ? value : null;

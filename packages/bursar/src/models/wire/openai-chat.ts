@@ -58,9 +58,7 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
     stream,
     input_tokens: intake.input_tokens,
     beyond: intake.beyond,
-    get texts() {
-      return intake.texts;
-    },
+    texts: intake.texts,
     output_tokens: newer === null || older === null ? (newer ?? older) : Math.max(newer, older),
     // Of `best_of` answers only the best are shown, and all are paid for.
     answers: Math.max(answersIn(body, "n"), answersIn(body, "best_of")),

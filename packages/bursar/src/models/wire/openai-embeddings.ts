@@ -31,9 +31,7 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
     stream: false,
     input_tokens: intake.input_tokens,
     beyond: intake.beyond,
-    get texts() {
-      return intake.texts;
-    },
+    texts: intake.texts,
     output_tokens: 0,
     answers: 1,
     least_output: 0,

@@ -51,9 +51,7 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
     stream: flagIn(body, "stream"),
     input_tokens: intake.input_tokens,
     beyond: intake.beyond,
-    get texts() {
-      return intake.texts;
-    },
+    texts: intake.texts,
     output_tokens: most,
     answers: 1,
     least_output: LEAST_OUTPUT,

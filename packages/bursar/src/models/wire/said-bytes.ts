@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Json } from "../../core/chain/canonical.js";
+import type { Json, JsonObject } from "../../core/chain/canonical.js";
 
 /** What is not said by the model but written around it: marks, names of things, and seals. */
 const AROUND: ReadonlySet<string> = new Set([
@@ -19,7 +19,7 @@ export function saidBytes(piece: Json | undefined): number {
     if (typeof value === "string") bytes += Buffer.byteLength(value);
     else if (Array.isArray(value)) for (const item of value) open.push(item);
     else if (typeof value === "object" && value !== null) {
-      for (const [key, item] of Object.entries(value)) if (!AROUND.has(key)) open.push(item);
+      for (const key in value) if (!AROUND.has(key)) open.push((value as JsonObject)[key]);
     }
   }
   return bytes;
