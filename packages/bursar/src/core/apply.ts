@@ -174,7 +174,7 @@ export class Operations {
     const bound = operation.seen === undefined ? asked : { ...asked, ...this.tied({ ...operation.seen }) };
     const estimate = operation.estimate === undefined ? call.estimate : { ...call.estimate, ...operation.estimate };
     const charge = chargeFor(call.kind, bound, reported, estimate);
-    return this.book(books, updated(call, { asked, reported, estimate }), charge, time, { ...operation, bound });
+    return this.book(books, updated(call, { asked, reported, estimate }), charge, time, operation, bound);
   }
 
   private book(
@@ -182,7 +182,8 @@ export class Operations {
     call: Call,
     charge: Charge,
     time: Time,
-    operation: CommitOperation & { readonly bound: Amounts },
+    operation: CommitOperation,
+    bound: Amounts,
   ): OutcomeOf<CommitOperation> {
     const charged = this.counted(charge.charged);
     const unreported =
@@ -203,8 +204,9 @@ export class Operations {
     });
     const links = this.tell(books, call, action, settled.notices, operation.cause);
     // A later report is measured against what was seen, not against what had been reserved before.
-    const asked = operation.bound;
-    books.putCall(updated(call, { status: "committed", asked, charged, unreported, link: links[0] ?? call.link }));
+    books.putCall(
+      updated(call, { status: "committed", asked: bound, charged, unreported, link: links[0] ?? call.link }),
+    );
     const estimated = unreported.length > 0;
     return { op: "commit", charged, estimated, repeated: false, notices: settled.notices, links };
   }

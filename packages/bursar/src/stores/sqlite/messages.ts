@@ -2,10 +2,11 @@ import type { BudgetId, Path } from "../../core/budget.js";
 import type { Head } from "../../core/chain/link.js";
 import type { Dimension } from "../../core/dimension.js";
 import type { Document, DocumentKind, Entry } from "../../core/document.js";
-import type { Operation, Outcome } from "../../core/operation.js";
+import type { Operation } from "../../core/operation.js";
 import type { Time } from "../../core/time.js";
 import type { Stretch } from "../durable/lines.js";
 import type { Reading } from "../durable/rows.js";
+import type { Brief } from "./brief.js";
 import type { Packed } from "./packed.js";
 
 /** What the thread that owns the file is told when it starts. */
@@ -75,7 +76,7 @@ export type ToWriter = readonly Request[] | "watch" | "rest" | "close";
 
 export interface Reply {
   readonly id: number;
-  readonly outcomes?: readonly Outcome[];
+  readonly outcomes?: readonly Brief[];
   readonly found?: unknown;
   readonly error?: Packed;
 }

@@ -3,10 +3,12 @@ import { InputError } from "../../core/errors.js";
 import type { Operation, Outcome } from "../../core/operation.js";
 import type { Time } from "../../core/time.js";
 import { StoreError } from "../durable/errors.js";
+import { wholeOutcomes } from "./brief.js";
 import type { FromWriter, Lookups, Reply, Request, ToWriter, WriterOptions } from "./messages.js";
 import { unpack } from "./packed.js";
 
 interface Waiting {
+  readonly request: Request;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -95,8 +97,9 @@ export class Thread {
       if (this.ended !== null) return reject(this.ended);
       const id = this.next++;
       if (this.waiting.size === 0) this.worker.ref();
-      this.waiting.set(id, { resolve, reject });
-      this.outgoing.push(make(id));
+      const request = make(id);
+      this.waiting.set(id, { request, resolve, reject });
+      this.outgoing.push(request);
       if (this.outgoing.length === 1) queueMicrotask(() => this.flush());
     });
   }
@@ -125,8 +128,11 @@ export class Thread {
   private answer(replies: readonly Reply[]): void {
     for (const { id, outcomes, found, error } of replies) {
       const waiting = this.take(id);
-      if (error !== undefined) waiting?.reject(unpack(error));
-      else waiting?.resolve(outcomes ?? found);
+      if (waiting === undefined) continue;
+      const { request, resolve, reject } = waiting;
+      if (error !== undefined) reject(unpack(error));
+      else if (outcomes !== undefined && "operations" in request) resolve(wholeOutcomes(outcomes, request.operations));
+      else resolve(found);
     }
   }
 

@@ -5,6 +5,7 @@ import { Dimensions } from "../../core/dimensions.js";
 import { Draft } from "../../core/draft.js";
 import { sha256Hex } from "../../runtime/crypto.js";
 import { reach } from "../durable/points.js";
+import { brief } from "./brief.js";
 import type { Database, Statement } from "./driver.js";
 import { concernsAll, explain, isBusy } from "./faults.js";
 import { lookups } from "./lookup.js";
@@ -150,7 +151,7 @@ export class Writer {
   private decide(group: Draft, { id, operations, time }: ApplyRequest): Reply {
     try {
       const apply = (books: Books) => operations.map((each) => this.operations.apply(books, each, time));
-      return { id, outcomes: group.within(time.instant, apply) };
+      return { id, outcomes: group.within(time.instant, apply).map(brief) };
     } catch (error) {
       return { id, error: pack(explain(error, this.path)) };
     }
