@@ -37,7 +37,7 @@ export interface ExchangeOptions {
   /** What is used again, or sent together with what others ask; null for nothing. */
   readonly reuse: Reuse | null;
   readonly upstream: Upstream;
-  readonly sending: Omit<Sending, "body" | "signal">;
+  readonly sending: Sending;
   readonly response: ServerResponse;
   /** How long a client may leave unread what it was sent. */
   readonly silence_ms: number;
@@ -45,6 +45,7 @@ export interface ExchangeOptions {
 
 /** What came of a request that was sent. */
 type Came =
+  /** The headers are its own, and more are written into them. */
   | { readonly kind: "whole"; readonly status: number; readonly headers: OutgoingHttpHeaders; readonly body: Buffer }
   | { readonly kind: "streamed"; readonly answer: StreamedAnswer }
   /** Nothing of it is for the client to see: it was not sent, or the provider does not take the gateway's key. */
@@ -61,24 +62,24 @@ export class Exchange {
 
   constructor(options: ExchangeOptions) {
     this.options = options;
-    this.request = options.request;
+    this.request = { ...options.request, signal: this.left.signal };
   }
 
   /** Makes the call; whoever asked may hang up at any moment, and then the provider is hung up on too. */
   async run(): Promise<Metered<unknown>> {
-    const { meter, purse, request, response } = this.options;
+    const { meter, purse, response } = this.options;
+    const { request } = this;
     const leave = () => this.left.abort(new ClientGone());
     response.once("close", leave);
     if (response.destroyed) leave();
     try {
       const { reuse } = this.options;
-      const listening = { ...request, signal: this.left.signal };
       const make: MeteredEffect<Came> = (held, made) => {
         this.request = made;
         return this.make(held);
       };
       const alone = reuse === null || request.wire.stream;
-      const metered = await (alone ? meter.call(purse, listening, make) : this.reused(reuse, listening, make));
+      const metered = await (alone ? meter.call(purse, request, make) : this.reused(reuse, request, make));
       if (metered.kind !== "done") return metered;
       const { value, settled } = metered;
       await this.finish(value, settled.charged);
@@ -103,7 +104,7 @@ export class Exchange {
     return reuse.call<Came>({
       ...{ meter, purse, request, make, headers: sending.headers, tenant: purse.budget },
       send: async (text, signal) => {
-        const received = await sender.send({ ...sending, body: text, signal });
+        const received = await sender.send(sending, text, signal);
         const { status, headers } = received;
         return { status, headers: answerHeaders(returned(headers)), body: await wholeOf(readableOf(received)) };
       },
@@ -131,7 +132,7 @@ export class Exchange {
     this.reserved = held.granted;
     let received: Received;
     try {
-      received = await sender.send({ ...sending, body: held.text, signal: held.signal });
+      received = await sender.send(sending, held.text, held.signal);
     } catch (error) {
       if (isUnsent(error)) return { value: { kind: "hidden", error }, usage: NOTHING_SENT };
       throw error;
@@ -197,8 +198,8 @@ export class Exchange {
       response.end();
       return;
     }
-    const { status, body } = came;
-    const headers: OutgoingHttpHeaders = { ...came.headers, "content-length": body.length };
+    const { status, headers, body } = came;
+    headers["content-length"] = body.length;
     this.tell(headers);
     this.tellAmounts(headers, "used", charged);
     await this.tellRemaining(headers);

@@ -20,10 +20,17 @@ const NOT_RETURNED: ReadonlySet<string> = new Set([
   ...["openai-organization", "openai-project", "anthropic-organization-id"],
 ]);
 
-/** The headers of a request as they go on. What the client's connection names as its own goes no further. */
-export function forwarded(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+/**
+ * The headers of a request as they go on, with those by which the provider knows the gateway. What the client's connection names as
+ * its own goes no further.
+ */
+export function forwarded(
+  headers: IncomingHttpHeaders,
+  credentials: Readonly<Record<string, string>>,
+): Record<string, string | string[]> {
   const own = namedIn(headers.connection);
-  const kept: Record<string, string | string[]> = {};
+  // What cannot be read cannot be counted.
+  const kept: Record<string, string | string[]> = { ...credentials, "accept-encoding": "identity" };
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined || NOT_FORWARDED.has(name) || OWN.test(name) || own.has(name)) continue;

@@ -1,12 +1,13 @@
 import { isUtf8 } from "node:buffer";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { LedgerError } from "../core/errors.js";
 import { Events } from "../core/events.js";
 import type { Meter, Metered, MeteredRequest } from "../models/meter/meter.js";
 import { readMetered } from "../models/meter/metered-request.js";
-import type { Post } from "../models/meter/provider-count.js";
+import type { InputCount, Post } from "../models/meter/provider-count.js";
 import type { RefusalReport } from "../models/meter/refusal.js";
 import { requestExtension } from "../runs/extension-request.js";
+import type { Filling } from "../runtime/filling.js";
 import type { Gate } from "../runtime/gate.js";
 import type { Purse } from "../runtime/purse.js";
 import {
@@ -146,16 +147,12 @@ export class Requests {
     const request = readMetered({ protocol, url, body: bytes.toString("utf8"), bytes: bytes.length, wish });
     if ("code" in request) return refuse(response, request);
     visit.request = request;
-    const headers = {
-      ...forwarded(incoming.headers),
-      ...upstream.credentials(protocol.home),
-      "content-type": "application/json",
-      "accept-encoding": "identity",
-    };
+    const headers = forwarded(incoming.headers, upstream.credentials(protocol.home));
+    headers["content-type"] = "application/json";
     const count = settings.counts?.over(this.posting(headers));
     const exchange = new Exchange({
       ...{ meter, sender, purse, upstream, response, silence_ms: settings.silence_ms, reuse: settings.reuse },
-      request: this.patient({ ...request, ...sitedBy(incoming.headers), ...(count && { count }) }),
+      request: this.asked(request, incoming.headers, count),
       sending: { method: "POST", url, headers },
     });
     const metered = await exchange.run().catch((error: unknown) => this.withoutBudget(purse, error));
@@ -171,14 +168,18 @@ export class Requests {
     // It is another request.
     const { "idempotency-key": _, ...own } = headers;
     return async (url, body, signal) => {
-      const answer = await sender.send({ method: "POST", url, headers: own, body, signal });
+      const answer = await sender.send({ method: "POST", url, headers: own }, body, signal);
       return { status: answer.status, body: (await freeBody(answer)).toString("utf8") };
     };
   }
 
-  private patient(request: MeteredRequest): MeteredRequest {
+  /** A request as it is metered: what its client says about it, and what whoever runs the gateway does. */
+  private asked(request: MeteredRequest, headers: IncomingHttpHeaders, count: InputCount | undefined): MeteredRequest {
     const { wait_ms } = this.options.settings;
-    return wait_ms === null ? request : { ...request, wait_ms };
+    const asked: Filling<MeteredRequest> = { ...request, ...sitedBy(headers) };
+    if (count !== undefined) asked.count = count;
+    if (wait_ms !== null) asked.wait_ms = wait_ms;
+    return asked;
   }
 
   /** A key outlives its budget; then it pays for nothing, and that is no fault of the gateway's. */
@@ -253,12 +254,12 @@ export class Requests {
     const left = new AbortController();
     const leave = () => left.abort();
     response.once("close", leave);
-    const headers = { ...forwarded(incoming.headers), ...upstream.credentials(home), "accept-encoding": "identity" };
+    const headers = forwarded(incoming.headers, upstream.credentials(home));
     const url = upstream.below(ending, search);
     try {
       const sent = method === "GET" ? null : body.toString("utf8");
       const verb = method === "GET" ? "GET" : "POST";
-      const answer = await sender.send({ method: verb, url, headers, body: sent, signal: left.signal });
+      const answer = await sender.send({ method: verb, url, headers }, sent, left.signal);
       const { status } = answer;
       const bytes = await freeBody(answer);
       if (upstream.tellsOfKey(status, bytes)) throw new UpstreamDenied(upstream.name);

@@ -2,12 +2,11 @@ import type { Agent, Dispatcher } from "undici";
 import { BursarError } from "../core/errors.js";
 import { Received } from "./received.js";
 
+/** Where a request goes, and how. */
 export interface Sending {
   readonly method: "GET" | "POST";
   readonly url: URL;
   readonly headers: Record<string, string | string[]>;
-  readonly body: string | null;
-  readonly signal: AbortSignal;
 }
 
 export interface SenderOptions {
@@ -55,7 +54,7 @@ export class Sender implements Disposable {
   }
 
   /** Sends a request, and gives the answer once its headers are there. */
-  send({ method, url, headers, body, signal }: Sending): Promise<Received> {
+  send({ method, url, headers }: Sending, body: string | null, signal: AbortSignal): Promise<Received> {
     const { origin, pathname, search } = url;
     return new Promise((resolve, reject) => {
       const fail = (error: unknown) => reject(this.explained(error));

@@ -13,6 +13,8 @@ import type { ToldCall } from "./told-call.js";
 /** Of a call that was not begun. */
 const NEVER = new AbortController().signal;
 
+const NONE: readonly Operation[] = [];
+
 /** One attempt at a request, from its quote to what it is charged. It is all in one object, because one is made for every call. */
 export class HeldCall implements Held {
   /** Whether the effect was begun: until then nothing can have been sent. */
@@ -83,29 +85,26 @@ export class HeldCall implements Held {
     // What was counted here is in the units of the ledger already.
     if (usage !== undefined && usage === this.counted?.usage) {
       const { used } = this.counted;
-      return { ...made, ...this.remember(used, granted, made.alongside), used: this.withEgress(used) };
+      const alongside = this.remember(used, granted, made.alongside);
+      return { value: made.value, used: this.withEgress(used), alongside };
     }
     // What was sent is known, whatever else is.
     return typeof usage === "object" && usage !== null ? { ...made, usage: { ...this.egress, ...usage } } : made;
   }
 
   /** How long its answer was tells what calls like it need. That it was cut short for the sake of others goes on record. */
-  private remember(
-    used: Amounts,
-    granted: Amounts,
-    others: readonly Operation[] = [],
-  ): Pick<Effected<unknown>, "alongside"> {
+  private remember(used: Amounts, granted: Amounts, others: readonly Operation[] = NONE): readonly Operation[] {
     const { wire, site, wanted } = this.terms;
-    if (site === null) return {};
+    if (site === null) return others;
     const output = used.llm_output_tokens ?? 0;
     const cut = output >= this.most;
     const { store, budget } = this.purse;
     site.add(output, cut, store);
-    if (!cut || this.learned?.llm_output_tokens !== granted.llm_output_tokens) return {};
+    if (!cut || this.learned?.llm_output_tokens !== granted.llm_output_tokens) return others;
     const { id: call_id, most: output_tokens } = this;
     const about = { budget, call_id, capability_id: `llm:${wire.model}`, site: site.id };
     const action = { action_type: "AnswerCut", data: { ...about, output_tokens, full_output_tokens: wanted } };
-    return { alongside: [...others, { op: "record", budget, action }] };
+    return [...others, { op: "record", budget, action }];
   }
 
   get text(): string {
