@@ -5,7 +5,7 @@ import { configDefaults, defineConfig, type TestProjectConfiguration } from "vit
 const LONG = [
   "test/runs/{again,elsewhere,kill,points,workers}.test.ts",
   "test/{examples-estimates,examples-run,docs-cookbook}.test.ts",
-  "packages/bursar/test/stores/{crash,crash-postgres,concurrency}.test.ts",
+  "packages/bursar/test/stores/{crash,crash-postgres,concurrency,full-postgres}.test.ts",
   "packages/bursar/test/models/batch/{crash,kill,runs-crash}.test.ts",
   "packages/bursar/test/models/{reservations,reuse}/callers.test.ts",
   "packages/bursar/test/models/tiers/crowd.test.ts",

@@ -128,7 +128,7 @@ const TROUBLES: readonly Trouble[] = [
     },
   },
   {
-    // The server itself says so: a disk of its own to fill would take the rights of root.
+    // As the server says it. A real disk is filled below, where one can be mounted.
     name: "whose disk is full",
     code: "store_full",
     advice: /free some space/,

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/stores/sqlite/driver.js";
 import { type Fault, runChild, startChild } from "./child.js";
 import { temporaryFolder } from "./folder.js";
+import { BALLAST_BYTES, checkFull, onSmallDisk } from "./small-disk.js";
 
 const folder = await temporaryFolder();
 afterAll(() => folder[Symbol.asyncDispose]());
@@ -152,27 +153,18 @@ describe("a SQLite store", () => {
   test("whose disk is full says so, loses nothing, and goes on when there is room", async () => {
     const place = join(folder.path, `disk-${files++}`);
     mkdirSync(place);
-    const ballast = { file: join(place, "ballast"), bytes: 2_500_000 };
-    // A small disk of the child's own, in a namespace that ends with it, so that nobody has to be root.
-    const mount = `mount -t tmpfs -o size=4m tmpfs '${place}' && exec "$@"`;
-    const under = canMount() ? ["unshare", "-rm", "bash", "-c", mount, "small"] : null;
-    if (under === null) return fullByLimit();
+    const ballast = { file: join(place, "ballast"), bytes: BALLAST_BYTES };
+    const under = onSmallDisk(place);
+    if (under === null) {
+      process.stderr.write("Disks cannot be mounted here, so the limit of a file's size stands for a full disk.\n");
+      return fullByLimit();
+    }
     const { lines } = await runChild("full.mjs", { address: { path: join(place, "store.db") }, ballast }, { under });
     checkFull(lines, "store_full");
   });
 
   test("whose files may not grow says so, loses nothing, and goes on when they may", fullByLimit);
 });
-
-function canMount(): boolean {
-  try {
-    execFileSync("bash", ["-c", "unshare -rm mount -t tmpfs tmpfs /mnt"], { stdio: "ignore" });
-    return true;
-  } catch {
-    process.stderr.write("Disks cannot be mounted here, so the limit of a file's size stands for a full disk.\n");
-    return false;
-  }
-}
 
 /** Where a quota or a limit is reached, SQLite reports a failed write rather than a full disk. */
 async function fullByLimit(): Promise<void> {
@@ -188,20 +180,4 @@ async function fullByLimit(): Promise<void> {
   expect(code, stderr).toBe(0);
   checkFull(lines, "store_failed");
   expect(statSync(path).size).toBeGreaterThan(0);
-}
-
-function checkFull(lines: readonly object[], code: string): void {
-  const told = Object.assign({}, ...lines) as {
-    readonly faults: readonly Fault[];
-    readonly before: { readonly charged: number };
-    readonly after: { readonly charged: number };
-  };
-  for (const fault of told.faults) {
-    expect(fault).toMatchObject({ name: "StoreError", code, message: expect.stringContaining("try again") });
-  }
-  for (const figures of [told.before, told.after]) {
-    const { charged } = figures;
-    expect(figures).toEqual({ charged, verified: true, links: charged, used: charged, entries: charged });
-  }
-  expect(told.after.charged).toBe(told.before.charged + 20);
 }

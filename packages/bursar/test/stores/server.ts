@@ -78,7 +78,7 @@ export function closedFolder(path: string): string | null {
   return folders.find((folder) => (statSync(folder).mode & 0o001) === 0) ?? null;
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once("error", reject);

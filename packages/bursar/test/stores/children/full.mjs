@@ -39,4 +39,5 @@ else for await (const _ of createInterface({ input: process.stdin })) break;
 for (let more = 0; more < 20; more++) await charge();
 say({ after: await check() });
 await store[Symbol.asyncDispose]();
+await errand.end?.();
 process.exit(0);
