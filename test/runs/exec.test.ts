@@ -85,6 +85,24 @@ describe("the memory of code that is executed for an agent", () => {
     });
   });
 
+  test("stays within its limit in an engine that counts only what is in use", async () => {
+    // Every second block is given up, and the next ones fit into no hole.
+    const holes = `
+      const kept = [];
+      for (let size = 300_000; size < 900_000; size += 100_000) {
+        const blocks = [];
+        for (let total = 0; total < 14_000_000; total += size) blocks.push(new Uint8Array(size));
+        kept.splice(0, kept.length, ...blocks.filter((_, at) => at % 2 === 0), ...kept.filter((_, at) => at % 2 === 0));
+      }`;
+    const coder = defineAgent("coder", async (ctx) => (await ctx.exec<Said>("javascript", holes)).success);
+    const handlers = { exec: execHandler(async () => sandbox) };
+    const limit = 34_000_000;
+    const run = (limits: BudgetLimits) =>
+      openBursar({ store: new MemoryStore(), programs: [coder], handlers }).run("coder", {}, { limits });
+    expect(Number((await run({})).usage.memory_peak_bytes)).toBeGreaterThan(limit);
+    expect(Number((await run({ memory_peak_bytes: limit })).usage.memory_peak_bytes)).toBeLessThanOrEqual(limit);
+  });
+
   test("is not taken at all where the limit is below what a sandbox takes", async () => {
     const stopped = await world([grow]).run({ memory_peak_bytes: 10_000_000 });
     expect(stopped).toMatchObject({ status: "failed", failure: { dimension: "memory_peak_bytes" } });

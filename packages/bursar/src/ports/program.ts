@@ -24,8 +24,8 @@ export interface Stage {
   save(make: () => Promise<JsonObject | null>): Promise<void>;
   /**
    * Lets the program compute, with as much as is left of everything it uses, which is held for it meanwhile; infinite without a
-   * limit. What it does again was paid for already: `used` says how far it has come, by dimension. When nothing is left of
-   * `dimension`, without which it cannot go on, the run pauses or ends, and this never settles.
+   * limit. What it does again was paid for already: `used` says how far it has come, by dimension; of a peak, which is not used
+   * up, all of its limit is there every time. When nothing is left of `dimension`, without which it cannot go on, the run pauses or ends, and this never settles.
    */
   compute<Value>(
     dimension: string,

@@ -29,12 +29,12 @@ export interface GuestSession {
   /** `onOutput` is told what it prints, as it comes; all of it is in the turn too. */
   begin(
     code: string,
-    settings?: { readonly fuelBudget?: number; readonly timeout?: number },
+    settings?: { readonly fuelBudget?: number; readonly timeout?: number; readonly memoryLimit?: number },
     onOutput?: (piece: GuestPiece) => void,
   ): Promise<GuestTurn>;
   resume(answer: GuestAnswer, onOutput?: (piece: GuestPiece) => void): Promise<GuestTurn>;
-  /** Says how much a program that waits for an answer may burn, and write, from now on. */
-  allow(fuel: number, storage_bytes?: number): Promise<void>;
+  /** Says how much a program that waits for an answer may burn, write and have from now on. */
+  allow(fuel: number, storage_bytes?: number, memory_bytes?: number): Promise<void>;
   save(): Promise<Uint8Array>;
   cancel(): Promise<void>;
   destroy(): Promise<void>;
@@ -84,6 +84,8 @@ export interface GuestUsage {
   readonly bytes_written: number;
   /** The largest write since its last question that did not fit any more; 0 when all of them did. */
   readonly bytes_refused: number;
+  /** How large its memory would have become since its last question, had it been allowed to; 0 when it wanted no more. */
+  readonly memory_refused: number;
 }
 
 export type GuestAnswer =

@@ -56,7 +56,7 @@ async function execute(sandbox: OpenSandbox, wanted: Wanted, doing: Doing): Prom
   try {
     // It takes a while until there is a sandbox, and nobody may wait for the code any more.
     signal.throwIfAborted();
-    const turn = await session.begin(code, { fuelBudget, timeout });
+    const turn = await session.begin(code, { fuelBudget, timeout, memoryLimit: memory_peak_bytes });
     const made = ended(turn);
     if (isOutOfFuel(turn) && fuelBudget < wanted.fuel) await expectMore(doing, { fuel: wanted.fuel }, made);
     const storage = turn.usage.bytes_refused > 0 && storage_bytes < wanted.storage_bytes;

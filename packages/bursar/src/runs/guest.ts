@@ -81,6 +81,7 @@ type Call = Pending["calls"][number];
 interface Allowed {
   readonly fuel: number;
   readonly storage: number;
+  readonly memory: number;
 }
 
 /** One execution of a guest program: its questions are effects of the run. */
@@ -94,7 +95,7 @@ class Play {
   private readonly ready: GuestAnswer[] = [];
   private session: GuestSession | null = null;
   private noticed: () => void = () => {};
-  private usage: GuestUsage = { fuel: 0, memory_bytes: 0, bytes_written: 0, bytes_refused: 0 };
+  private usage: GuestUsage = { fuel: 0, memory_bytes: 0, bytes_written: 0, bytes_refused: 0, memory_refused: 0 };
   private result: Json = null;
   /** Questions that are not asked before it is known whether the run goes on. */
   private unasked: readonly Call[] = [];
@@ -108,7 +109,7 @@ class Play {
   private savedFuel = 0;
   /** Whether somebody has set a limit to what it burns. */
   private limited = false;
-  /** The same of what it writes. */
+  /** The same of what it writes, or has. */
   private bounded = false;
   /** What it has printed so far; null when that is not known, because it was saved elsewhere and has not said anything since. */
   private printed: GuestOutput | null = null;
@@ -172,15 +173,16 @@ class Play {
     return saved;
   }
 
-  /** Lets the guest go on with as much fuel and room for its files as the run has left, and charges what it takes. */
+  /** Lets the guest go on with as much fuel, memory and room for its files as the run has left, and charges what it takes. */
   private compute(work: (allowed: Allowed) => Promise<GuestTurn>): Promise<GuestTurn> {
     const { fuel, bytes_written } = this.usage;
-    return this.stage.compute("fuel", { fuel, storage_write_bytes: bytes_written }, async (most) => {
-      const { fuel = 0, storage_write_bytes: storage = 0 } = most;
+    const before = { fuel, storage_write_bytes: bytes_written, memory_peak_bytes: 0 };
+    return this.stage.compute("fuel", before, async (most) => {
+      const { fuel = 0, storage_write_bytes: storage = 0, memory_peak_bytes: memory = 0 } = most;
       this.computing = true;
       this.limited = Number.isFinite(fuel);
-      this.bounded = Number.isFinite(storage);
-      const turn = await work({ fuel: Math.max(1, Math.min(fuel, MOST_FUEL)), storage }).finally(() => {
+      this.bounded = Number.isFinite(storage) || Number.isFinite(memory);
+      const turn = await work({ fuel: Math.max(1, Math.min(fuel, MOST_FUEL)), storage, memory }).finally(() => {
         this.computing = false;
       });
       const { usage } = turn;
@@ -211,7 +213,7 @@ class Play {
     return null;
   }
 
-  private async begin({ fuel: fuelBudget, storage }: Allowed): Promise<GuestTurn> {
+  private async begin({ fuel: fuelBudget, storage, memory }: Allowed): Promise<GuestTurn> {
     const sandbox = await this.sandbox();
     const { language, code, packages, memory_bytes } = this.source;
     this.session = await sandbox.createSession({
@@ -220,13 +222,15 @@ class Play {
       deterministic: { instant: Math.floor(this.stage.began), seed: this.stage.run_id },
     });
     this.printed = { stdout: "", stderr: "" };
-    return this.session.begin(code, { fuelBudget, timeout: LONGEST_MS }, this.listener());
+    const limit = Number.isFinite(memory) && { memoryLimit: memory };
+    return this.session.begin(code, { fuelBudget, timeout: LONGEST_MS, ...limit }, this.listener());
   }
 
-  private async resume(answer: GuestAnswer, { fuel, storage }: Allowed): Promise<GuestTurn> {
+  private async resume(answer: GuestAnswer, { fuel, ...most }: Allowed): Promise<GuestTurn> {
     if (this.session === null) throw new Error("the guest is gone");
     this.answers++;
-    await this.session.allow(fuel, Number.isFinite(storage) ? storage : undefined);
+    const [storage, memory] = [most.storage, most.memory].map((each) => (Number.isFinite(each) ? each : undefined));
+    await this.session.allow(fuel, storage, memory);
     return this.session.resume(answer, this.listener());
   }
 
@@ -241,16 +245,17 @@ class Play {
   }
 
   /**
-   * Looks at a guest that has a question: where it could not write what it wanted to, the run may end or pause before anything is
-   * asked. If it goes on all the same, it does so from here, because with more room it would do something else.
+   * Looks at a guest that has a question: where it could not write, or have, what it wanted to, the run may end or pause before
+   * anything is asked. If it goes on all the same, it does so from here, because with more room it would do something else.
    */
   private async heed({ calls, output, usage }: Pending): Promise<void> {
     this.printed = output;
     this.stage.output(output);
     this.unasked = calls;
-    if (usage.bytes_refused === 0) return;
+    const wanted = refused(usage);
+    if (wanted === null) return;
     this.heeding = true;
-    if (await this.stage.exhausted({ storage_write_bytes: usage.bytes_refused })) await aborted(this.stage.signal);
+    if (await this.stage.exhausted(wanted)) await aborted(this.stage.signal);
     this.stage.signal.throwIfAborted();
     if (this.bounded) await this.stage.save(() => this.snapshot());
     this.heeding = false;
@@ -319,9 +324,9 @@ class Play {
   private async end({ result, usage }: Extract<GuestTurn, { kind: "ended" }>): Promise<Json> {
     const { stdout, stderr, success, exit_code, metadata } = result;
     this.stage.output({ stdout, stderr }, guestExecution(metadata, { limited: this.limited }));
-    const full = usage.bytes_refused > 0 && { storage_write_bytes: usage.bytes_refused };
+    const wanted = refused(usage);
     // It is executed again from where it was saved, if it is given more.
-    if (full !== false && (await this.stage.exhausted(full))) await aborted(this.stage.signal);
+    if (wanted !== null && (await this.stage.exhausted(wanted))) await aborted(this.stage.signal);
     if (success) return this.result;
     const { trap_reason, trap_message } = metadata;
     if (trap_reason === "out_of_fuel" && (await this.stage.exhausted())) await aborted(this.stage.signal);
@@ -337,6 +342,15 @@ class Play {
     const end = session?.cancel().catch(() => {});
     if (!this.computing) void end?.then(() => session?.destroy()).catch(() => {});
   }
+}
+
+/** What a guest wanted and did not get, by dimension; null when it got all that it wanted. */
+function refused({ bytes_refused, memory_refused }: GuestUsage): Readonly<Record<string, number>> | null {
+  const wanted = {
+    ...(bytes_refused > 0 && { storage_write_bytes: bytes_refused }),
+    ...(memory_refused > 0 && { memory_peak_bytes: memory_refused }),
+  };
+  return Object.keys(wanted).length > 0 ? wanted : null;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

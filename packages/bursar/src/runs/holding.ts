@@ -58,14 +58,18 @@ export class Holding {
     { isOver, alone }: { readonly isOver: () => Promise<boolean>; readonly alone: () => boolean },
   ): Promise<Figures | null> {
     const { desk, run } = this;
-    this.from = used;
+    // A peak is not used up, so that nothing of it is held, nor was paid for before.
+    const sums = Object.keys(used).filter((id) => !this.isPeak(id));
+    this.from = Object.fromEntries(sums.map((id) => [id, used[id] ?? 0]));
     const again = (id: string) => Math.max(0, (desk.computed[id] ?? 0) - (used[id] ?? 0));
     for (;;) {
       const path = await desk.path(run.budget);
-      const free: Record<string, number> = {};
-      for (const id of Object.keys(used)) free[id] = freeFor(path, id, desk.clock.now(), desk.dimensions);
-      const most = (held: Figures) =>
-        Object.fromEntries(Object.keys(used).map((id) => [id, (held[id] ?? free[id] ?? 0) + again(id)]));
+      const free = this.freeIn(path, sums);
+      const all = this.freeIn(path, Object.keys(used));
+      const most = (held: Figures) => ({
+        ...all,
+        ...Object.fromEntries(sums.map((id) => [id, (held[id] ?? free[id] ?? 0) + again(id)])),
+      });
       const left = free[dimension] ?? 0;
       if (left === Number.POSITIVE_INFINITY && path.length === 1 && run.budget === run.id && alone()) return most({});
       // With nothing at all, because others hold it, it could not do what it may: it rather waits.
@@ -84,6 +88,16 @@ export class Holding {
   private async wait(): Promise<void> {
     await new Promise<void>((resolve) => void this.timer.after(AGAIN_MS, resolve));
     if (this.desk.lost !== null) throw this.desk.lost;
+  }
+
+  private isPeak(id: string): boolean {
+    const { dimensions } = this.desk;
+    return dimensions.has(id) && dimensions.get(id).kind === "peak";
+  }
+
+  private freeIn(path: Path, ids: readonly string[]): Figures {
+    const { clock, dimensions } = this.desk;
+    return Object.fromEntries(ids.map((id) => [id, freeFor(path, id, clock.now(), dimensions)]));
   }
 
   private roomIn(path: Path, id: string): number {

@@ -30,7 +30,11 @@ function sandboxThatEnds(end: Partial<GuestResult>): Sandbox {
         metadata: { trap_reason: null },
         ...end,
       };
-      return { kind: "ended", result, usage: { fuel, memory_bytes: 1, bytes_written: 0, bytes_refused: 0 } };
+      return {
+        kind: "ended",
+        result,
+        usage: { fuel, memory_bytes: 1, bytes_written: 0, bytes_refused: 0, memory_refused: 0 },
+      };
     },
     resume: () => Promise.reject(new Error("nothing was asked")),
     allow: async () => {},

@@ -2,8 +2,10 @@ import { type ClockOption, HostClock } from "../wasi/host-clock.js";
 import { HostRandom, type RandomOption } from "../wasi/host-random.js";
 import type { Output } from "../wasi/output.js";
 import type { Vfs } from "../wasi/vfs.js";
+import { MemoryExhausted } from "../wasm/memory-exhausted.js";
 import type { Allotted, Answer, Execution, Outcome } from "../wasm/outcome.js";
 import type { Pages } from "../wasm/pages.js";
+import { tooLarge } from "../wasm/too-large.js";
 import { GuestFiles } from "./guest-files.js";
 import { HostSide } from "./host-side.js";
 import type { JavaScriptImage } from "./image.js";
@@ -11,7 +13,7 @@ import { Machine } from "./machine.js";
 import { Modules } from "./modules.js";
 import { type AnswerText, Program, type SourceKind } from "./program.js";
 import { readSnapshot, type Snapshot, writeSnapshot } from "./snapshot.js";
-import { MemoryExhausted, outcomeOf } from "./trap.js";
+import { outcomeOf } from "./trap.js";
 
 const MIB = 1024 * 1024;
 const DEFAULT_MEMORY = 64 * MIB;
@@ -184,6 +186,12 @@ export class JavaScriptGuest {
     };
     const onNap = () => onSlice(machine.fuel.consumed);
     this.host.stage = { stdout, stderr, onNap };
+    machine.ceiling.set(options.memory ?? null);
+    const { length } = machine.quickjs.memory;
+    if (length > (options.memory ?? length)) {
+      this.rollBack();
+      return { ...tooLarge(length), state: "rolled_back" };
+    }
     try {
       prepare();
       machine.fuel.begin({ budget: fuel, onSlice, ...(options.slice !== undefined && { slice: options.slice }) });
@@ -222,7 +230,8 @@ export class JavaScriptGuest {
 
   private describe(machine: Machine, outcome: Outcome, fuel_consumed: number): JavaScriptExecution {
     const memory_bytes = machine.quickjs.memory.length;
-    return { outcome, imports: this.host.imports, fuel_consumed, memory_bytes, state: "kept" };
+    const memory_refused = machine.ceiling.refused;
+    return { outcome, imports: this.host.imports, fuel_consumed, memory_bytes, memory_refused, state: "kept" };
   }
 
   /** Makes what the program has left behind the state to go back to. */

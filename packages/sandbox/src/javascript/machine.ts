@@ -1,10 +1,11 @@
+import { Ceiling } from "../wasm/ceiling.js";
 import { Fuel } from "../wasm/fuel.js";
+import { MemoryExhausted } from "../wasm/memory-exhausted.js";
 import { differing, lay, type Pages } from "../wasm/pages.js";
 import type { Box } from "./exports.js";
 import type { HostSide } from "./host-side.js";
 import type { JavaScriptImage } from "./image.js";
 import { type Plain, Quickjs, Thrown } from "./quickjs.js";
-import { MemoryExhausted } from "./trap.js";
 
 /** More than any of the guest's own small functions needs. */
 const HOUSEKEEPING_FUEL = 1_000_000_000;
@@ -14,6 +15,7 @@ const HOUSEKEEPING_BYTES = 1024 * 1024;
 export class Machine {
   readonly quickjs: Quickjs;
   readonly fuel: Fuel;
+  readonly ceiling: Ceiling;
   private readonly image: JavaScriptImage;
   private readonly memoryLimit: number;
 
@@ -23,6 +25,7 @@ export class Machine {
     this.memoryLimit = memoryLimit;
     this.quickjs = new Quickjs(image.engine.module, host);
     this.fuel = new Fuel(this.quickjs.instance);
+    this.ceiling = new Ceiling(this.quickjs.instance);
     this.fuel.begin({ budget: HOUSEKEEPING_FUEL });
     this.quickjs.grow(Math.max(image.memory.length / 65_536, changed?.size ?? 0));
     this.quickjs.memory.set(image.memory);

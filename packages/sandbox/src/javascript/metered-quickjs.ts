@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { engine, type WasmModule } from "../wasm/engine.js";
-import { METER_VERSION, meter } from "../wasm/meter.js";
+import { ADDITIONS, METER_VERSION, meter } from "../wasm/meter.js";
 
 /**
  * How deep calls may go. Both bounds are the same everywhere, so that a program ends at the same place everywhere; the thread
@@ -31,7 +31,7 @@ export interface MeteredQuickjs {
 
 /** Names what `meterQuickjs` gives for an engine, for whoever keeps it. */
 export function meterQuickjsVersion({ depth }: StackBounds): string {
-  return `${METER_VERSION}-${depth}-${MOST_PAGES}`;
+  return `${METER_VERSION}-${depth}-${MOST_PAGES}-${ADDITIONS}`;
 }
 
 /** The engine rewritten so that it counts its fuel and its depth. */

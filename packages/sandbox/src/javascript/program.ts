@@ -1,9 +1,9 @@
+import { MemoryExhausted } from "../wasm/memory-exhausted.js";
 import type { Outcome } from "../wasm/outcome.js";
 import type { Box } from "./exports.js";
 import type { HostSide } from "./host-side.js";
 import type { Machine } from "./machine.js";
 import { EVALUATE, Thrown } from "./quickjs.js";
-import { MemoryExhausted } from "./trap.js";
 
 /** A script shares its top-level names with those that follow; a module has its own, and can import and export. */
 export type SourceKind = "script" | "module";

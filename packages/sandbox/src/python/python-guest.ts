@@ -4,12 +4,14 @@ import type { SavedHost } from "../wasi/saved-host.js";
 import type { Mounts } from "../wasi/vfs.js";
 import { WasiHost } from "../wasi/wasi-host.js";
 import type { ZipTree } from "../wasi/zip-tree.js";
+import { Ceiling } from "../wasm/ceiling.js";
 import { engine, type WasmGlobal, type WasmInstance, type WasmMemory, type WasmModule } from "../wasm/engine.js";
 import { Fuel } from "../wasm/fuel.js";
 import { OutOfFuel } from "../wasm/fuel-errors.js";
 import type { Memories } from "../wasm/memories.js";
 import type { Allotted, Answer, Execution, Outcome } from "../wasm/outcome.js";
 import { checkPages, differing, lay, layFrom, type Pages } from "../wasm/pages.js";
+import { tooLarge } from "../wasm/too-large.js";
 import { trapOf } from "../wasm/trap.js";
 import { Control } from "./control.js";
 import { entryOf, MEMORY, type PythonImage, stdlibPath } from "./python-image.js";
@@ -67,6 +69,9 @@ export class PythonGuest {
   private readonly memory: WasmMemory;
   private readonly stackPointer: WasmGlobal<number>;
   private readonly fuel: Fuel;
+  private readonly ceiling: Ceiling;
+  /** What its session may have. */
+  private readonly mostBytes: number;
   private readonly serve: () => boolean;
   private left = false;
   /** Whether what is running is a statement of a dialogue. */
@@ -101,6 +106,8 @@ export class PythonGuest {
     this.fill(state ?? null, options.memoryPages);
     this.host.bind(this.memory);
     this.fuel = new Fuel(instance);
+    this.ceiling = new Ceiling(instance);
+    this.mostBytes = options.memoryPages * WASM_PAGE;
     this.serve = entryOf(instance, manifest, image);
   }
 
@@ -165,7 +172,11 @@ export class PythonGuest {
     this.stackPointer.value = state?.pages ? state.stackPointer : image.stackPointer;
   }
 
-  private ask(request: object, { fuel, ...slices }: Allotted): Execution {
+  private ask(request: object, { fuel, memory = Number.POSITIVE_INFINITY, ...slices }: Allotted): Execution {
+    // What the session's own limit refuses is nobody else's doing.
+    this.ceiling.set(memory < this.mostBytes ? memory : null);
+    const { byteLength } = this.memory.buffer;
+    if (byteLength > memory) return tooLarge(byteLength);
     this.control.ask(request);
     this.allowed = fuel;
     this.fuel.begin({ budget: Math.min(fuel + LEEWAY, Number.MAX_SAFE_INTEGER), ...slices });
@@ -176,6 +187,7 @@ export class PythonGuest {
       imports,
       fuel_consumed: trapped ? this.allowed : Math.min(this.fuel.consumed, this.allowed),
       memory_bytes: this.memory.buffer.byteLength,
+      memory_refused: this.ceiling.refused,
     };
   }
 

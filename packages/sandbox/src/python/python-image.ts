@@ -10,7 +10,7 @@ import { cached } from "../wasm/cache.js";
 import { unwrap, wrap } from "../wasm/container.js";
 import { engine, type WasmGlobal, type WasmInstance, type WasmMemory, type WasmTable } from "../wasm/engine.js";
 import { Fuel } from "../wasm/fuel.js";
-import { METER_VERSION, meter } from "../wasm/meter.js";
+import { ADDITIONS, METER_VERSION, meter } from "../wasm/meter.js";
 import { differing, lay, type Pages } from "../wasm/pages.js";
 import { type Profile, readProfile } from "../wasm/profile.js";
 import { Control } from "./control.js";
@@ -80,7 +80,7 @@ export async function pythonModule(
   const key = {
     what: "python-module",
     source: manifest.sha256,
-    version: `${meterOf(manifest)}.${DEPTH}.${maximumPages}.${MEMORY.name}`,
+    version: `${meterOf(manifest)}.${DEPTH}.${maximumPages}.${MEMORY.name}.${ADDITIONS}`,
   };
   const options = { depth: DEPTH, maximumPages, dropData: true, importMemory: MEMORY, expose: exposed(manifest) };
   return cached(folder, key, async () =>

@@ -13,7 +13,10 @@ import { Thresholds } from "./thresholds.js";
 
 const EMPTY = { bytes: new Uint8Array(), truncated: false };
 const NOTHING: Omit<Report, "left" | "remembered"> = {
-  execution: { outcome: { kind: "ended", exit_code: 0 }, imports: [], fuel_consumed: 0, memory_bytes: 0 },
+  execution: {
+    ...{ outcome: { kind: "ended", exit_code: 0 }, imports: [], fuel_consumed: 0 },
+    ...{ memory_bytes: 0, memory_refused: 0 },
+  },
   ...{
     stdout: EMPTY,
     stderr: EMPTY,
@@ -230,10 +233,12 @@ export class Engine {
       if (more > 0) extend(more);
       look(consumed, extended);
     };
-    if (errand.warned === undefined) return { fuel: errand.fuel, onSlice };
+    const { memory_bytes: memory } = errand;
+    const most = { fuel: errand.fuel, ...(memory !== undefined && { memory }), onSlice };
+    if (errand.warned === undefined) return most;
     // So often that thresholds of little fuel are seen one by one as well.
     const slice = Math.min(LARGEST_SLICE, Math.max(SMALLEST_SLICE, Math.floor(errand.fuel / SLICES)));
-    return { fuel: errand.fuel, onSlice, slice };
+    return { ...most, slice };
   }
 
   /** Warns of thresholds, if somebody wants to know. */

@@ -59,6 +59,8 @@ export interface Errand {
   readonly fuel: number;
   /** How many bytes it may write; absent where the limit of its session stands. */
   readonly storage_bytes?: number;
+  /** How large its memory may be; absent where the limit of its session stands. */
+  readonly memory_bytes?: number;
   readonly timeout_ms: number;
   readonly controls: SharedArrayBuffer;
   /** Whether somebody wants to see the output as it comes. */

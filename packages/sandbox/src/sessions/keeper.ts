@@ -53,7 +53,7 @@ export interface Keeping {
   drop(id: string): Promise<void>;
   cancel(id: string): Promise<void>;
   extend(id: string, fuel: number): Promise<void>;
-  allow(id: string, fuel: number, storage_bytes?: number): Promise<void>;
+  allow(id: string, fuel: number, storage_bytes?: number, memory_bytes?: number): Promise<void>;
   progress(id: string): Promise<Progress | null>;
   files(id: string, work: FileWork): Promise<readonly FileEntry[] | Uint8Array | undefined>;
   keep(id: string): Promise<Kept>;
@@ -118,8 +118,8 @@ export class Keeper implements Keeping, AsyncDisposable {
     return this.using(id, async (session) => session.extend(fuel));
   }
 
-  async allow(id: string, fuel: number, storage_bytes?: number): Promise<void> {
-    return this.using(id, async (session) => session.allow(fuel, storage_bytes));
+  async allow(id: string, fuel: number, storage_bytes?: number, memory_bytes?: number): Promise<void> {
+    return this.using(id, async (session) => session.allow(fuel, storage_bytes, memory_bytes));
   }
 
   async progress(id: string): Promise<Progress | null> {

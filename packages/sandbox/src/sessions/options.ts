@@ -48,6 +48,8 @@ export interface ExecuteOptions {
   readonly timeout?: number;
   /** The most it may write, in bytes; what is left of the session's own limit unless it says otherwise. */
   readonly storageLimit?: number;
+  /** How large the guest's memory may grow, in bytes, where that is less than the session's own limit. */
+  readonly memoryLimit?: number;
   readonly stdin?: string | Uint8Array;
   /** What the program finds as its arguments, its own name first. */
   readonly argv?: readonly string[];
@@ -125,7 +127,7 @@ const OPTIONS = [
   "limits",
 ];
 
-const SETTINGS = ["fuelBudget", "timeout", "storageLimit", "stdin", "argv", "interactive"];
+const SETTINGS = ["fuelBudget", "timeout", "storageLimit", "memoryLimit", "stdin", "argv", "interactive"];
 const LISTENERS = ["signal", "onProgress", "onWarning", "thresholds", "onOutput", "handlers"];
 
 /** The last moment that a clock of nanoseconds can tell. */

@@ -320,7 +320,7 @@ function lost(error: Error, duration_ms: number, fuel_consumed: number): Report 
   const nothing = { bytes: new Uint8Array(), truncated: false };
   const outcome = { kind: "trapped", reason, message: error.message } as const;
   return {
-    execution: { outcome, imports: [], fuel_consumed, memory_bytes: 0 },
+    execution: { outcome, imports: [], fuel_consumed, memory_bytes: 0, memory_refused: 0 },
     stdout: nothing,
     stderr: nothing,
     duration_ms,

@@ -111,9 +111,9 @@ export class SandboxSession {
     await this.keeping.extend(this.id, fuel);
   }
 
-  /** Says how much a program that waits for an answer may burn, and write, from now on, whatever it was allowed before. */
-  async allow(fuel: number, storage_bytes?: number): Promise<void> {
-    await this.keeping.allow(this.id, fuel, storage_bytes);
+  /** Says how much a program that waits for an answer may burn, write and have from now on, whatever it was allowed before. */
+  async allow(fuel: number, storage_bytes?: number, memory_bytes?: number): Promise<void> {
+    await this.keeping.allow(this.id, fuel, storage_bytes, memory_bytes);
   }
 
   async writeFile(path: string, contents: string | Uint8Array): Promise<void> {

@@ -7,8 +7,9 @@ import { Controls, type Errand, type FileEntry, type FileWork, type Output } fro
 import { whole } from "./fields.js";
 import { SandboxInputError } from "./input-error.js";
 import type { ExecuteOptions, Setup } from "./options.js";
+import { addTo, textOf } from "./output-pieces.js";
 import type { Owner, Pool } from "./pool.js";
-import { resultOf, type Text } from "./result.js";
+import { resultOf } from "./result.js";
 import { sizeOf } from "./size.js";
 import type { WarnedOf } from "./thresholds.js";
 
@@ -31,6 +32,8 @@ export interface Usage {
   readonly bytes_written: number;
   /** The largest write since its last question that did not fit any more; 0 when all of them did. */
   readonly bytes_refused: number;
+  /** How large its memory would have become since its last question, had it been allowed to; 0 when it wanted no more. */
+  readonly memory_refused: number;
 }
 
 /** What a program has burnt so far, and what it may burn, with its extensions. */
@@ -70,6 +73,8 @@ interface Underway {
   bytes_written: number;
   /** How much it may write from now on, where somebody has said so. */
   storage_bytes?: number;
+  /** How large its memory may be, where somebody has said so. */
+  memory_limit?: number;
 }
 
 /** What is kept of a session between processes. */
@@ -162,9 +167,11 @@ export class Session implements Owner {
   begin(code: string, settings: Terms = {}, listener: Listener | null = null): Promise<Turn> {
     if (typeof code !== "string") throw new SandboxInputError("code", "is no text");
     const { fuelBudget = this.setup.fuelBudget, timeout = this.setup.timeout, stdin, argv = [] } = settings;
-    const { thresholds = [], interactive = false, storageLimit: storage_bytes } = settings;
+    const { thresholds = [], interactive = false } = settings;
+    const { storageLimit: storage_bytes, memoryLimit: memory_limit } = settings;
     whole(fuelBudget, "fuelBudget", 1, Number.MAX_SAFE_INTEGER);
     if (storage_bytes !== undefined) whole(storage_bytes, "storageLimit", 0, Number.MAX_SAFE_INTEGER);
+    if (memory_limit !== undefined) whole(memory_limit, "memoryLimit", 0, Number.MAX_SAFE_INTEGER);
     whole(timeout, "timeout", 1, 24 * 60 * 60_000);
     const input = typeof stdin === "string" ? new TextEncoder().encode(stdin) : (stdin ?? null);
     return this.inTurn(async () => {
@@ -175,6 +182,7 @@ export class Session implements Owner {
         ...{ fuel: 0, extended: 0, duration_ms: 0, memory_bytes: 0, bytes_written: 0 },
         ...(thresholds.length > 0 && { warned: { thresholds, told: 0 } }),
         ...(storage_bytes !== undefined && { storage_bytes }),
+        ...(memory_limit !== undefined && { memory_limit }),
       };
       return this.turn({ op: "begin", code, argv, stdin: input, interactive }, this.underway, listener);
     });
@@ -204,13 +212,15 @@ export class Session implements Owner {
     this.controls?.cancel();
   }
 
-  /** Says how much a program that waits for an answer may burn, and write, from now on, whatever it was allowed before. */
-  allow(fuel: number, storage_bytes?: number): void {
+  /** Says how much a program that waits for an answer may burn, write and have from now on, whatever it was allowed before. */
+  allow(fuel: number, storage_bytes?: number, memory_bytes?: number): void {
     whole(fuel, "fuel", 1, Number.MAX_SAFE_INTEGER);
     if (storage_bytes !== undefined) whole(storage_bytes, "storage_bytes", 0, Number.MAX_SAFE_INTEGER);
+    if (memory_bytes !== undefined) whole(memory_bytes, "memory_bytes", 0, Number.MAX_SAFE_INTEGER);
     if (this.underway === null) return;
     this.underway.extended = this.underway.fuel + fuel - this.underway.budget;
     if (storage_bytes !== undefined) this.underway.storage_bytes = storage_bytes;
+    if (memory_bytes !== undefined) this.underway.memory_limit = memory_bytes;
   }
 
   /** Lets what is running burn more. */
@@ -284,12 +294,13 @@ export class Session implements Owner {
     this.controls = controls;
     this.listener = listener === null ? null : limited(listener, underway, this.setup);
     try {
-      const { warned, fuel: burnt, storage_bytes } = underway;
+      const { warned, fuel: burnt, storage_bytes, memory_limit: memory_bytes } = underway;
       const fuel = underway.budget + underway.extended - burnt;
       const timeout_ms = Math.max(1, underway.timeout_ms - underway.duration_ms);
       const errand = {
         ...{ ...this.errand(request, fuel, timeout_ms, controls), streams: listener !== null },
         ...(storage_bytes !== undefined && { storage_bytes }),
+        ...(memory_bytes !== undefined && { memory_bytes }),
         ...(listener !== null && warned !== undefined && { warned: { ...warned, burnt } }),
       };
       return this.take(await this.pool.run(errand, this), underway);
@@ -321,7 +332,8 @@ export class Session implements Owner {
     else this.arrive(left);
     const { outcome } = execution;
     const { fuel, memory_bytes, bytes_written } = underway;
-    const usage = { fuel, memory_bytes, bytes_written, bytes_refused: report.bytes_refused };
+    const { memory_refused } = execution;
+    const usage = { fuel, memory_bytes, bytes_written, bytes_refused: report.bytes_refused, memory_refused };
     if (outcome.kind === "pending") {
       underway.open = outcome.open;
       const { limits } = this.setup;
@@ -367,21 +379,6 @@ export class Session implements Owner {
     this.queue = result.catch(() => {});
     return result;
   }
-}
-
-/** Adds what came out before a question, but never more than may come out in all: questions could follow without an end. */
-function addTo(pieces: Output[], { bytes, truncated }: Output, most: number): void {
-  const room = most - pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
-  const kept = { bytes: bytes.subarray(0, room), truncated: truncated || bytes.length > room };
-  const isNew = kept.bytes.length > 0 || (kept.truncated && !pieces.some((piece) => piece.truncated));
-  if (isNew) pieces.push(kept);
-}
-
-/** Pieces as one text, not longer than allowed. Bytes that are no UTF-8 are replaced: it is the guest's output. */
-function textOf(pieces: readonly Output[], most: number): Text {
-  const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
-  const truncated = bytes.length > most || pieces.some((piece) => piece.truncated);
-  return { text: new TextDecoder().decode(bytes.subarray(0, most)), truncated };
 }
 
 /** Passes on no more than what the result will hold: questions could follow without an end, and output with each of them. */

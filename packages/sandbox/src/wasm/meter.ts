@@ -24,6 +24,12 @@ const REWRITER_VERSION = "2";
 /** Names the cost table and the rewriter. Fuel figures of the same version, profile, module and input are the same everywhere. */
 export const METER_VERSION: string = `${COSTS.version}.${REWRITER_VERSION}`;
 
+/**
+ * What a rewritten module has beside its fuel. It goes up with every change there, so that none is used that was kept before;
+ * fuel figures are the same.
+ */
+export const ADDITIONS = "1";
+
 /** Something of the module to be exported, by its index. */
 interface Exposure extends External {
   readonly name: string;

@@ -32,15 +32,19 @@ export interface Execution {
   readonly imports: readonly Import[];
   readonly fuel_consumed: number;
   readonly memory_bytes: number;
+  /** How large its memory would have become, had `Allotted.memory` let it; 0 when it wanted no more. */
+  readonly memory_refused: number;
 }
 
-/** How much a request may burn, and who is asked now and then whether it may go on. */
+/** How much a request may burn, and have, and who is asked now and then whether it may go on. */
 export interface Allotted {
   readonly fuel: number;
   /** Called after every few million units; it stops the guest by throwing. */
   readonly onSlice: (consumed: number) => void;
   /** After how many units, if it is to be asked more often. */
   readonly slice?: number;
+  /** How large its memory may be, in bytes; absent, that of its session stands. */
+  readonly memory?: number;
 }
 
 /** An answer to a question of the guest. */

@@ -41,7 +41,7 @@ describe("what nobody knows is refused, and the nearest known is named", () => {
     [{ fuelbudget: 1 }, "fuelbudget is not known here; did you mean fuelBudget?"],
     [
       { onOutput: () => {} },
-      "onOutput is not known here; allowed: fuelBudget, timeout, storageLimit, stdin, argv, interactive",
+      "onOutput is not known here; allowed: fuelBudget, timeout, storageLimit, memoryLimit, stdin, argv, interactive",
     ],
   ])("in the settings of a program that is begun: %j", async (settings, message) => {
     const session = await sandbox.createSession({ language: "javascript" });

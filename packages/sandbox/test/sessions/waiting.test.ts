@@ -31,6 +31,19 @@ const WRITING: Readonly<Record<Language, string>> = {
     await host.call("next", turn);
   }`,
 };
+const MIB = 1024 * 1024;
+const HOARDING: Readonly<Record<Language, string>> = {
+  python: `for turn in range(5):
+    try:
+        bytearray(60_000_000)
+    except MemoryError:
+        pass
+    await host.call("next", turn)`,
+  javascript: `for (let turn = 0; turn < 5; turn++) {
+    try { new Uint8Array(60_000_000); } catch {}
+    await host.call("next", turn);
+  }`,
+};
 const PRINTING: Readonly<Record<Language, string>> = { python: "print(1)", javascript: "console.log(1)" };
 
 describe.each(LANGUAGES)("a program in %s that waits for an answer", (language) => {
@@ -78,6 +91,23 @@ describe.each(LANGUAGES)("a program in %s that waits for an answer", (language) 
       expect(second.usage).toMatchObject({ bytes_written: 150, bytes_refused: 0 });
       const third = await each.resume({ id: only(second), value: null });
       expect(third.usage).toMatchObject({ bytes_written: 150, bytes_refused: 150 });
+    }
+    await destroy([session, copy]);
+  });
+
+  test("may have as much memory as it is allowed while it waits, here as well as there", async () => {
+    const session = await sandbox.createSession({ language });
+    const first = await session.begin(HOARDING[language], { memoryLimit: 40 * MIB });
+    expect([first.usage.memory_bytes <= 40 * MIB, first.usage.memory_refused > 60_000_000]).toEqual([true, true]);
+    const copy = await sandbox.restoreSession(await session.save());
+    for (const each of [session, copy]) {
+      await each.allow(1_000_000_000, undefined, 50 * MIB);
+      const second = await each.resume({ id: only(first), value: null });
+      expect([second.usage.memory_bytes <= 50 * MIB, second.usage.memory_refused > 0]).toEqual([true, true]);
+      await each.allow(1_000_000_000, undefined, 100 * MIB);
+      const third = await each.resume({ id: only(second), value: null });
+      expect(third.usage).toMatchObject({ memory_refused: 0 });
+      expect(third.usage.memory_bytes).toBeGreaterThan(60_000_000);
     }
     await destroy([session, copy]);
   });

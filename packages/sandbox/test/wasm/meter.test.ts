@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { Ceiling } from "../../src/wasm/ceiling.js";
 import { engine, type WasmInstance, type WasmMemory } from "../../src/wasm/engine.js";
 import { Fuel } from "../../src/wasm/fuel.js";
 import { METER_VERSION, meter } from "../../src/wasm/meter.js";
@@ -52,6 +53,22 @@ function memoryOf(instance: WasmInstance): WasmMemory {
 function grow(instance: WasmInstance, pages: number): number {
   return (instance.exports.grow as (pages: number) => number)(pages);
 }
+
+describe("a ceiling", () => {
+  test("holds beside the bound of the module, can be moved, and notes what was wanted beyond it", () => {
+    const instance = instantiate(meter(GUEST, { maximumPages: 5 }));
+    const ceiling = new Ceiling(instance);
+    ceiling.set(3 * 65_536 - 1);
+    expect([grow(instance, 1), grow(instance, 1), ceiling.refused]).toEqual([1, -1, 3 * 65_536]);
+    // As many as 32 bits can say, and no overflow.
+    expect([grow(instance, -1), grow(instance, 2)]).toEqual([-1, -1]);
+    expect(ceiling.refused).toBe((2 + 0xffff_ffff) * 65_536);
+    ceiling.set(4 * 65_536);
+    expect([grow(instance, 2), ceiling.refused]).toEqual([2, 0]);
+    ceiling.set(null);
+    expect([grow(instance, 1), grow(instance, 1), ceiling.refused]).toEqual([4, -1, 0]);
+  });
+});
 
 describe("maximumPages", () => {
   test("bounds a memory that has no bound", () => {
@@ -108,7 +125,7 @@ describe("expose", () => {
 
   test("leaves out what is exported under that name already", () => {
     const twice = { kind: "memory", index: 0, name: "memory" } as const;
-    expect(Object.keys(instantiate(meter(GUEST, { expose: [twice, ...expose, ...expose] })).exports)).toHaveLength(6);
+    expect(Object.keys(instantiate(meter(GUEST, { expose: [twice, ...expose, ...expose] })).exports)).toHaveLength(8);
   });
 
   test("refuses a name that means something else, and an index that means nothing", () => {

@@ -2,7 +2,7 @@ import { ModuleError } from "../module-error.js";
 import type { Hints } from "./charges.js";
 import { readConstant } from "./constants.js";
 import { type Declarations, EXTERNAL_KINDS, type External } from "./declarations.js";
-import { type Layout, PRIVATE } from "./layout.js";
+import { type Layout, NO_CEILING, PRIVATE } from "./layout.js";
 import { OP, TYPE } from "./operators.js";
 import { Reader } from "./reader.js";
 import { SECTION, SECTION_ORDER, type Section, type Sections } from "./sections.js";
@@ -75,7 +75,7 @@ function emitSection(id: number, parts: Parts, writer: Writer): void {
       }
       return;
     case SECTION.global:
-      append(id, parts, writer, parts.depth === null ? 1 : 2, () => emitGlobals(parts, writer));
+      append(id, parts, writer, parts.depth === null ? 3 : 4, () => emitGlobals(parts, writer));
       return;
     case SECTION.export:
       append(id, parts, writer, parts.exports.size, () => emitExports(parts, writer));
@@ -205,17 +205,20 @@ function emitHookTable(writer: Writer): void {
   writer.u32(1);
 }
 
-/** The counter begins at nothing, and the place of the hook is empty: a module that no host has begun stops at once. */
+/**
+ * The counter begins at nothing, and the place of the hook is empty: a module that no host has begun stops at once. Its memory
+ * may grow as far as any can, until somebody says less.
+ */
 function emitGlobals({ depth }: Parts, writer: Writer): void {
-  writer.byte(TYPE.i64);
+  for (const value of [0, NO_CEILING, 0]) emitGlobal(writer, TYPE.i64, OP.i64Const, value);
+  if (depth !== null) emitGlobal(writer, TYPE.i32, OP.i32Const, depth);
+}
+
+function emitGlobal(writer: Writer, type: number, constant: number, value: number): void {
+  writer.byte(type);
   writer.byte(1);
-  writer.operator(OP.i64Const, 0);
-  writer.byte(OP.end);
-  if (depth === null) return;
-  writer.byte(TYPE.i32);
-  writer.byte(1);
-  writer.byte(OP.i32Const);
-  writer.signed(depth);
+  writer.byte(constant);
+  writer.signed(value);
   writer.byte(OP.end);
 }
 
@@ -281,6 +284,8 @@ export function privateExports({ start }: Declarations, layout: Layout, countsDe
   const exports: [string, External][] = [
     [PRIVATE.fuel, { kind: "global", index: layout.fuel }],
     [PRIVATE.hooks, { kind: "table", index: layout.hooks }],
+    [PRIVATE.ceiling, { kind: "global", index: layout.ceiling }],
+    [PRIVATE.refused, { kind: "global", index: layout.refused }],
   ];
   if (countsDepth) exports.push([PRIVATE.depth, { kind: "global", index: layout.depth }]);
   if (start !== null) exports.push([PRIVATE.start, { kind: "function", index: start }]);

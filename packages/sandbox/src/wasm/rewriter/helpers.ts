@@ -30,7 +30,7 @@ export function emitHelper(name: Helper, writer: Writer, layout: Layout): Hints 
       emitMove(charges, writer, name);
       break;
     case "grow":
-      emitGrow(charges, writer);
+      emitGrow(charges, writer, layout);
   }
   writer.byte(OP.end);
   writer.closeSize(start);
@@ -59,20 +59,50 @@ function emitCharge(charges: Charges, writer: Writer, by: "bytes" | "elements" |
   writer.byte(OP.end);
 }
 
-/** Grows the memory and charges for it if that worked: a guest that asks for too much gets its -1, not the end of its fuel. */
-function emitGrow(charges: Charges, writer: Writer): void {
-  writer.byte(1);
+/**
+ * Grows the memory and charges for it if that worked: a guest that asks for too much gets its -1, not the end of its fuel. What
+ * would go beyond the ceiling is not even tried, and noted, if it is the most so far.
+ */
+function emitGrow(charges: Charges, writer: Writer, { ceiling, refused }: Layout): void {
+  const [grown, wanted] = [1, 2];
+  writer.byte(2);
   writer.operator(1, TYPE.i32);
+  writer.operator(1, TYPE.i64);
+  writer.operator(OP.memorySize, 0);
+  writer.byte(OP.i64ExtendI32U);
+  writer.operator(OP.localGet, 0);
+  writer.byte(OP.i64ExtendI32U);
+  writer.byte(OP.i64Add);
+  writer.operator(OP.localTee, wanted);
+  writer.operator(OP.globalGet, ceiling);
+  writer.byte(OP.i64GtU);
+  writer.operator(OP.if, TYPE.empty);
+  emitNote(writer, wanted, refused);
+  writer.byte(OP.i32Const);
+  writer.signed(-1);
+  writer.byte(OP.return);
+  writer.byte(OP.end);
   writer.operator(OP.localGet, 0);
   writer.operator(OP.memoryGrow, 0);
-  writer.operator(OP.localTee, 1);
+  writer.operator(OP.localTee, grown);
   writer.byte(OP.i32Const);
   writer.signed(-1);
   writer.byte(OP.i32Ne);
   writer.operator(OP.if, TYPE.empty);
   emitCharge(charges, writer, "pages", 0);
   writer.byte(OP.end);
-  writer.operator(OP.localGet, 1);
+  writer.operator(OP.localGet, grown);
+}
+
+/** Keeps the larger one of a local and a global in the global. */
+function emitNote(writer: Writer, local: number, global: number): void {
+  writer.operator(OP.localGet, local);
+  writer.operator(OP.globalGet, global);
+  writer.byte(OP.i64GtU);
+  writer.operator(OP.if, TYPE.empty);
+  writer.operator(OP.localGet, local);
+  writer.operator(OP.globalSet, global);
+  writer.byte(OP.end);
 }
 
 /** Charges for the bytes, the third argument, and moves them. */

@@ -7,8 +7,13 @@ export const PRIVATE = {
   fuel: "bursar:fuel",
   depth: "bursar:depth",
   hooks: "bursar:hooks",
+  ceiling: "bursar:ceiling",
+  refused: "bursar:refused",
   start: "bursar:start",
 } as const;
+
+/** In pages: more than any guest can ask for. */
+export const NO_CEILING: number = 2 ** 40;
 
 /** Functions that we add. */
 export const HELPERS = ["refill", "bytes", "elements", "grow", "copy", "fill"] as const;
@@ -25,6 +30,10 @@ const TYPE_OF: Readonly<Record<Helper, number>> = { refill: 0, bytes: 1, element
 /** Where our additions are in the spaces of the module's indices: always after what it had, so that none of those changes. */
 export class Layout {
   readonly fuel: number;
+  /** How many pages the memory may have at most, and the most that were wanted beyond. */
+  readonly ceiling: number;
+  readonly refused: number;
+  /** The last one, because not every module has it. */
   readonly depth: number;
   readonly hooks: number;
   private readonly firstType: number;
@@ -34,7 +43,9 @@ export class Layout {
 
   constructor(declarations: Declarations) {
     this.fuel = declarations.globals;
-    this.depth = declarations.globals + 1;
+    this.ceiling = declarations.globals + 1;
+    this.refused = declarations.globals + 2;
+    this.depth = declarations.globals + 3;
     this.hooks = declarations.tables;
     this.firstType = declarations.signatures.length;
     this.firstHelper = declarations.functions.length;
