@@ -80,7 +80,7 @@ export class GovernedLanguage {
       const { model, sketch } = drawn.by(request);
       const answer = await model.doStream({ ...sketch.held(held.body), abortSignal: held.signal });
       streaming = new StreamedParts(answer.stream, sketch.wire, held, model.specificationVersion);
-      begun.resolve({ ...answer, stream: streaming.stream });
+      begun.resolve({ ...answer, stream: streaming.openStream() });
       return { value: null, counts: await streaming.read() };
     });
     const ended = metered.catch(salvaged<null>).then((outcome) => {

@@ -46,8 +46,9 @@ export class StreamedParts {
     );
   }
 
-  get stream(): ReadableStream<SdkStreamPart> {
-    return this.frame.stream;
+  /** For whoever reads it; nothing here holds on to it. */
+  openStream(): ReadableStream<SdkStreamPart> {
+    return this.frame.openStream();
   }
 
   /** Waits until all of it was read, and tells what the provider says it used; null when it has not said so. */

@@ -26,6 +26,7 @@ import { parsedObject } from "../wire/json-object.js";
 import type { Protocol } from "../wire/protocol.js";
 import { protocolFor } from "../wire/protocols.js";
 import { bytesOf, headersOf, rebodied, refusalResponse } from "./answers.js";
+import { HandedOut } from "./handed-out.js";
 import { type Outgoing, readOutgoing, type Written } from "./outgoing.js";
 import { takeOwn } from "./own-headers.js";
 import { reused, type Send, type Sent } from "./reused.js";
@@ -165,38 +166,45 @@ class Wire {
     return { purse, request: sited, send: (body) => this.send(url, { ...sent, ...body }), headers };
   }
 
-  private governed({ purse, request, send, headers }: Governed): Promise<Response> {
-    return new Promise((resolve, reject) => {
-      let streaming: StreamedBody | null = null;
-      const make: MeteredEffect<Sent | null> = async (held, request) => {
-        let response: Response | null = null;
-        try {
-          response = await withPurse({ ...purse, metered: true }, () => send({ body: held.text, signal: held.signal }));
-          if (isStream(response, request)) {
-            streaming = new StreamedBody(request, response.body, held);
-            // A stream is handed out at once.
-            resolve(rebodied(response, streaming.body));
-            const counts = await streaming.read();
-            return counts === null ? { value: null } : { value: null, usage: held.usage(counts) };
-          }
-          return whole(request, response, await bytesOf(response), held);
-        } catch (error) {
-          return free(error, response);
+  private governed(governed: Governed): Promise<Response> {
+    const out = new HandedOut();
+    const { promise } = out;
+    this.carryOut(governed, out);
+    return promise;
+  }
+
+  private carryOut({ purse, request, send, headers }: Governed, out: HandedOut): void {
+    let streaming: StreamedBody | null = null;
+    const make: MeteredEffect<Sent | null> = async (held, request) => {
+      let response: Response | null = null;
+      try {
+        response = await withPurse({ ...purse, metered: true }, () => send({ body: held.text, signal: held.signal }));
+        if (isStream(response, request)) {
+          streaming = new StreamedBody(request, response.body, held);
+          handOut(response, streaming, out);
+          const counts = await streaming.read();
+          return counts === null ? { value: null } : { value: null, usage: held.usage(counts) };
         }
-      };
-      const { meter, reuse } = this;
-      const metered =
-        reuse === null || request.wire.stream
-          ? meter.call(purse, request, make)
-          : reused(reuse, { meter, purse, request, headers, send, make });
-      metered
-        .then(
-          (outcome) => answered(outcome, streaming),
-          // To fail would make the SDK send it all again: what was answered is handed on, and the reservation stays behind it.
-          (error: unknown) => salvaged(error, streaming),
-        )
-        .then((response) => response !== null && resolve(response), reject);
-    });
+        return whole(request, response, await bytesOf(response), held);
+      } catch (error) {
+        return free(error, response);
+      }
+    };
+    const { meter, reuse } = this;
+    const metered =
+      reuse === null || request.wire.stream
+        ? meter.call(purse, request, make)
+        : reused(reuse, { meter, purse, request, headers, send, make });
+    metered
+      .then(
+        (outcome) => answered(outcome, streaming),
+        // To fail would make the SDK send it all again: what was answered is handed on, and the reservation stays behind it.
+        (error: unknown) => salvaged(error, streaming),
+      )
+      .then(
+        (response) => response !== null && out.give(response),
+        (error: unknown) => out.fail(error),
+      );
   }
 
   /** Asks a provider something beside a request, in its name. */
@@ -219,6 +227,11 @@ interface Governed {
   readonly request: MeteredRequest;
   readonly send: Send;
   readonly headers: Headers;
+}
+
+/** A stream is handed out at once. By itself, because a function that waits would hold on to what it has made. */
+function handOut(response: Response, streaming: StreamedBody, out: HandedOut): void {
+  out.give(rebodied(response, streaming.openStream()));
 }
 
 /** A body that cannot be sent is no failure, because an SDK would try that again. */

@@ -21,8 +21,9 @@ export class StreamedBody {
     );
   }
 
-  get body(): ReadableStream<Uint8Array> {
-    return this.frame.stream;
+  /** For whoever reads it; nothing here holds on to it. */
+  openStream(): ReadableStream<Uint8Array> {
+    return this.frame.openStream();
   }
 
   /** Waits until all of it was read, and tells what the provider says it used; null when it has not said so. */

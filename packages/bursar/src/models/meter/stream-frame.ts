@@ -8,32 +8,46 @@ export interface Taken<Value> {
   readonly state: "running" | "ended" | "capped";
 }
 
+/** A stream that is gone cannot be read any more: who dropped it has stopped reading, and never said so. */
+const dropped = new FinalizationRegistry<() => void>((leave) => leave());
+
 /**
  * The frame of a streamed answer on its way through: it passes on what comes no faster than it is read, and what ends it once
- * the call is settled. Who stops reading hangs up on the provider.
+ * the call is settled. Who stops reading hangs up on the provider, and so does who drops the stream. So nothing here holds on to the
+ * stream while nobody waits for it; who does wait may be held by nothing else.
  */
 export class StreamFrame<Value> {
-  readonly stream: ReadableStream<Value>;
   private readonly source: ReadableStreamDefaultReader<Value>;
   private readonly take: (value: Value | null) => Taken<Value>;
   private readonly over = deferred<void>();
-  private controller: ReadableStreamDefaultController<Value> | null = null;
+  /** It leads to its stream, and lives as long. */
+  private controller: WeakRef<ReadableStreamDefaultController<Value>> | null = null;
+  /** The same while somebody waits for a value, or for the end. */
+  private awaited: ReadableStreamDefaultController<Value> | null = null;
   private ended = false;
 
   /** `take` is given each value, and null when the other side has closed. */
   constructor(source: ReadableStream<Value>, take: (value: Value | null) => Taken<Value>) {
     this.source = source.getReader();
     this.take = take;
-    this.stream = new ReadableStream<Value>(
+  }
+
+  /** The stream for whoever reads it, once. */
+  openStream(): ReadableStream<Value> {
+    const stream = new ReadableStream<Value>(
       {
         start: (controller) => {
-          this.controller = controller;
+          this.controller = new WeakRef(controller);
         },
-        pull: () => this.pull(),
+        pull: (controller) => this.pull(controller),
         cancel: () => this.leave(),
       },
       { highWaterMark: 0 },
     );
+    dropped.register(stream, () => {
+      if (!this.ended) void this.leave();
+    });
+    return stream;
   }
 
   /** Settled when nothing more is to come, or nobody reads it any more. */
@@ -60,23 +74,28 @@ export class StreamFrame<Value> {
   ): void {
     if (this.ended || this.controller === null) return;
     this.ended = true;
+    const controller = this.awaited ?? this.controller.deref();
+    this.awaited = null;
     try {
-      work(this.controller);
+      if (controller !== undefined) work(controller);
     } catch {
       // Whoever read it has left.
     }
     void leave(this.source);
   }
 
-  private async pull(): Promise<void> {
+  private async pull(controller: ReadableStreamDefaultController<Value>): Promise<void> {
+    this.awaited = controller;
     try {
       for (;;) {
         const { done, value } = await this.source.read();
         const { pass, state } = this.take(done ? null : value);
-        for (const each of pass) this.controller?.enqueue(each);
+        for (const each of pass) controller.enqueue(each);
         if (state === "capped") await hangUp(this.source);
         if (done || state !== "running") return this.over.resolve();
-        if (pass.length > 0) return;
+        if (pass.length === 0) continue;
+        this.awaited = null;
+        return;
       }
     } catch (error) {
       this.over.reject(error);

@@ -44,13 +44,14 @@ describe("the frame of a stream", () => {
     const frame = new StreamFrame(stream, odd());
     await settled();
     expect(seen.asked).toBe(0);
-    const reader = frame.stream.getReader();
+    const opened = frame.openStream();
+    const reader = opened.getReader();
     expect(await reader.read()).toEqual({ done: false, value: 1 });
     await settled();
     expect(seen.asked).toBe(1);
     reader.releaseLock();
     void frame.read.then(() => frame.close([10, 11]));
-    expect(await readAll(frame.stream)).toEqual([3, 5, 10, 11]);
+    expect(await readAll(opened)).toEqual([3, 5, 10, 11]);
     expect(seen.left).toBe(false);
   });
 
@@ -62,7 +63,7 @@ describe("the frame of a stream", () => {
       const { seen, stream } = numbersTo(last);
       const frame = new StreamFrame(stream, odd(3));
       void frame.read.then(() => frame.close([]));
-      expect(await readAll(frame.stream)).toEqual([1, 3]);
+      expect(await readAll(frame.openStream())).toEqual([1, 3]);
       await settled();
       expect(seen.left).toBe(left);
       expect(seen.asked).toBeLessThan(30);
@@ -73,7 +74,7 @@ describe("the frame of a stream", () => {
     const capped = numbersTo(1000);
     const frame = new StreamFrame(capped.stream, odd(3, "capped"));
     void frame.read.then(() => frame.close([4]));
-    expect(await readAll(frame.stream)).toEqual([1, 3, 4]);
+    expect(await readAll(frame.openStream())).toEqual([1, 3, 4]);
     expect(capped.seen).toEqual({ asked: 3, left: true });
 
     const failing = numbersTo(1000);
@@ -82,7 +83,7 @@ describe("the frame of a stream", () => {
       broken.fail(new Error("not settled"));
       broken.close([4]);
     });
-    await expect(readAll(broken.stream)).rejects.toThrow("not settled");
+    await expect(readAll(broken.openStream())).rejects.toThrow("not settled");
     await settled();
     expect(failing.seen).toEqual({ asked: 3, left: true });
   });
@@ -90,14 +91,14 @@ describe("the frame of a stream", () => {
   test("hears when whoever reads it leaves, and when what it reads breaks", async () => {
     const { seen, stream } = numbersTo(1000);
     const frame = new StreamFrame(stream, odd());
-    await frame.stream.cancel();
+    await frame.openStream().cancel();
     await frame.read;
     expect(seen.left).toBe(true);
     frame.close([1]);
 
     const torn = new ReadableStream<number>({ pull: (controller) => controller.error(new Error("torn")) });
     const broken = new StreamFrame(torn, odd());
-    void broken.stream.getReader().read();
+    void broken.openStream().getReader().read();
     await expect(broken.read).rejects.toThrow("torn");
   });
 });
