@@ -58,18 +58,25 @@ async function rewritten(request: Request, rest: RequestInit): Promise<Written> 
 }
 
 /** Node wants to be told that a stream is sent while nothing is read. */
-function streamed(init: RequestInit): RequestInit {
+export function streamed(init: RequestInit): RequestInit {
   return { ...init, duplex: "half" };
 }
 
-async function textOf(request: Request): Promise<string> {
+/** The whole body as a text, if that is not too long. */
+export async function textOf({ body }: Request): Promise<string> {
+  if (body === null) return "";
   const decoder = new TextDecoder();
-  let size = 0;
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
   let text = "";
-  for await (const piece of request.body ?? []) {
-    size += piece.length;
-    if (size > MOST_BYTES) throw new InputError("body", `is longer than ${MOST_BYTES} bytes; send less at once`);
-    text += decoder.decode(piece, { stream: true });
+  for (let size = 0; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    size += value.length;
+    if (size > MOST_BYTES) {
+      // Of a copy nobody hears that it is not wanted any more before the other one is not either.
+      void reader.cancel().catch(() => {});
+      throw new InputError("body", `is longer than ${MOST_BYTES} bytes; send less at once`);
+    }
+    text += decoder.decode(value, { stream: true });
   }
-  return text + decoder.decode();
 }

@@ -38,8 +38,10 @@ export function governedGlobal(
   const send: Send = (input, init) => {
     // What an adapter further out has metered comes by here on its way.
     const ours = currentPurse()?.metered !== true && isGoverned(input, init, providers);
-    if (ours instanceof Promise) return ours.then((known) => (known ? follow : original)(input, init));
-    return (ours ? follow : original)(input, init);
+    if (typeof ours === "boolean") return (ours ? follow : original)(input, init);
+    // What a request has taken over is not said a second time: who has sent it may have changed it by now.
+    const { body: _, headers: __, method: ___, ...rest } = init ?? {};
+    return ours.governed.then((known) => (known ? follow : original)(ours.request, rest));
   };
   return (input, init) => {
     try {

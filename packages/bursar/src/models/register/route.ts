@@ -1,3 +1,5 @@
+import { InputError } from "../../core/errors.js";
+import { streamed, textOf } from "../fetch/outgoing.js";
 import { protocolFor } from "../wire/protocols.js";
 import type { Providers } from "./providers.js";
 
@@ -6,6 +8,13 @@ const FREE = /\/traces\/ingest\/?$/;
 
 /** On a server that nobody knows, only this path cannot mean anything else than a model. */
 const UNMISTAKABLE = "openai-chat";
+
+/** A request that has to be read before it is known what it is. */
+export interface Looked {
+  /** To be sent in place of what was given, which may be used up. */
+  readonly request: Request;
+  readonly governed: Promise<boolean>;
+}
 
 /**
  * Whether a request is a provider's business, and so is governed: everything that goes to a provider's host, and what speaks one of
@@ -16,7 +25,7 @@ export function isGoverned(
   input: string | URL | Request,
   init: RequestInit | undefined,
   providers: Providers,
-): boolean | Promise<boolean> {
+): boolean | Looked {
   const isRequest = input instanceof Request;
   const address = isRequest ? input.url : String(input);
   // What is no address is left to fetch to complain about.
@@ -29,16 +38,28 @@ export function isGoverned(
   if (protocol === null) return false;
   if (protocol.name === UNMISTAKABLE) return true;
   const body = bodyOf(input, init);
-  return body instanceof Promise ? body.then(namesModel) : namesModel(body);
+  return body instanceof Request ? { request: body, governed: looksGoverned(body.clone()) } : namesModel(body);
 }
 
-/** The body as a text, without taking it from whoever sends it; null for what no SDK sends. */
-function bodyOf(input: string | URL | Request, init: RequestInit | undefined): string | null | Promise<string> {
+/** The body as a text; null for what no model reads; all of the request where its body is known only when it is read. */
+function bodyOf(input: string | URL | Request, init: RequestInit | undefined): string | null | Request {
   const body = init?.body;
   if (typeof body === "string") return body;
   if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return new TextDecoder().decode(body);
-  if (body === undefined || body === null) return input instanceof Request ? input.clone().text() : null;
-  return null;
+  if ((body === undefined || body === null) && !(input instanceof Request)) return null;
+  if (input instanceof Request && init === undefined) return input;
+  if (body instanceof FormData || body instanceof URLSearchParams) return null;
+  return new Request(input, streamed({ ...init }));
+}
+
+/** What is too long to be looked at is not let past for that: it is refused where calls are paid for. */
+async function looksGoverned(copy: Request): Promise<boolean> {
+  try {
+    return namesModel(await textOf(copy));
+  } catch (error) {
+    if (error instanceof InputError) return true;
+    throw error;
+  }
 }
 
 function namesModel(body: string | null): boolean {

@@ -12,16 +12,66 @@ const ANSWER = {
   usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
 };
 
-/** A server that remembers which headers it was sent. */
+const BODY = JSON.stringify({ model: "m", max_tokens: 5, messages: [{ role: "user", content: "Hello." }] });
+
+async function* pieces() {
+  for (const piece of BODY.match(/.{1,9}/g) ?? []) yield Buffer.from(piece);
+}
+
+test.each([
+  ["a blob", () => new Blob([BODY])],
+  ["a stream", () => new Blob([BODY]).stream()],
+  ["an iterable", () => pieces() as unknown as ReadableStream],
+] as const)("a model call to a server that nobody knows is paid for: %s", async (_, bodyOf) => {
+  await using server = await openServer();
+  const prices = { m: { input_usd_per_mtok: 1, output_usd_per_mtok: 10 } };
+  const about = { providers: new Providers({}), tally: new Tally(), under_way: new UnderWay(), meter: { prices } };
+  const send = governedGlobal(fetch, about);
+  const post = (path: string, body: RequestInit["body"]) =>
+    send(server.url + path, { method: "POST", body: body ?? null, duplex: "half" } as RequestInit);
+  await withBudget({ steps: 1, network_egress_bytes: 10_000 }, async (budget) => {
+    expect((await post("/v1/messages", bodyOf())).status).toBe(200);
+    const { used } = await budget.state();
+    expect(used.steps).toBe(1);
+    expect(Number(used.network_egress_bytes)).toBeGreaterThanOrEqual(BODY.length);
+    expect((await post("/v1/messages", bodyOf())).status).toBe(402);
+    // What is no model's business goes out as it is.
+    expect((await post("/channels/7/messages", new Blob(["Hello."]).stream())).status).toBe(200);
+  });
+  expect(server.bodies.map((body) => body.length)).toEqual([BODY.length, "Hello.".length]);
+});
+
+test.each([
+  ["is governed", BODY],
+  ["is not", JSON.stringify({ content: "Hello." })],
+])("a request object that %s has the headers that were given beside it", async (_, body) => {
+  await using server = await openServer();
+  const prices = { m: { input_usd_per_mtok: 1, output_usd_per_mtok: 10 } };
+  const about = { providers: new Providers({}), tally: new Tally(), under_way: new UnderWay(), meter: { prices } };
+  const request = new Request(`${server.url}/v1/messages`, { method: "POST", body });
+  const init = { headers: { authorization: "Bearer one" } };
+  await withBudget({ steps: 1 }, () => governedGlobal(fetch, about)(request, init));
+  expect(server.received[0]?.authorization).toBe("Bearer one");
+  expect(server.bodies[0]).toContain("Hello.");
+});
+
+/** A server that remembers which headers and bodies it was sent. */
 async function openServer() {
   const received: IncomingHttpHeaders[] = [];
+  const bodies: string[] = [];
   const server = createServer((request, response) => {
     received.push(request.headers);
-    request.resume().on("end", () => response.end(JSON.stringify(ANSWER)));
+    const pieces: Buffer[] = [];
+    request.on("data", (piece: Buffer) => pieces.push(piece));
+    request.on("end", () => {
+      bodies.push(Buffer.concat(pieces).toString());
+      response.end(JSON.stringify(ANSWER));
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     received,
+    bodies,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();

@@ -1,4 +1,6 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { withBudget } from "../../../src/ambient/with-budget.js";
+import { governedFetch } from "../../../src/models/fetch/governed-fetch.js";
 import { Providers } from "../../../src/models/register/providers.js";
 import { isGoverned } from "../../../src/models/register/route.js";
 
@@ -40,12 +42,50 @@ test.each([
   ["http://elsewhere.test/anything", asked, false],
   ["data:text/plain,chat/completions", said, false],
   ["/relative", said, false],
-] as const)("%s %j is governed: %s", async (url, init, governed) => {
-  expect(await isGoverned(url, init, providers)).toBe(governed);
+] as const)("%s %j is governed: %s", (url, init, governed) => {
+  expect(isGoverned(url, init, providers)).toBe(governed);
+});
+
+async function* pieces(text: string) {
+  for (const piece of text.match(/.{1,7}/g) ?? []) yield Buffer.from(piece);
+}
+
+/** Bodies that tell what they are only while they are read. */
+const LATER: Readonly<Record<string, (text: string) => unknown>> = {
+  "a blob": (text) => new Blob([text]),
+  "a stream": (text) => new Blob([text]).stream(),
+  "an iterable": pieces,
+};
+
+describe.each(Object.keys(LATER))("%s", (form) => {
+  const sent = (text: string) => {
+    const body = (LATER[form] as (text: string) => unknown)(text) as RequestInit["body"];
+    return { method: "POST", body: body as NonNullable<typeof body>, duplex: "half" } as const;
+  };
+
+  test.each([
+    [asked.body, true],
+    [said.body, false],
+  ])("with %s to a server that nobody knows is looked at without being taken: %s", async (text, governed) => {
+    const looked = isGoverned("http://elsewhere.test/v1/messages", sent(text), providers);
+    if (typeof looked === "boolean") throw new Error("nobody can know yet");
+    expect(await looked.governed).toBe(governed);
+    expect(await looked.request.text()).toBe(text);
+  });
+});
+
+test("a body that is too long to be looked at is governed, and refused there", async () => {
+  const body = new Blob([Buffer.alloc(64 * 1024 * 1024 + 1, 32)]).stream();
+  const looked = isGoverned("http://elsewhere.test/v1/messages", { method: "POST", body, duplex: "half" }, providers);
+  if (typeof looked === "boolean") throw new Error("nobody can know yet");
+  expect(await looked.governed).toBe(true);
+  const { status } = await withBudget({ steps: 1 }, () => governedFetch()(looked.request));
+  expect(status).toBe(400);
 });
 
 test("a request object is looked at without being taken", async () => {
   const request = new Request("http://elsewhere.test/v1/messages", asked);
-  expect(await isGoverned(request, undefined, providers)).toBe(true);
+  const looked = isGoverned(request, undefined, providers);
+  expect(typeof looked === "boolean" ? looked : await looked.governed).toBe(true);
   expect(await request.json()).toEqual({ model: "m", messages: [] });
 });
