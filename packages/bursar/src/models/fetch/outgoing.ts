@@ -23,6 +23,7 @@ export function readOutgoing(input: string | URL | Request, init: RequestInit = 
   if (!(input instanceof Request)) {
     const url = addressOf(input);
     const { method = "GET" } = rest;
+    checkArguments(url, rest, signal);
     return { url, method, signal: signal ?? null, read: () => written(url, { ...rest, body: body ?? null, method }) };
   }
   return {
@@ -38,6 +39,19 @@ function addressOf(input: string | URL): URL {
   const url = new URL(input);
   if (url.username === "" && url.password === "") return url;
   throw new TypeError("a request cannot be sent to an address with a name or a password in it; use a header");
+}
+
+/** What everybody gives, and what is looked at by itself. */
+const USUAL: ReadonlySet<string> = new Set(["method", "headers"]);
+
+/**
+ * The plain fetch makes a request of its arguments, and fails before anything is sent where that cannot be done. Here it is found out
+ * before the call is paid for; mostly there is nothing that could be wrong.
+ */
+function checkArguments(url: URL, { headers: _, ...rest }: RequestInit, signal: RequestInit["signal"]): void {
+  const isUsual = Object.keys(rest).every((key) => USUAL.has(key));
+  if (!isUsual) new Request(url, rest);
+  if (signal !== undefined && signal !== null && !(signal instanceof AbortSignal)) new Request(url, { signal });
 }
 
 function written(url: URL, { body, ...rest }: RequestInit): Written | Promise<Written> {

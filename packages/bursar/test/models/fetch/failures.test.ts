@@ -63,6 +63,38 @@ describe("what the provider refuses costs a step and no more", () => {
   });
 });
 
+describe("arguments that no request can be made of", () => {
+  const WRONG: readonly object[] = [
+    ...[{ mode: "navigate" }, { mode: "no-cors", cache: "nowhere" }, { redirect: "sideways" }, { credentials: "all" }],
+    ...[{ referrer: "no address" }, { referrerPolicy: "some" }, { window: {} }, { signal: "stop" }],
+  ];
+
+  test.each(WRONG)("are found before anything is paid for: %j", async (wrong) => {
+    await using at = await openScene([ANSWER]);
+    const body = JSON.stringify({ model: "gpt-4-scripted", messages: HELLO, max_tokens: 100 });
+    const init = { method: "POST", body, ...wrong } as RequestInit;
+    const url = `${at.model.url}/chat/completions`;
+    const plain = await errorOf(fetch(url, init));
+    const { used, held } = await spent({ cost_usd: 1 }, async () => {
+      const error = await errorOf(at.fetch(url, init));
+      expect([error.name, error.message]).toEqual(["TypeError", plain.message]);
+    });
+    const { steps = 0, llm_tokens = 0, cost_usd = 0, network_egress_bytes = 0 } = used;
+    expect([steps, llm_tokens, cost_usd, network_egress_bytes, held]).toEqual([0, 0, 0, 0, {}]);
+    expect(at.model.count).toBe(0);
+  });
+
+  test("are no others than those", async () => {
+    await using at = await openScene([ANSWER]);
+    const init = { mode: "cors", cache: "no-store", credentials: "omit", redirect: "error", keepalive: true } as const;
+    const body = JSON.stringify({ model: "gpt-4-scripted", messages: HELLO, max_tokens: 100 });
+    const { used } = await spent({ cost_usd: 1 }, () =>
+      at.fetch(`${at.model.url}/chat/completions`, { method: "POST", body, ...init }),
+    );
+    expect(used).toMatchObject({ steps: 1, llm_output_tokens: 7 });
+  });
+});
+
 describe("what may have been computed is charged as it was reserved", () => {
   test.each([408, 409, 500, 502, 504])("status %d", async (status) => {
     await using at = await openScene(() => failing(status), { maxRetries: 0 });
