@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { opened } from "./opened.js";
@@ -14,6 +16,29 @@ async function firstPiece(response: Response): Promise<ReadableStreamDefaultRead
   if (reader === undefined) throw new Error("there is no body");
   await reader.read();
   return reader;
+}
+
+/** Passes on whole answers in one piece, and leaves the connection open behind them. */
+async function openRelay() {
+  const server = createServer(async (request, response) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece as Buffer);
+    const headers = { "content-type": "application/json" };
+    const init = { method: "POST", headers, body: Buffer.concat(pieces) };
+    const answer = await fetch(`${relay.to}${request.url}`, init);
+    response.writeHead(answer.status, { "content-type": "text/event-stream" });
+    response.write(await answer.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const relay = {
+    to: "",
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return relay;
 }
 
 describe("a client that hangs up", () => {
@@ -42,6 +67,23 @@ describe("a client that hangs up", () => {
     const { llm_output_tokens: output } = await at.used();
     expect(output).toBeGreaterThan(0);
     expect(output).toBeLessThan(5000);
+  });
+
+  test("at the very end of a stream: it is charged what the provider has reported", async () => {
+    await using relay = await openRelay();
+    const usage = { prompt_tokens: 30, completion_tokens: 7 };
+    const upstreams = [{ name: "relay", url: `${relay.url}/v1`, key: "k" }];
+    await using at = await opened([{ kind: "text", text: "Hello.", usage }], { cost_usd: 1 }, { upstreams });
+    relay.to = at.model.origin;
+    const leaving = new AbortController();
+    const response = await at.post("/v1/chat/completions", { ...ASK, stream: true }, at.secret, {
+      signal: leaving.signal,
+    });
+    // With the first piece all of it has come.
+    await firstPiece(response);
+    leaving.abort();
+    await until("nothing is held", async () => Object.keys(await at.held()).length === 0);
+    expect(await at.used()).toMatchObject({ steps: 1, llm_input_tokens: 30, llm_output_tokens: 7 });
   });
 
   test("while it waits for what others hold: nothing is sent for it", async () => {

@@ -15,6 +15,29 @@ const TEXT = "word ".repeat(200);
 /** The most that a broken stream may hide behind what was seen of it. */
 const SLACK = 256;
 
+/** A model whose caller hangs up in the moment in which the usage of an answer is looked at. */
+function leavingAtUsage(model: ReturnType<typeof modelOn>, stop: AbortController): ReturnType<typeof modelOn> {
+  type Part = Awaited<ReturnType<typeof model.doStream>>["stream"] extends ReadableStream<infer Each> ? Each : never;
+  const leave = new TransformStream<Part, Part>({
+    transform: (part, controller) => {
+      if (part.type !== "finish") return controller.enqueue(part);
+      const { usage } = part;
+      const look = () => {
+        stop.abort();
+        return usage;
+      };
+      controller.enqueue(Object.defineProperty({ ...part }, "usage", { get: look, enumerable: true }));
+    },
+  });
+  const doStream: typeof model.doStream = async (options) => {
+    const answer = await model.doStream(options);
+    return { ...answer, stream: answer.stream.pipeThrough(leave) };
+  };
+  return new Proxy(model, {
+    get: (target, name) => (name === "doStream" ? doStream : Reflect.get(target, name, target)),
+  });
+}
+
 describe.for(WIRES)("what breaks off, %s", (wire) => {
   test("a stream whose reader leaves is charged for what was seen, and the provider is hung up on", async () => {
     await using at = await openScene([{ kind: "half", text: TEXT, events: 8, ending: "hang" }], { cost_usd: 1 });
@@ -50,6 +73,22 @@ describe.for(WIRES)("what breaks off, %s", (wire) => {
     const { llm_output_tokens = 0 } = await usedIn(at.budget);
     expect(llm_output_tokens).toBeGreaterThan(SLACK);
     expect(llm_output_tokens).toBeLessThan(TEXT.length + SLACK);
+  });
+
+  test("a stream that is aborted at its very end is charged what was reported", async () => {
+    const usage = { prompt_tokens: 30, completion_tokens: 7 };
+    await using at = await openScene([{ kind: "text", text: TEXT, usage }], { cost_usd: 1 });
+    const stop = new AbortController();
+    const model = govern(leavingAtUsage(modelOn(wire, at.server), stop), { prices: PRICES });
+    const prompt = [{ role: "user" as const, content: [{ type: "text" as const, text: "Bolts?" }] }];
+    const options = { prompt, maxOutputTokens: 5000, abortSignal: stop.signal };
+    const { stream } = await at.budget.run(() => model.doStream(options));
+    const reading = (async () => {
+      for await (const _ of stream);
+    })();
+    await expect(reading).rejects.toMatchObject({ name: "AbortError" });
+    await settled(at.budget);
+    expect(await usedIn(at.budget)).toMatchObject({ steps: 1, llm_input_tokens: 30, llm_output_tokens: 7 });
   });
 
   test("a stream that breaks is charged for what was seen, and whoever reads it is told", async () => {

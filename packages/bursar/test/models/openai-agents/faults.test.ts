@@ -1,9 +1,10 @@
-import { Agent } from "@openai/agents";
+import { Agent, type Model, type ModelProvider, OpenAIProvider, Runner } from "@openai/agents";
 import { describe, expect, test } from "vitest";
 import { openBudget } from "../../../src/ambient/open-budget.js";
 import { withBudget } from "../../../src/ambient/with-budget.js";
 import { BudgetExceededError } from "../../../src/models/meter/budget-exceeded-error.js";
-import { openScene, type WAYS } from "./scene.js";
+import { govern } from "../../../src/models/openai-agents/govern.js";
+import { openScene, PRICES, type WAYS } from "./scene.js";
 
 const ways = ["the model", "the wire", "the model over a governed wire"] as const satisfies (keyof typeof WAYS)[];
 const text = "one two three four five six seven eight";
@@ -114,4 +115,44 @@ test("other requests, passed on unseen, are refused", async () => {
     });
   }
   expect(at.model.count).toBe(0);
+});
+
+/** A provider whose caller hangs up in the moment in which the usage of an answer is looked at. */
+function leavingAtUsage(url: string, stop: AbortController): ModelProvider {
+  const provider = new OpenAIProvider({ apiKey: "k", baseURL: url });
+  const wrapped = (model: Model): Model => ({
+    getResponse: (request) => model.getResponse(request),
+    async *getStreamedResponse(request) {
+      for await (const event of model.getStreamedResponse(request)) {
+        if (event.type !== "response_done") yield event;
+        else {
+          const { usage } = event.response;
+          const look = () => {
+            stop.abort();
+            return usage;
+          };
+          const response = Object.defineProperty({ ...event.response }, "usage", { get: look, enumerable: true });
+          yield { ...event, response };
+        }
+      }
+    },
+  });
+  return { getModel: async (name) => wrapped(await provider.getModel(name)) };
+}
+
+test("a stream that is aborted at its very end is charged what was reported", async () => {
+  await using at = await openScene([{ kind: "text", text, usage: USAGE }]);
+  const stop = new AbortController();
+  const runner = new Runner({ modelProvider: govern(leavingAtUsage(at.model.url, stop), { prices: PRICES }) });
+  const budget = await openBudget({ cost_usd: 1 });
+  await budget.run(async () => {
+    const result = await runner.run(teller(), "Go.", { stream: true, signal: stop.signal });
+    await (async () => {
+      for await (const _ of result);
+      await result.completed;
+    })().catch(() => null);
+  });
+  await budget.end();
+  expect(stop.signal.aborted).toBe(true);
+  expect((await budget.state()).used).toMatchObject({ steps: 1, llm_input_tokens: 100, llm_output_tokens: 20 });
 });

@@ -155,6 +155,27 @@ describe("the OpenAI Agents SDK", () => {
     expect(called(at)).toEqual(["gpt-4-small", "gpt-4-large"]);
     expect(at.requests[0]?.body).not.toHaveProperty("bursar");
   });
+
+  test("keeps the calls of a step at the tier of the first, whatever the others do", async () => {
+    await using at = await open();
+    const provider = new OpenAIProvider({ apiKey: "k", baseURL: at.url });
+    const runner = new Runner({ modelProvider: govern(provider, { prices: PRICES, tiers: tiersOf() }) });
+    const chapter = agent({ providerData: { bursar: { step: "chapter 1" } } });
+    await using budget = await openBudget({ cost_usd: 0.5 });
+    await budget.run(async () => {
+      await runner.run(chapter, "Hello?");
+      while (called(at).at(-1) !== "gpt-4-medium") await runner.run(agent(), "Hello?");
+      await runner.run(chapter, "Hello?");
+      const streamed = await runner.run(chapter, "Hello?", { stream: true });
+      for await (const _ of streamed);
+      await streamed.completed;
+      await runner.run(agent(), "Hello?");
+    });
+    expect(called(at)[0]).toBe("gpt-4-large");
+    expect(called(at).slice(-4, -1)).toEqual(["gpt-4-medium", "gpt-4-large", "gpt-4-large"]);
+    expect(called(at).at(-1)).not.toBe("gpt-4-large");
+    for (const { body } of at.requests) expect(body).not.toHaveProperty("bursar");
+  });
 });
 
 test("the Anthropic SDK is switched by its middleware", async () => {
