@@ -1,7 +1,9 @@
 import { Gate, readAmounts, requestExtension } from "bursar";
+import { listSteps, runView } from "bursar/views";
 import { expect, test } from "vitest";
 import { styleFor } from "../src/render/style.js";
 import { frame } from "../src/tui/frame.js";
+import { stepsTitle } from "../src/tui/page-panel.js";
 import { openTuiStage } from "./tui-stage.js";
 
 test("a request shows apart what is held for calls under way, in its panel and in the form", async () => {
@@ -24,4 +26,15 @@ test("a request shows apart what is held for calls under way, in its panel and i
   expect(screen()).toContain("nothing is used of 1 further limit");
   stage.controls.press({ name: "text", text: "a" });
   expect(screen()).toMatch(/❯ cost_usd .*\$0\.00 \+ \$1\.50 of \$2\.00 → \$3\.00/);
+});
+
+test("what was refused is told beside the steps that were made", async () => {
+  await using stage = await openTuiStage();
+  await stage.paused("nightly");
+  const run = await runView(stage.store, "nightly");
+  if (run === null) throw new Error("it is there");
+  const { items } = await listSteps(stage.store, await stage.bursar.find("nightly"));
+  expect(stepsTitle({ run, steps: items })).toBe("2 steps, 1 refused");
+  expect(stepsTitle({ run, steps: items.slice(1) })).toBe("steps: the last 2 of 3");
+  expect(stepsTitle({ run: { ...run, refused: 0 }, steps: items.slice(1) })).toBe("2 steps");
 });

@@ -35,6 +35,23 @@ test("whoever does not want to wait connects at once", async () => {
   await expect.poll(() => visit.page.getByText("Disconnected.").count(), POLL).toBe(0);
 });
 
+test("what happens before the stream of changes is open is shown all the same", async () => {
+  await using visit = await scene.visit("/verify");
+  const { page } = visit;
+  await page.getByRole("heading", { name: "Verify a chain" }).waitFor();
+  let run = "";
+  await page.route("**/api/v1/events", async (route) => {
+    await page.getByRole("searchbox").waitFor();
+    run = await scene.run("researcher", QUESTIONS, { limits: { cost_usd: 1 } });
+    await route.continue();
+  });
+
+  await page.goto(`${scene.url}/runs?text=researcher`);
+
+  await expect.poll(() => run, POLL).not.toBe("");
+  await page.locator(`tr:has(a[href="/runs/${run}"])`, { hasText: "completed" }).waitFor();
+});
+
 test("what happens elsewhere appears without anybody asking for it", async () => {
   await using visit = await scene.visit("/runs");
   await visit.page.getByRole("searchbox").waitFor();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { exactAmount, formatAmount, percentOf } from "../src/format/amount.js";
 import { inOrder, labelOf } from "../src/format/dimension.js";
 import { shortId } from "../src/format/id.js";
-import { formatAgo, formatDuration } from "../src/format/time.js";
+import { formatAgo, formatClock, formatDuration, formatInstant, isoInstant } from "../src/format/time.js";
 
 describe("an amount is written", () => {
   test.for([
@@ -56,6 +56,13 @@ test("an instant is told by its distance", () => {
   expect(formatAgo(1_000_000, 1_002_000)).toBe("now");
   expect(formatAgo(1_000_000, 1_180_000)).toBe("3 min ago");
   expect(formatAgo(90_000_000, 3_600_000)).toBe("in 24 h");
+});
+
+test("what is no date is shown without one", () => {
+  expect(formatInstant(8_640_000_000_000_001)).toBe("beyond all dates");
+  expect(isoInstant(8_640_000_000_000_001)).toBe("");
+  expect(isoInstant(0)).toBe("1970-01-01T00:00:00.000Z");
+  expect(formatClock(Number.NaN)).toBe("");
 });
 
 test("dimensions have names, and always the same order", () => {

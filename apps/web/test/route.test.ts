@@ -4,7 +4,8 @@ import { addressOf, type Route, routeOf } from "../src/router/route.js";
 
 const id = fc.string({ minLength: 1, unit: "grapheme" });
 const words = fc.string({ unit: "grapheme" });
-const filter = fc.record({ status: words, session: words, text: words, before: words });
+const children = fc.constantFrom("", "true");
+const filter = fc.record({ status: words, session: words, text: words, children, before: words });
 
 const routes: fc.Arbitrary<Route> = fc.oneof(
   fc.constantFrom<Route>({ kind: "overview" }, { kind: "sessions" }, { kind: "keys" }, { kind: "tokens" }),

@@ -263,3 +263,48 @@ test("what is chosen while a word waits to be looked for stays chosen", async ()
   await expect.poll(() => new URL(page.url()).search, POLL).toMatch(/text=chief/);
   expect(new URL(page.url()).search).toContain("status=paused");
 });
+
+test("the field for words says what is looked for, wherever the address comes from", async () => {
+  await using visit = await scene.visit("/runs?text=nothing+of+the+kind");
+  const { page } = visit;
+  const field = page.getByRole("searchbox", { name: "Search" });
+  await expect.poll(() => field.inputValue(), POLL).toBe("nothing of the kind");
+
+  await page.getByRole("link", { name: "Show all runs" }).click();
+
+  await expect.poll(() => field.inputValue(), POLL).toBe("");
+  await page.goBack();
+  await expect.poll(() => field.inputValue(), POLL).toBe("nothing of the kind");
+});
+
+test("a figure of the overview leads to as many runs as it counts, those below others too", async () => {
+  await scene.run("chief", { questions: ["one"] }, { limits: { cost_usd: 1 } });
+  await using visit = await scene.visit("/");
+  const { page } = visit;
+  const figure = page.getByRole("region", { name: "Runs by status" }).getByRole("link", { name: "completed" });
+  const counted = Number((await figure.locator(".figure").textContent())?.replaceAll(",", ""));
+
+  await figure.click();
+
+  await page.getByRole("checkbox", { name: "Child runs too" }).waitFor();
+  await expect.poll(() => page.locator("table.runs tbody tr").count(), POLL).toBe(counted);
+  await page.getByRole("checkbox", { name: "Child runs too" }).uncheck();
+  await expect.poll(() => page.locator("table.runs tbody tr").count(), POLL).toBeLessThan(counted);
+});
+
+test("what was refused is not counted among the steps, but beside them", async () => {
+  const run = await scene.run("researcher");
+  await using visit = await scene.visit(`/runs/${run}`);
+
+  const steps = visit.page.locator(".facts div", { has: visit.page.getByText("Steps", { exact: true }) });
+
+  await expect.poll(() => steps.locator("dd").textContent(), POLL).toBe("2 and 1 refused");
+});
+
+test("a run that may run for longer than there are dates is shown", async () => {
+  const { id } = await scene.bursar.start("sleeper", null, { limits: { wall_clock_ms: 9_000_000_000_000_000 } });
+  await using visit = await scene.visit(`/runs/${id}`);
+  await visit.page.locator("tr", { hasText: "Running time" }).first().waitFor();
+  expect(visit.faults).toEqual([]);
+  await scene.bursar.cancel(id, { name: "ann", role: "operator" });
+});

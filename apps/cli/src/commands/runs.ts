@@ -1,5 +1,5 @@
 import { Events, isInterrupted, type RunRecord, type RunStatus, readRun, type Store } from "bursar";
-import { heldIn } from "bursar/views";
+import { heldIn, standing } from "bursar/views";
 import { UsageError, unknown } from "../args.js";
 import { type RunRow, runsText } from "../render/run-table.js";
 import { type Chore, type Done, listed, type RunsCommand, runsCommand } from "../runs/command.js";
@@ -98,7 +98,7 @@ class Latest {
 async function rowOf(store: Store, run: RunRecord): Promise<RunRow> {
   const [budget, interrupted] = await Promise.all([store.budget(run.budget), isInterrupted(store, run)]);
   if (budget === null) return { run, interrupted, usage: {}, held: {} };
-  const usage = new Events(store.dimensions).consumed(budget, store.clock.now());
+  const usage = new Events(store.dimensions).consumed(await standing(store, budget), store.clock.now());
   return { run, interrupted, usage, held: heldIn(budget, store.dimensions) };
 }
 

@@ -1,5 +1,5 @@
 import { type Budget, Events } from "bursar";
-import { heldIn } from "bursar/views";
+import { heldIn, standingPath } from "bursar/views";
 import { z } from "zod";
 import type { Driving } from "./driving.js";
 import { ToolError } from "./said.js";
@@ -21,7 +21,7 @@ export const STANDING = z.object({
 /** How a budget stands, and those above it. */
 export async function standings({ settings }: Driving, workplace: Workplace | null, id: string) {
   const { store } = settings.bursar;
-  const path = await store.path(id);
+  const path = await standingPath(store, id);
   if (path.length === 0) {
     throw new ToolError(`There is no budget ${JSON.stringify(id.slice(0, 80))}.`, "leave budget_id out for your own.");
   }

@@ -89,7 +89,7 @@ export class Lookout {
     const { store } = this;
     const [run, document] = [await runView(store, id), await store.document("run", id)];
     if (run === null || document === null) return null;
-    const steps = await this.lastSteps(readRun(document), run.steps);
+    const steps = await this.lastSteps(readRun(document), run.steps + run.refused);
     const lines = await chainPage(store, run, Math.max(0, run.links - MOST_LINKS), MOST_LINKS).then(
       (page) => page.lines,
       (error: unknown) => {

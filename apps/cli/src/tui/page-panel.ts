@@ -90,8 +90,10 @@ function expectedLines({ expected, usage }: RunView, columns: number, style: Sty
   return expectedText(expected, usage, columns, style).trimEnd().split("\n");
 }
 
-function stepsTitle({ run, steps }: RunSight): string {
-  return run.steps > steps.length ? `steps: the last ${steps.length} of ${run.steps}` : counted(run.steps, "step");
+export function stepsTitle({ run, steps }: Pick<RunSight, "run" | "steps">): string {
+  const asked = run.steps + run.refused;
+  if (asked > steps.length) return `steps: the last ${steps.length} of ${asked}`;
+  return run.refused === 0 ? counted(run.steps, "step") : `${counted(run.steps, "step")}, ${run.refused} refused`;
 }
 
 const SIGNS: Readonly<Record<StepView["state"], readonly [string, "good" | "warn" | "bad" | "accent"]>> = {

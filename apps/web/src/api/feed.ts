@@ -17,7 +17,8 @@ class Feed {
   private source: EventSource | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private wait = FIRST_WAIT_MS;
-  private broken = false;
+  /** Whether something may have happened since the last reading: also before the first stream is open. */
+  private broken = true;
   private readonly changed = new Set<(change: Change) => void>();
   private readonly moved = new Set<(connection: Connection) => void>();
   connection: Connection = "connecting";

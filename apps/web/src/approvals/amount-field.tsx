@@ -1,8 +1,7 @@
 import type { JSX } from "preact";
-import { useId } from "preact/hooks";
-import { formatAmount, unitOf } from "../format/amount.js";
+import { formatAmount } from "../format/amount.js";
 import { labelOf, nounOf } from "../format/dimension.js";
-import { Removable } from "../parts/removable.js";
+import { AmountInput } from "../parts/amount-input.js";
 import { amountProblem, type Purpose } from "./amounts.js";
 
 interface AmountFieldProps {
@@ -20,30 +19,17 @@ interface AmountFieldProps {
 /** An amount to be granted, and what the limit becomes with it. */
 export function AmountField(props: AmountFieldProps): JSX.Element {
   const { dimension, typed, limit, purpose = "extension", onType, onRemove = null } = props;
-  const id = useId();
-  const problem = amountProblem(dimension, typed, purpose);
-  const unit = unitOf(dimension);
+  const isExtension = purpose === "extension";
   return (
-    <div class="field">
-      <label for={id}>
-        {purpose === "extension" ? `More ${nounOf(dimension)}` : `Limit of ${labelOf(dimension).toLowerCase()}`}
-        {unit !== "" && <span class="note"> in {unit}</span>}
-      </label>
-      <Removable dimension={dimension} onRemove={onRemove}>
-        <input
-          id={id}
-          inputMode="decimal"
-          autocomplete="off"
-          value={typed}
-          aria-invalid={problem !== null}
-          aria-describedby={`${id}-becomes`}
-          onInput={(event) => onType(event.currentTarget.value)}
-        />
-      </Removable>
-      <p id={`${id}-becomes`} class={problem === null ? "note" : "fault"} aria-live="polite">
-        {problem ?? (purpose === "extension" ? becomes(dimension, typed, limit) : limited(dimension, typed))}
-      </p>
-    </div>
+    <AmountInput
+      dimension={dimension}
+      label={isExtension ? `More ${nounOf(dimension)}` : `Limit of ${labelOf(dimension).toLowerCase()}`}
+      typed={typed}
+      problem={amountProblem(dimension, typed, purpose)}
+      note={isExtension ? becomes(dimension, typed, limit) : limited(dimension, typed)}
+      onType={onType}
+      onRemove={onRemove}
+    />
   );
 }
 

@@ -42,12 +42,22 @@ function coarse(ms: number): string {
 const full = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 
+/** A number need not be a date, and one that is none must not take the page along. */
+function isDate(instant: number): boolean {
+  return !Number.isNaN(new Date(instant).getTime());
+}
+
 /** Date and time in the reader's own zone. */
 export function formatInstant(instant: number): string {
-  return full.format(instant);
+  return isDate(instant) ? full.format(instant) : "beyond all dates";
+}
+
+/** The same for machines; empty where there is no such date. */
+export function isoInstant(instant: number): string {
+  return isDate(instant) ? new Date(instant).toISOString() : "";
 }
 
 /** The time alone, when the day is known. */
 export function formatClock(instant: number): string {
-  return clock.format(instant);
+  return isDate(instant) ? clock.format(instant) : "";
 }

@@ -22,6 +22,8 @@ export interface RunFilter {
   readonly status: string;
   readonly session: string;
   readonly text: string;
+  /** `true` lists runs below others too. */
+  readonly children: string;
   /** Where the page begins; empty for the newest. */
   readonly before: string;
 }
@@ -75,7 +77,8 @@ function approvalsRoute(query: URLSearchParams): Route {
 
 function filterOf(query: URLSearchParams): RunFilter {
   const field = (name: string) => query.get(name) ?? "";
-  return { status: field("status"), session: field("session"), text: field("text"), before: field("before") };
+  const children = field("children") === "true" ? "true" : "";
+  return { status: field("status"), session: field("session"), text: field("text"), children, before: field("before") };
 }
 
 /** The address of a route. */
@@ -112,7 +115,7 @@ export function queryOf(fields: Readonly<Record<string, string | number>>): stri
   return text === "" ? "" : `?${text}`;
 }
 
-export const ALL_RUNS: RunFilter = { status: "", session: "", text: "", before: "" };
+export const ALL_RUNS: RunFilter = { status: "", session: "", text: "", children: "", before: "" };
 
 /** Where a new run is started. */
 export const START_ADDRESS: string = addressOf({ kind: "start", program: "" });

@@ -84,8 +84,7 @@ function Figure({ view, run, Chart }: FigureProps): JSX.Element {
   const now = useNow();
   const { dimension, used, held, limit, exhausted_at, thresholds } = view;
   const amount = (value: number) => formatAmount(dimension, value);
-  // A run that stands still uses nothing up, however long that takes.
-  const until = run.ended ?? (run.status === "paused" ? run.pause?.at : undefined) ?? now;
+  const until = run.ended ?? stillSince(run) ?? now;
   const exhausts = exhausted_at !== null && used < limit;
   const summary = `${amount(Math.max(0, limit - used))} of ${amount(limit)} left (${percentOf(used, limit)} % used)`;
   return (
@@ -123,8 +122,15 @@ function Figure({ view, run, Chart }: FigureProps): JSX.Element {
   );
 }
 
-function outlook({ status }: RunView): string {
+/** A run that stands still, or that nobody drives, uses nothing up, however long that takes. */
+function stillSince({ status, pause, interrupted, worker }: RunView): number | undefined {
+  if (status === "paused") return pause?.at;
+  return interrupted ? worker?.expires : undefined;
+}
+
+function outlook({ status, interrupted }: RunView): string {
   if (status === "paused") return "It stands still.";
+  if (interrupted) return "Nobody drives it.";
   return status === "running" ? "No end in sight at this rate." : "";
 }
 

@@ -35,7 +35,9 @@ export function RunFacts({ run }: { readonly run: RunView }): JSX.Element {
       {run.worker !== null && (
         <Fact label={run.interrupted ? "Last driven by" : "Driven by"}>
           {run.worker.name}
-          {run.interrupted && <span class="note"> It is gone; the next worker goes on with the run.</span>}
+          {run.interrupted && (
+            <span class="note"> It is gone, and the clock stands still; the next worker goes on with the run.</span>
+          )}
         </Fact>
       )}
       {run.cancel !== null && (
@@ -56,7 +58,10 @@ export function RunFacts({ run }: { readonly run: RunView }): JSX.Element {
           </span>
         </Fact>
       )}
-      <Fact label="Steps">{run.steps.toLocaleString("en-US")}</Fact>
+      <Fact label="Steps">
+        {run.steps.toLocaleString("en-US")}
+        {run.refused > 0 && <span class="note"> and {run.refused.toLocaleString("en-US")} refused</span>}
+      </Fact>
     </dl>
   );
 }

@@ -56,7 +56,7 @@ function NoStep({ run }: { readonly run: RunView }): JSX.Element {
  */
 function useSteps(run: RunView) {
   const [chosen, setChosen] = useState<number | null>(null);
-  const [latest, setLatest] = useState(Math.max(0, run.steps - SHOWN));
+  const [latest, setLatest] = useState(Math.max(0, run.steps + run.refused - SHOWN));
   const isLatest = chosen === null;
   const read = useResource<Page<StepView>>(
     `runs/${encodeURIComponent(run.id)}/steps${queryOf({ from: chosen ?? latest, limit: isLatest ? MOST : SHOWN })}`,

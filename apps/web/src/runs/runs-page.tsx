@@ -43,18 +43,33 @@ export function RunsPage({ filter }: { readonly filter: RunFilter }): JSX.Elemen
   );
 }
 
-function Filter({ filter }: { readonly filter: RunFilter }): JSX.Element {
-  const [text, setText] = useState(filter.text);
-  const change = (part: Partial<RunFilter>) =>
-    navigate(addressOf({ kind: "runs", filter: { ...filter, before: "", ...part } }), "replace");
+/** The words in the field: they are looked for when nobody has typed for a moment, and follow the address. */
+function useWords(given: string, seek: (words: string) => void): readonly [string, (words: string) => void] {
+  const [text, setText] = useState(given);
   // What is chosen while a word waits to be looked for stays chosen.
-  const latest = useRef(change);
-  latest.current = change;
+  const latest = useRef(seek);
+  latest.current = seek;
+  const sought = useRef(given);
+  // Another address, as from a link or from the browser's Back, comes with its own words; those typed here are there already.
   useEffect(() => {
-    if (text === filter.text) return;
-    const timer = setTimeout(() => latest.current({ text }), TYPING_MS);
+    if (given !== sought.current) setText(given);
+    sought.current = given;
+  }, [given]);
+  useEffect(() => {
+    if (text === given) return;
+    const timer = setTimeout(() => {
+      sought.current = text;
+      latest.current(text);
+    }, TYPING_MS);
     return () => clearTimeout(timer);
   }, [text]);
+  return [text, setText];
+}
+
+function Filter({ filter }: { readonly filter: RunFilter }): JSX.Element {
+  const change = (part: Partial<RunFilter>) =>
+    navigate(addressOf({ kind: "runs", filter: { ...filter, before: "", ...part } }), "replace");
+  const [text, setText] = useWords(filter.text, (words) => change({ text: words }));
   return (
     <search class="filter">
       <label class="field">
@@ -77,6 +92,14 @@ function Filter({ filter }: { readonly filter: RunFilter }): JSX.Element {
             </option>
           ))}
         </select>
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={filter.children === "true"}
+          onChange={(event) => change({ children: event.currentTarget.checked ? "true" : "" })}
+        />
+        Child runs too
       </label>
       {filter.session !== "" && (
         <p class="chosen">

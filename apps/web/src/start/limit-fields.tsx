@@ -1,13 +1,13 @@
 import type { ExhaustionPolicy } from "bursar";
 import type { JSX } from "preact";
-import { useId, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { useResource } from "../api/resource.js";
 import type { Config, ConfiguredLimit } from "../api/shapes.js";
 import { amountProblem, plain } from "../approvals/amounts.js";
-import { formatAmount, unitOf } from "../format/amount.js";
+import { formatAmount } from "../format/amount.js";
 import { inOrder, labelOf } from "../format/dimension.js";
 import { AlsoSelect } from "../parts/also-select.js";
-import { Removable } from "../parts/removable.js";
+import { AmountInput } from "../parts/amount-input.js";
 import { Ready } from "../parts/states.js";
 import { PolicyField, thenOf } from "./policy-field.js";
 import type { Terms } from "./wish.js";
@@ -110,33 +110,20 @@ interface LimitFieldProps {
 
 function LimitField(props: LimitFieldProps): JSX.Element {
   const { dimension, typed, policy, usual, onType, onChoose, onRemove } = props;
-  const id = useId();
-  const problem = amountProblem(dimension, typed, "limit");
-  const unit = unitOf(dimension);
   const value = usual?.value ?? null;
   return (
-    <div class="field">
-      <label for={id}>
-        {labelOf(dimension)}
-        {unit !== "" && unit !== dimension && <span class="note"> in {unit}</span>}
-      </label>
-      <Removable dimension={dimension} onRemove={onRemove}>
-        <input
-          id={id}
-          inputMode="decimal"
-          autocomplete="off"
-          placeholder={value === null ? "" : plain(value)}
-          value={typed}
-          aria-invalid={problem !== null}
-          aria-describedby={`${id}-note`}
-          onInput={(event) => onType(event.currentTarget.value)}
-        />
-      </Removable>
-      <p id={`${id}-note`} class={problem === null ? "note" : "fault"} aria-live="polite">
-        {problem ?? noteOf(dimension, typed, policy, usual)}
-      </p>
+    <AmountInput
+      dimension={dimension}
+      label={labelOf(dimension)}
+      typed={typed}
+      placeholder={value === null ? "" : plain(value)}
+      problem={amountProblem(dimension, typed, "limit")}
+      note={noteOf(dimension, typed, policy, usual)}
+      onType={onType}
+      onRemove={onRemove}
+    >
       <PolicyField dimension={dimension} policy={policy} usual={usual?.policy ?? null} onChoose={onChoose} />
-    </div>
+    </AmountInput>
   );
 }
 

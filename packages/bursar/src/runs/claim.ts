@@ -57,10 +57,17 @@ export function putClaim({ run, worker, epoch, expires, hold, computed, version 
 }
 
 /** Whether a run that is under way by name is driven by nobody, because its worker is gone; the next one goes on with it. */
-export async function isInterrupted(store: Store, { id, status }: Pick<RunRecord, "id" | "status">): Promise<boolean> {
-  if (status !== "running") return false;
-  const { worker, expires } = await claimOf(store, id);
-  return worker === null || expires <= store.clock.now().instant;
+export async function isInterrupted(store: Store, run: Pick<RunRecord, "id" | "status">): Promise<boolean> {
+  return (await silentSince(store, run)) !== null;
+}
+
+/** Since when nobody drives a run that is under way by name; null while somebody does, and for one that is not under way. */
+export async function silentSince(store: Store, run: Pick<RunRecord, "id" | "status">): Promise<number | null> {
+  if (run.status !== "running") return null;
+  const { worker, expires } = await claimOf(store, run.id);
+  const { instant } = store.clock.now();
+  if (worker === null) return instant;
+  return expires <= instant ? expires : null;
 }
 
 /** The claim that takes over from this one, if its holder is gone. */

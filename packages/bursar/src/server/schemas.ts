@@ -117,7 +117,7 @@ const RunView = object({
   ),
   ...{ output: object({ stdout: TEXT, stderr: TEXT }), execution: EXECUTION },
   ...{ budgets: listOf(BudgetView), children: listOf(RunRow), requests: listOf(ApprovalView) },
-  ...{ steps: COUNT, links: COUNT, expected: listOf(ExpectedView), outlook: nullable(TEXT) },
+  ...{ steps: COUNT, refused: COUNT, links: COUNT, expected: listOf(ExpectedView), outlook: nullable(TEXT) },
   ...{ saved_usd: NUMBER, worker: nullable(object({ name: TEXT, expires: INSTANT })) },
 });
 const StepView = object({

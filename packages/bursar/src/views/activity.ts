@@ -1,6 +1,7 @@
 import type { Document } from "../core/document.js";
 import type { Store } from "../ports/store.js";
-import { UNENDED } from "../runs/record.js";
+import { isInterrupted } from "../runs/claim.js";
+import { type RunStatus, UNENDED } from "../runs/record.js";
 import type { Touched } from "./touched.js";
 
 /** What has changed in a store. */
@@ -27,6 +28,14 @@ interface Seen {
   readonly isActive: boolean;
   /** How far the chain of a run went; null when nobody looked. */
   readonly seq: number | null;
+  /** Whether it runs by name only: a worker that is gone writes nothing, and still something has changed. */
+  readonly isSilent: boolean;
+}
+
+/** The same with what is needed to look further. */
+interface Found extends Seen {
+  readonly status: string;
+  readonly budget: string | null;
 }
 
 /** What was seen of the runs and approvals of a store, so that the next look can tell what has changed. */
@@ -68,20 +77,20 @@ export class Activity {
 
   private async seenRuns(): Promise<Map<string, Seen>> {
     const runs = await this.seen("run");
-    const moving: [string, Seen & { readonly budget: string | null }][] = [...runs].filter(
-      ([, { isActive }]) => isActive,
-    );
-    const watched = moving.slice(0, MOST_CHAINS);
-    const heads = await Promise.all(
-      watched.map(([, { budget }]) => (budget === null ? null : this.store.head(budget))),
-    );
-    return new Map<string, Seen>([
-      ...runs,
-      ...watched.map(([id, seen], index): [string, Seen] => [id, { ...seen, seq: heads[index]?.seq ?? null }]),
-    ]);
+    const moving = [...runs].filter(([, { isActive }]) => isActive);
+    const watched = await Promise.all(moving.slice(0, MOST_CHAINS).map(([id, found]) => this.watched(id, found)));
+    return new Map<string, Seen>([...runs, ...watched]);
   }
 
-  private async seen(kind: Kind): Promise<Map<string, Seen & { readonly budget: string | null }>> {
+  private async watched(id: string, found: Found): Promise<[string, Seen]> {
+    const [head, isSilent] = await Promise.all([
+      found.budget === null ? null : this.store.head(found.budget),
+      isInterrupted(this.store, { id, status: found.status as RunStatus }),
+    ]);
+    return [id, { ...found, seq: head?.seq ?? null, isSilent }];
+  }
+
+  private async seen(kind: Kind): Promise<Map<string, Found>> {
     const statuses: readonly (string | undefined)[] = [...ACTIVE[kind], undefined];
     const pages = statuses.map(async (status) => {
       const page: Document[] = [];
@@ -90,13 +99,13 @@ export class Activity {
       return page;
     });
     const found = (await Promise.all(pages)).flat();
-    return new Map(found.map((document) => [document.id, { ...seenIn(document), budget: document.budget }]));
+    return new Map(found.map((each) => [each.id, { ...seenIn(each), status: each.status, budget: each.budget }]));
   }
 }
 
 function seenIn({ kind, status, version }: Document): Seen {
   const active: readonly string[] = ACTIVE[kind as Kind];
-  return { version, isActive: active.includes(status), seq: null };
+  return { version, isActive: active.includes(status), seq: null, isSilent: false };
 }
 
 /** Puts in what is newer than what was seen. */
@@ -120,7 +129,7 @@ function changes(before: ReadonlyMap<string, Seen>, now: ReadonlyMap<string, See
   return [...newer, ...gone];
 }
 
-function isNewer({ version, seq }: Seen, before: Seen | undefined): boolean {
-  if (before === undefined || version > before.version) return true;
+function isNewer({ version, seq, isSilent }: Seen, before: Seen | undefined): boolean {
+  if (before === undefined || version > before.version || isSilent !== before.isSilent) return true;
   return seq !== null && before.seq !== null && seq > before.seq;
 }

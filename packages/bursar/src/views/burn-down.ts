@@ -1,5 +1,6 @@
 import type { Budget } from "../core/budget.js";
 import type { Store } from "../ports/store.js";
+import { silentSince } from "../runs/claim.js";
 import type { RunRecord } from "../runs/record.js";
 import { rounded } from "./charges.js";
 import { dimensionViews } from "./dimension-view.js";
@@ -7,18 +8,20 @@ import { type History, historyOf } from "./history.js";
 import { type Charge, runningTime } from "./projection.js";
 import { chargesBelow, prospectOf } from "./prospect.js";
 import type { BurnDown, BurnPoint, DimensionView } from "./shapes.js";
+import { standing } from "./standing.js";
 
 /** More points than this nobody can see; those in between are left out. */
 const MOST_POINTS = 500;
 
 /** How each limited dimension of a run's budget was used up over time. */
 export async function burnDown(store: Store, run: RunRecord): Promise<readonly BurnDown[]> {
-  const budget = await store.budget(run.budget);
-  if (budget === null) return [];
+  const found = await store.budget(run.budget);
+  if (found === null) return [];
+  const budget = await standing(store, found);
   const history = await historyOf(store, run);
   const charges = await chargesBelow(store, run, history);
   const prospect = await prospectOf(store, run);
-  const end = run.ended ?? prospect.time.instant;
+  const end = run.ended ?? (await silentSince(store, run)) ?? prospect.time.instant;
   return dimensionViews(budget, store.dimensions, prospect).map((view) => {
     const points = pointsOf(store, view, { budget, history, charges, end });
     return { ...view, points: thinned(points, MOST_POINTS) };

@@ -37,9 +37,17 @@ function exhaustedAt(budget: Budget, dimension: Dimension, { time, rates, exhaus
   const cap = capOf(budget, id);
   const left = cap - usedOf(budget, dimension, time);
   if (left <= 0) return cap <= 0 && budget.used[id] === undefined ? null : exhausted(budget.id, id);
-  if (kind === "clock") return budget.ended || budget.watch.since === null ? null : Math.ceil(time.instant + left);
+  if (kind === "clock") return budget.ended || budget.watch.since === null ? null : dateIn(time.instant + left);
   if (kind === "peak" || rates === null) return null;
   return exhaustionAt(writeAmount(dimension, left), id, rates, time.instant);
+}
+
+/** The last instant that is a date; a limit may allow more than that, which is not in sight. */
+const LAST_INSTANT = 8_640_000_000_000_000;
+
+function dateIn(instant: number): number | null {
+  const whole = Math.ceil(instant);
+  return whole > LAST_INSTANT ? null : whole;
 }
 
 /** The one that is used up first; of those whose end is not in sight, the one that is nearest to it. */

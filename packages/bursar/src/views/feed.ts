@@ -80,7 +80,7 @@ export class Feed implements Disposable {
 
   /** Settled when the look that is under way is over: everything that changes from then on is told. */
   async ready(): Promise<void> {
-    await this.looking;
+    for (let looking = this.looking; looking !== null; looking = this.looking) await looking;
   }
 
   [Symbol.dispose](): void {
@@ -110,17 +110,19 @@ export class Feed implements Disposable {
   }
 
   private look(): void {
-    this.looking ??= this.lookOnce()
+    const { activity } = this;
+    if (activity === null) return;
+    this.looking ??= this.lookOnce(activity)
       .catch(this.failed)
       .finally(() => {
         this.looking = null;
-        this.schedule();
+        // All who listened have gone meanwhile, and somebody else has come: for him nobody has looked yet.
+        if (this.activity !== null && this.activity !== activity) this.look();
+        else this.schedule();
       });
   }
 
-  private async lookOnce(): Promise<void> {
-    const { activity } = this;
-    if (activity === null) return;
+  private async lookOnce(activity: Activity): Promise<void> {
     const isFirst = activity.isNew;
     const changed = await activity.look();
     // The first look finds everything new.

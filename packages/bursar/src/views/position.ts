@@ -5,6 +5,7 @@ import type { Time } from "../core/time.js";
 import type { Store } from "../ports/store.js";
 import type { RunRecord } from "../runs/record.js";
 import { ownerOf } from "./owner.js";
+import { standingPath } from "./standing.js";
 
 /** Where one dimension stands in the budget that limits it most. Amounts are in ledger units. */
 export interface Position {
@@ -38,7 +39,7 @@ export function positionsOf(path: Path, dimensions: Dimensions, time: Time): rea
 
 /** Where a run stands with every limit that counts for it, each said to be whose it is. */
 export async function positionsFor(store: Store, run: Pick<RunRecord, "budget" | "id">): Promise<readonly Position[]> {
-  const path = await store.path(run.budget);
+  const path = await standingPath(store, run.budget);
   return positionsOf(path, store.dimensions, store.clock.now()).map((position) => {
     return { ...position, budget: ownerOf(position.budget, run) };
   });

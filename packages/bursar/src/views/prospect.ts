@@ -1,4 +1,5 @@
 import type { Store } from "../ports/store.js";
+import { silentSince } from "../runs/claim.js";
 import { readRun } from "../runs/record.js";
 import { rounded } from "./charges.js";
 import type { Prospect } from "./dimension-view.js";
@@ -12,8 +13,9 @@ const MOST_BELOW = 200;
 /** What lies before a run. Only one that is driven uses anything, so of all others no chain has to be read. */
 export async function prospectOf(store: Store, run: RunBrief): Promise<Prospect> {
   const time = store.clock.now();
-  const still = run.ended ?? run.pause?.at ?? time.instant;
-  if (run.status !== "running") return { time, rates: null, exhausted: () => still };
+  const silent = await silentSince(store, run);
+  const still = run.ended ?? run.pause?.at ?? silent ?? time.instant;
+  if (run.status !== "running" || silent !== null) return { time, rates: null, exhausted: () => still };
   const history = await historyOf(store, run);
   const charges = await chargesBelow(store, run, history);
   const rates = ratesOf({ charges, spans: history.trail.spans, now: time.instant });

@@ -1,6 +1,7 @@
 import type { Path } from "../core/budget.js";
 import { Events } from "../core/events.js";
 import type { Store } from "../ports/store.js";
+import { isInterrupted } from "../runs/claim.js";
 import { type RunRecord, readRun } from "../runs/record.js";
 import { dimensionViews, type Prospect } from "./dimension-view.js";
 import { expectedIn } from "./expected.js";
@@ -14,6 +15,7 @@ export async function runOutlook(store: Store, id: string): Promise<string | nul
   const document = await store.document("run", id);
   if (document === null || document.status !== "running") return null;
   const run = readRun(document);
+  if (await isInterrupted(store, run)) return null;
   const [path, prospect] = await Promise.all([store.path(run.budget), prospectOf(store, run)]);
   return outlookIn(store, run, path, prospect);
 }

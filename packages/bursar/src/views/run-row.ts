@@ -8,11 +8,12 @@ import { dimensionViews, type Prospect, tightestOf } from "./dimension-view.js";
 import { prospectOf } from "./prospect.js";
 import type { RunBrief } from "./run-brief.js";
 import type { RunRow } from "./shapes.js";
+import { standingPath } from "./standing.js";
 
 /** A run as it stands in a list. */
 export async function runRow(store: Store, run: RunBrief): Promise<RunRow> {
   const [path, prospect, waiting, interrupted] = await Promise.all([
-    store.path(run.budget),
+    standingPath(store, run.budget),
     prospectOf(store, run),
     waitingOf(store, run),
     isInterrupted(store, run),

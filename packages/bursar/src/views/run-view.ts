@@ -10,6 +10,7 @@ import { prospectOf, savedBelow } from "./prospect.js";
 import { budgetViews, outlookIn } from "./run-outlook.js";
 import { rowOf, runRow, waitingOf } from "./run-row.js";
 import type { RunView } from "./shapes.js";
+import { standingPath } from "./standing.js";
 import { childrenOf } from "./tree.js";
 
 /** So many of the runs below a run are shown with it, the last ones. */
@@ -24,7 +25,7 @@ export async function runView(store: Store, id: string): Promise<RunView | null>
 async function viewOf(store: Store, { run, requests }: RunWithRequests): Promise<RunView> {
   const history = await historyOf(store, run);
   const [path, prospect, waiting, interrupted, head, claim] = await Promise.all([
-    store.path(run.budget),
+    standingPath(store, run.budget),
     prospectOf(store, run),
     waitingOf(store, run),
     isInterrupted(store, run),
@@ -32,6 +33,7 @@ async function viewOf(store: Store, { run, requests }: RunWithRequests): Promise
     claimOf(store, run.id),
   ]);
   const steps = history.story.steps();
+  const refused = steps.filter(({ state }) => state === "refused" || state === "released").length;
   const children = await childrenOf(store, run, { steps });
   const { budget, depth, input, result, failure, cancel, pause, output } = run;
   const row = rowOf(store, run, { path, prospect, waiting, interrupted });
@@ -43,10 +45,11 @@ async function viewOf(store: Store, { run, requests }: RunWithRequests): Promise
     children: await Promise.all(children.slice(-MOST_CHILDREN).map((child) => runRow(store, child))),
     requests: await Promise.all(requests.map((request) => approvalView(store, request))),
     // The chain of an old run may be in a file by now; its budget still knows how many there were.
-    steps: history.archived ? Number(row.usage.steps ?? 0) : steps.length,
+    steps: history.archived ? Number(row.usage.steps ?? 0) : steps.length - refused,
+    refused,
     links: (head?.seq ?? -1) + 1,
     expected: expectedIn(run.estimate, store.dimensions),
-    outlook: outlookIn(store, run, path, prospect),
+    outlook: interrupted ? null : outlookIn(store, run, path, prospect),
     saved_usd: await savedBelow(store, run, history),
     worker: isDriven ? { name: String(claim.worker), expires: claim.expires } : null,
   };

@@ -118,8 +118,9 @@ export interface RunView extends RunRow {
   readonly children: readonly RunRow[];
   /** Requests to be answered before it goes on, its children's too. */
   readonly requests: readonly ApprovalView[];
-  /** How many steps it has made, and how many links its chain has. */
+  /** How many steps it has made or is making, how many more were refused or given back, and how many links its chain has. */
   readonly steps: number;
+  readonly refused: number;
   readonly links: number;
   /** What it was expected to take before it began; empty when nobody could say. */
   readonly expected: readonly ExpectedView[];

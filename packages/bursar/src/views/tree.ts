@@ -2,6 +2,7 @@ import type { Budget } from "../core/budget.js";
 import type { Store } from "../ports/store.js";
 import { type RunRecord, readRun } from "../runs/record.js";
 import { type Position, positionsOf } from "./position.js";
+import { standingPath } from "./standing.js";
 import type { Story } from "./story.js";
 
 /** A budget on the way from the outermost one to a run. */
@@ -12,7 +13,7 @@ export interface BudgetNode {
 
 /** The budgets that a run's calls have to fit into, outermost first. */
 export async function budgetsOf(store: Store, { budget }: RunRecord): Promise<readonly BudgetNode[]> {
-  const path = await store.path(budget);
+  const path = await standingPath(store, budget);
   const time = store.clock.now();
   const node = (each: Budget) => ({ budget: each.id, positions: positionsOf([each], store.dimensions, time) });
   return [...path].reverse().map(node);

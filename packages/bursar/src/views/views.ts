@@ -37,6 +37,7 @@ export type {
   SessionView,
   StepView,
 } from "./shapes.js";
+export { standing, standingPath } from "./standing.js";
 export { listSteps, type StepListOptions } from "./steps.js";
 export { problemsOf, readStory, type Story, type StoryStep } from "./story.js";
 export { type BudgetNode, budgetsOf, childrenOf } from "./tree.js";

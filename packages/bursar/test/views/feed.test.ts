@@ -205,6 +205,16 @@ test("a store that fails is looked at again", async () => {
   expect(heard.heard()).toEqual(["r"]);
 });
 
+test("who comes while the last look of another is still under way misses nothing", async () => {
+  const scene = new Listening();
+  using _feed = scene.feed;
+  const left = scene.feed.changes(() => {});
+  left[Symbol.dispose]();
+  using _ = await scene.listen();
+  await scene.theatre.process().start("speaker", { words: [] }, { id: "r" });
+  expect(await scene.look()).toEqual(["r"]);
+});
+
 test("after the handle is disposed nobody is called", async () => {
   const scene = new Listening();
   using feed = scene.feed;

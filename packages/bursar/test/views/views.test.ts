@@ -58,7 +58,8 @@ test("a run that waits says what for, where every budget stands, and what it has
   });
   const head = await theatre.store.head("r");
   expect(view?.links).toBe((head?.seq ?? 0) + 1);
-  expect(view?.steps).toBe((await listSteps(theatre.store, await theatre.process().find("r"))).items.length);
+  const { items } = await listSteps(theatre.store, await theatre.process().find("r"));
+  expect((view?.steps ?? 0) + (view?.refused ?? 0)).toBe(items.length);
   expect(await runView(theatre.store, "nobody")).toBe(null);
 });
 
@@ -322,4 +323,23 @@ test("a long burn-down is thinned out, and keeps its ends and every change of th
   expect([thin[0], thin.at(-1)]).toEqual([points[0], points.at(-1)]);
   expect(thin.find(({ limit }) => limit === 20)).toEqual(points[4321]);
   expect(thinned(points.slice(0, 500), 500)).toEqual(points.slice(0, 500));
+});
+
+test("what is refused is no step that was made, and is counted apart", async () => {
+  const theatre = new Theatre([thinker]);
+  await paused(theatre);
+  const { items } = await listSteps(theatre.store, await theatre.process().find("r"));
+  expect(items.map(({ state }) => state)).toEqual(["done", "done", "refused"]);
+  expect(await runView(theatre.store, "r")).toMatchObject({ steps: 2, refused: 1, usage: { steps: 2 } });
+});
+
+test("a clock that may run for longer than there are dates has no end in sight", async () => {
+  const theatre = new Theatre([thinker]);
+  const limits = { wall_clock_ms: 9_000_000_000_000_000 };
+  void theatre.process().run("thinker", { times: 5 }, { id: "r", limits });
+  await settle();
+  const view = await runView(theatre.store, "r");
+  const clock = view?.budgets[0]?.dimensions.find(({ dimension }) => dimension === "wall_clock_ms");
+  expect(view?.status).toBe("running");
+  expect(clock).toMatchObject({ limit: 9_000_000_000_000_000, exhausted_at: null });
 });

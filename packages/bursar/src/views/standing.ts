@@ -1,0 +1,25 @@
+import type { Budget, Path } from "../core/budget.js";
+import { paused, timeAt } from "../core/time.js";
+import type { Store } from "../ports/store.js";
+import { claimOf } from "../runs/claim.js";
+
+/** Runs name their budgets after themselves; what they share begins so, and is driven by nobody. */
+const SHARED = "session:";
+
+/**
+ * A budget as it stands. The clock of a run whose worker is gone has stopped when the claim ran out, which is what whoever takes the
+ * run up will write; until then the store does not say so.
+ */
+export async function standing(store: Store, budget: Budget): Promise<Budget> {
+  if (budget.ended || budget.watch.since === null || budget.id.startsWith(SHARED)) return budget;
+  const { worker, expires } = await claimOf(store, budget.id);
+  const time = store.clock.now();
+  if (worker === null || expires > time.instant) return budget;
+  return { ...budget, watch: paused(budget.watch, timeAt(time, expires)) };
+}
+
+/** The same for a budget and all above it. */
+export async function standingPath(store: Store, budget: string): Promise<Path> {
+  const path = await store.path(budget);
+  return Promise.all(path.map((each) => standing(store, each)));
+}
