@@ -57,8 +57,9 @@ function userFolder({ platform, env, home }: ConfigSurroundings): string {
 }
 
 /**
- * Inside a repository everything belongs together. Outside of one, folders above may be anybody's (`/tmp` is), and a file
- * that widens budgets must not be planted there: it has to be the user's own, or the system's.
+ * Inside a repository of the user's own everything belongs together. Elsewhere, folders above may be anybody's (`/tmp` is), and a
+ * file that widens budgets must not be planted there, nor a `.git` beside it: it has to be the user's own, the system's, or of
+ * whoever owns this folder, who could as well have put it here.
  */
 function upwards(surroundings: ConfigSurroundings): string | null {
   const { cwd, look, platform, uid } = surroundings;
@@ -67,18 +68,22 @@ function upwards(surroundings: ConfigSurroundings): string | null {
   let folder = cwd;
   for (let count = 0; count < MOST_FOLDERS; count++) {
     found ??= inFolder(folder, surroundings);
-    const isRepository = look(path.join(folder, ".git")) !== null;
+    const repository = look(path.join(folder, ".git"));
     const parent = path.dirname(folder);
-    if (isRepository) return found;
-    if (parent === folder) break;
+    if (repository !== null && (uid === null || isTrusted(repository.uid, uid))) return found;
+    if (repository !== null || parent === folder) break;
     folder = parent;
   }
   if (found === null || uid === null || path.dirname(found) === cwd) return found;
   const owner = look(found)?.uid ?? uid;
-  if (owner === uid || owner === 0) return found;
+  if (isTrusted(owner, uid) || owner === look(cwd)?.uid) return found;
   throw new ConfigLocationError(
     `${found} is above this folder and belongs to another user, so it is not used; name it with --config if you trust it`,
   );
+}
+
+function isTrusted(owner: number, uid: number): boolean {
+  return owner === uid || owner === 0;
 }
 
 function inFolder(folder: string, { look, platform }: ConfigSurroundings): string | null {

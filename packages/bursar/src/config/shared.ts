@@ -1,8 +1,9 @@
-import { strictest } from "../core/policy.js";
+import type { Dimensions } from "../core/dimensions.js";
+import { type ExhaustionPolicy, strictest } from "../core/policy.js";
 import type { Configuration } from "./configuration.js";
 import { isAbove, type SharedLimits } from "./governance.js";
 import { EMPTY_LAYER, type Layer } from "./layer.js";
-import type { Origin, Stated } from "./origin.js";
+import type { Origin, Stated, StatedBy } from "./origin.js";
 import { readPlainLayer } from "./override.js";
 
 /** Limits for a session, as whoever opens it gives them; what the file says of it counts too. */
@@ -36,16 +37,27 @@ export function sharedBudgets(
   const found: SharedLimits | undefined = config.sessions.get(name) ?? config.sessions.get(ANY_SESSION);
   const given = readPlainLayer(input, config.dimensions, { kind: "session", name }, "session");
   const origin: Origin = found?.origin ?? { kind: "session", name, place: null };
-  return [...shared, { kind: "session", name, origin, layer: narrower(given, found?.layer ?? EMPTY_LAYER) }];
+  return [
+    ...shared,
+    { kind: "session", name, origin, layer: narrower(given, found?.layer ?? EMPTY_LAYER, config.dimensions) },
+  ];
 }
 
 /** Of two layers for one session, the lower limit and the stricter policy: neither is a way round the other. */
-function narrower(given: Layer, found: Layer): Layer {
+function narrower(given: Layer, found: Layer, dimensions: Dimensions): Layer {
   return {
     ...found,
     limits: joined(given.limits, found.limits, (a, b) => (isAbove(a, b) ? b : a)),
-    policies: joined(given.policies, found.policies, strictest),
+    policies: joined(given.policies, { ...impliedBy(found, dimensions), ...found.policies }, strictest),
   };
+}
+
+/** Who limits something and does not say what happens then has said that the usual thing does. */
+function impliedBy({ limits }: Layer, dimensions: Dimensions): StatedBy<ExhaustionPolicy> {
+  const implied = Object.entries(limits).map(([id, { origin }]) => {
+    return [id, { value: dimensions.get(id).defaultPolicy, origin }] as const;
+  });
+  return Object.fromEntries(implied);
 }
 
 function joined<Value>(

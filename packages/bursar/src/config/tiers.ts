@@ -30,12 +30,13 @@ function readLists(reading: Reading, field: Field): Readonly<Record<string, Tier
   if (map !== null && (members.length === 0 || members.length > MOST_LISTS)) {
     reading.report(field, `has ${members.length} lists; allowed: 1 to ${MOST_LISTS}`);
   }
-  const lists: Record<string, TierListOptions> = {};
+  const lists: [string, TierListOptions][] = [];
   for (const member of members.slice(0, MOST_LISTS)) {
-    if (NAME.test(member.key)) lists[member.key] = readList(reading, member.value);
+    if (NAME.test(member.key)) lists.push([member.key, readList(reading, member.value)]);
     else reading.report(aboutKey(member), `is no name of a list; allowed: ${NAME_RULE}`);
   }
-  return lists;
+  // Some names mean something else when they are assigned to.
+  return Object.fromEntries(lists);
 }
 
 function readList(reading: Reading, field: Field): TierListOptions {

@@ -136,6 +136,16 @@ describe("by default", () => {
     });
   });
 
+  test("whoever opens a session cannot make a limit of the file warn only, though the file leaves what happens then unsaid", () => {
+    const given = readConfig("governance: { sessions: { team: { budgets: { steps: 100, cost_usd: 1 } } } }");
+    const opened = (policies: Record<string, string>) => {
+      const session = { name: "team", limits: { fuel: 5 }, policies: { fuel: "soft_warn", ...policies } };
+      return budgetOf(effectiveBudget({ config: given, session, authority: "operator" })).shared[0]?.opening.policies;
+    };
+    const strict = { steps: "hard_stop", cost_usd: "hard_stop", fuel: "soft_warn" };
+    expect(opened({ steps: "soft_warn", cost_usd: "approval_required" })).toEqual(strict);
+  });
+
   test("a gate opens with what comes out, reserve included", async () => {
     const store = new MemoryStore();
     using gate = new Gate({ store });

@@ -64,6 +64,16 @@ describe("a configuration is found", () => {
     const here = machine(["/tmp/bursar.yaml"], { cwd: "/tmp" }, { "/tmp/bursar.yaml": 2000 });
     expect(locateConfig(undefined, here)?.by).toBe("folder");
   });
+
+  test("not in a repository that somebody else may have planted around this folder", () => {
+    const paths = ["/tmp/bursar.yaml", "/tmp/.git", "/tmp/mine"];
+    const planted = { "/tmp/bursar.yaml": 2000, "/tmp/.git": 2000 };
+    const cwd = "/tmp/mine";
+    expect(() => locateConfig(undefined, machine(paths, { cwd }, planted))).toThrow(ConfigLocationError);
+    expect(locateConfig(undefined, machine(paths, { cwd }, { ...planted, "/tmp/.git": 1000 }))?.by).toBe("folder");
+    // Whoever owns this folder could have put it here; so it is where a repository is mounted for another user.
+    expect(locateConfig(undefined, machine(paths, { cwd }, { ...planted, [cwd]: 2000 }))?.by).toBe("folder");
+  });
 });
 
 describe("a file is read", () => {

@@ -44,6 +44,11 @@ describe("tiers in a configuration", () => {
     await expect(checkTiers(tiers)).resolves.toBeUndefined();
   });
 
+  test("are all there, whatever they are called", () => {
+    const { lists } = tiersIn("tiers: { lists: { __proto__: { tiers: [{ name: large, model: gpt-5 }] } } }");
+    expect(Object.entries(lists)).toEqual([["__proto__", { tiers: [{ name: "large", model: "gpt-5" }] }]]);
+  });
+
   test("without a price are refused when they are checked, by name", async () => {
     const tiers = tiersIn("tiers: { lists: { auto: { tiers: [{ name: odd, model: nobody-knows-it }] } } }");
     await expect(checkTiers(tiers)).rejects.toThrow(/tiers\.lists\.auto\.odd .*nobody-knows-it.* has no price/);
