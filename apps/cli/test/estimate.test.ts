@@ -57,6 +57,13 @@ describe("bursar estimate", () => {
       expect(estimate("--session", "team", "--session-budget", "cost_usd=6").status).toBe(0);
     });
 
+    test("a session that is not open, and that nothing gives limits, is refused as for a run", () => {
+      const { status, stderr } = estimate("--session", "taem");
+      expect(status).toBe(2);
+      expect(stderr).toContain("session taem is not open, and nothing says what it may use");
+      expect(stderr).toContain("--session-budget");
+    });
+
     test("as JSON in edge units, with what each source says", () => {
       const { said } = stage.json("estimate", stage.module, "--agent", "--name", "writer", "--input", words(4));
       expect(said).toMatchObject({

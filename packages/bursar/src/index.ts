@@ -137,7 +137,7 @@ export { Bursar, openBursar } from "./runs/bursar.js";
 export type { BursarOptions, ForesightOptions } from "./runs/bursar-options.js";
 export { runOfCheckpoint } from "./runs/checkpoint.js";
 export { type Claim, claimOf, isInterrupted } from "./runs/claim.js";
-export { ApprovalError, type ApproveOptions, type DenyOptions, pendingRequests } from "./runs/decisions.js";
+export { ApprovalError, type ApproveOptions, type DenyOptions, findNamed, pendingRequests } from "./runs/decisions.js";
 export type { Asking, CallDeed, ChildGrant, ChildRequest, Deed, Doing, Handler, Handlers, Made } from "./runs/deed.js";
 export type { DefaultTerms } from "./runs/default-terms.js";
 export { ClaimLostError, ReplayError, RunError, type WrittenError } from "./runs/error.js";

@@ -13,7 +13,7 @@ import { LazySandbox } from "../runs/lazy-sandbox.js";
 import { needing } from "../runs/needs.js";
 import { configOf, lookPlace, openPlace } from "../runs/place.js";
 import { findProgram } from "../runs/program.js";
-import { sharedTerms } from "../runs/shared.js";
+import { asUsage, sharedTerms } from "../runs/shared.js";
 import { termsOf } from "../runs/terms.js";
 import { inputOf, ownOf, PROGRAMS_HELP, WANTED, WANTED_HELP, wishOf } from "../runs/wanted-run.js";
 import type { Terminal } from "../terminal.js";
@@ -78,7 +78,8 @@ async function estimated({ word: file, flags, terminal, style }: Chore): Promise
   if (foresight === false) throw new CommandError(SWITCHED_OFF);
   await using bursar: Bursar = await bursarAt(place, equipment, terminal, { foresight });
   const program = needing(found.program, needsFrom(equipment, found.program));
-  const shared = await sharedTerms(place.store, effective.shared, start.limits ?? {});
+  const named = [...config.sessions.keys()];
+  const shared = await asUsage(sharedTerms(place.store, effective.shared, start.limits ?? {}, named));
   const by = principalOf(flags);
   const view = estimateView(await bursar.estimate(program, input, { ...start, ...shared, by }), place.store.dimensions);
   return {

@@ -6,8 +6,8 @@ import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/co
 import { COMMON_HELP, type Given, limitsOf, pairsOf, textOf } from "../runs/flags.js";
 import { gatewayForesight } from "../runs/foresight.js";
 import { configOf, isKept, makePlace, type Place } from "../runs/place.js";
+import { gatewayPrices } from "../runs/prices.js";
 import type { Terminal } from "../terminal.js";
-import { readPrices } from "./gateway-prices.js";
 import { GatewayTelling } from "./gateway-telling.js";
 import { readUpstreams, refuseItself, UPSTREAMS_HELP } from "./gateway-upstreams.js";
 import { asUsage, DRAIN_MS, hostOf, notListening, PORT, readPort, tlsOf, untilStopped } from "./listening.js";
@@ -142,7 +142,7 @@ async function begin(flags: Given, { store, config }: Place, { budget, upstreams
   const foresight = gatewayForesight(config);
   const opening = asUsage("", () =>
     openGateway({
-      ...{ store, upstreams, port, ...readPrices(flags), ...foresight },
+      ...{ store, upstreams, port, ...gatewayPrices(flags), ...foresight },
       ...(budget !== null && { budget }),
       ...(host !== undefined && { host }),
       ...(url !== undefined && { url }),

@@ -1,4 +1,4 @@
-import { canonicalize, InputError, type Json, type RunRecord, type Store, systemClock } from "bursar";
+import { canonicalize, type Json, type RunRecord, type Store, systemClock } from "bursar";
 import type { Configuration } from "bursar/config";
 import { CommandError, UsageError } from "../args.js";
 import { harmless } from "../render/style.js";
@@ -24,7 +24,7 @@ import { command } from "../runs/outcome.js";
 import { configOf, isKept, makePlace } from "../runs/place.js";
 import { Printing } from "../runs/printing.js";
 import { type FoundProgram, findProgram } from "../runs/program.js";
-import { openShared, type SharedPlace } from "../runs/shared.js";
+import { asUsage, openShared, type SharedPlace } from "../runs/shared.js";
 import { type Terms, termsOf } from "../runs/terms.js";
 import { inputOf, ownOf, PROGRAMS_HELP, WANTED, WANTED_HELP, wishOf } from "../runs/wanted-run.js";
 import type { Terminal } from "../terminal.js";
@@ -112,17 +112,9 @@ async function sharedFor(
   flags: Given,
   config: Configuration,
 ): Promise<SharedPlace> {
-  try {
-    return await openShared(store, effective.shared, flags["session-budget"] !== undefined, [
-      ...config.sessions.keys(),
-    ]);
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    const { message } = error;
-    throw new UsageError(
-      `${message}${message.endsWith("?") ? " Or open it:" : "; open it:"} --session-budget cost_usd=5`,
-    );
-  }
+  return asUsage(
+    openShared(store, effective.shared, flags["session-budget"] !== undefined, [...config.sessions.keys()]),
+  );
 }
 
 function detached({ id, status, program }: RunRecord, flags: Given): Done {

@@ -1,4 +1,4 @@
-import { type RunRecord, Sweeper, Worker } from "bursar";
+import { type RunRecord, type Store, Sweeper, Worker } from "bursar";
 import { UsageError } from "../args.js";
 import { counted, readSpan } from "../render/quantities.js";
 import { statusText } from "../render/run.js";
@@ -79,8 +79,10 @@ async function work({ flags, terminal, style }: Chore): Promise<Done> {
     worker.start();
     await untilStopped(terminal.signal);
   }
-  if (worker.runs.length > 0) told.say("takes no more runs, and waits for the calls that are being made");
+  const driven = worker.runs;
+  if (driven.length > 0) told.say("takes no more runs, and waits for the calls that are being made");
   await worker.close({ within_ms: DRAIN_MS });
+  await told.left(place.store, driven);
   return { report: null, text: "" };
 }
 
@@ -140,6 +142,14 @@ class Telling {
       const line = `${statusText(status, this.style)}  ${harmless(id)}  ${this.style.dim(harmless(program.name))}`;
       this.terminal.write(`${line}${why === "" ? "" : `  ${harmless(why)}`}\n`);
     }
+  }
+
+  /** Which runs others may go on with, now that nobody drives them here. */
+  async left(store: Store, driven: readonly string[]): Promise<void> {
+    const documents = await Promise.all(driven.map((id) => store.document("run", id)));
+    const queued = documents.flatMap((document) => (document?.status === "queued" ? [harmless(document.id)] : []));
+    if (queued.length === 0) return;
+    this.say(`let go of ${queued.join(", ")}: queued, and whoever works next goes on where it was`);
   }
 
   failed(error: unknown, run: string | null): void {

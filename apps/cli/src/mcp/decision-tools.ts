@@ -2,8 +2,7 @@ import {
   ApprovalError,
   type ApproveOptions,
   type BudgetAmounts,
-  type Bursar,
-  pendingRequests,
+  findNamed,
   readApproval,
   runOfCheckpoint,
 } from "bursar";
@@ -94,9 +93,11 @@ async function decideOn(
     ...(Object.keys(granted).length > 0 && { extensions: granted as BudgetAmounts }),
   };
   try {
-    const { run, approval } = await meant(bursar, id);
+    const { id: approval, run: asking } = await findNamed(bursar.store, id);
+    // Who names the checkpoint of a run above hears how that one goes on.
+    const run = runOfCheckpoint(id) ?? asking;
     if (run === null) {
-      const request = requestView(await bursar.decide(id, answer, options), settings);
+      const request = requestView(await bursar.decide(approval, answer, options), settings);
       return { structured: { request, run: null }, text: `Request ${request.approval_id} is ${request.status}.` };
     }
     const next = await decideAndWait(driving, run, { id, kind: answer, options }, extra, wait_ms);
@@ -111,18 +112,10 @@ async function decideOn(
   }
 }
 
-/** The request that is meant, and the run that stands still for it. */
-async function meant(bursar: Bursar, id: string): Promise<{ readonly run: string | null; readonly approval: string }> {
-  const run = runOfCheckpoint(id);
-  const [waiting] = run === null ? [] : await pendingRequests(bursar.store, run);
-  if (waiting !== undefined) return { run, approval: waiting.id };
-  const document = await bursar.store.document("approval", id);
-  return { run: document === null ? null : readApproval(document).run, approval: id };
-}
-
 const HINTS: Readonly<Record<string, string>> & { readonly decided: string } = {
   decided: "nothing: it was decided once, and that holds. Look at the run with run_status.",
   expired: "let the run go on with `bursar resume`; it asks anew.",
+  not_open: "call approvals_list for what is asked now, and name its approval_id or checkpoint_id.",
   no_such_approval: "call approvals_list for what waits, and use its approval_id or checkpoint_id.",
 };
 

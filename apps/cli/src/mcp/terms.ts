@@ -32,7 +32,7 @@ export function estimatingBy(
   return async (wish, by) => {
     const budget = budgetFor(config, wish, by);
     const options = optionsOf(budget, wish);
-    const shared = await sharedTerms(bursar.store, budget.shared, options.limits ?? {});
+    const shared = await sharedTerms(bursar.store, budget.shared, options.limits ?? {}, [...config.sessions.keys()]);
     return bursar.estimate(wish.program, wish.input, { ...options, ...shared, by });
   };
 }

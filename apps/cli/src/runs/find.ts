@@ -1,5 +1,6 @@
 import {
   type ApprovalRequest,
+  findNamed,
   type RunRecord,
   readApproval,
   readRun,
@@ -43,6 +44,8 @@ export async function findRequest(store: Store, word: string): Promise<ApprovalR
   const exact = await store.document("approval", word);
   if (exact !== null) return readApproval(exact);
   const named = runOfCheckpoint(word);
+  // With a number it means one stop of the run, and no other.
+  if (named !== null && !word.endsWith("/checkpoint")) return findNamed(store, word);
   const requests = named === null ? await requestsBeginning(store, word) : [];
   const request = only(requests, "request", word);
   if (request !== null) return request;

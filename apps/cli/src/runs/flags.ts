@@ -34,7 +34,7 @@ export const EQUIPMENT: Flags = {
   program: { type: "string", multiple: true },
   "model-url": { type: "string" },
   model: { type: "string" },
-  price: { type: "string" },
+  price: { type: "string", multiple: true },
   "max-tokens": { type: "string" },
 };
 
@@ -47,11 +47,12 @@ export const EQUIPMENT_HELP = `  --module <file>    TypeScript or JavaScript wit
   --price <in,out>   what a million tokens cost in USD, in and out, such as
                      0.15,0.60; else BURSAR_MODEL_PRICE, else as the table of
                      prices says: models that are not in it are not called.
+                     Of any other model as llama3.2=0,0.
                      It counts in batches too, before what they cost less.
                      Without --model-url it is that of the model which the
                      configuration sends batches to
   --max-tokens <n>   the longest answer, where a request does not say
-  --module and --program may be given again.`;
+  --module, --program and --price may be given again.`;
 
 /** How a command that drives a run behaves meanwhile. */
 export const DRIVING: Flags = {

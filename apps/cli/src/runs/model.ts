@@ -1,7 +1,8 @@
 import { InputError, type Model } from "bursar";
 import { chatModel, type ModelPrices, type PriceBook, type Reuse } from "bursar/models";
 import { UsageError } from "../args.js";
-import { countOf, type Given, textOf } from "./flags.js";
+import { countOf, type Given, listOf, textOf } from "./flags.js";
+import { readPrices } from "./prices.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -64,43 +65,41 @@ function pricedIn(batched: string | null): string | null {
 
 /** Without an address, flags about a model say nothing, but for the price of the one that batches go to. */
 function refuseLonely(flags: Given, model: string | undefined, batched: string | null): void {
-  const about = flags.price === undefined ? ["model", "max-tokens"] : ["max-tokens"];
+  const prices = listOf(flags, "price");
+  const about = prices.length === 0 ? ["model", "max-tokens"] : ["max-tokens"];
   const lonely = about.find((name) => flags[name] !== undefined);
   if (lonely !== undefined) {
     throw new UsageError(`--${lonely} says nothing without --model-url (or BURSAR_MODEL_URL)`);
   }
-  if (flags.price === undefined) return;
+  if (prices.length === 0) return;
   if (batched === null) {
     throw new UsageError(
       "--price says nothing without a model; add --model-url and --model, or name one in foresight.batches of the configuration",
     );
   }
-  if (model === undefined || model === batched) return;
+  if (model === undefined || model === batched || prices.every((text) => text.includes("="))) return;
   throw new UsageError(
     `--price is that of ${model.slice(0, 80)}, and the configuration names ${batched}; add --model ${batched}, or --model-url`,
   );
 }
 
-/** What the model costs, where flags or the environment state it; null when the table of prices is to say it. */
+/** What models cost, where flags or the environment state it; null when the table of prices is to say it. */
 export function pricesOf(flags: Given, env: Environment, batched: string | null): ModelPrices | null {
   const only = urlOf(flags, env) === undefined ? pricedIn(batched) : null;
-  const model = nameOf(flags, env) ?? only ?? undefined;
-  const price = textOf(flags, "price") ?? (env.BURSAR_MODEL_PRICE || undefined);
-  return model === undefined || price === undefined ? null : { [model]: readPrice(price) };
-}
-
-function readPrice(text: string): { readonly input_usd_per_mtok: number; readonly output_usd_per_mtok: number } {
-  const [, input, output] = /^\s*(\d{1,6}(?:\.\d{1,6})?)\s*,\s*(\d{1,6}(?:\.\d{1,6})?)\s*$/.exec(text) ?? [];
-  if (input === undefined || output === undefined) {
-    throw new UsageError("--price is none; allowed: USD for a million tokens, in and out, as 0.15,0.60");
-  }
-  return { input_usd_per_mtok: Number(input), output_usd_per_mtok: Number(output) };
+  const stated = listOf(flags, "price");
+  const model = nameOf(flags, env) ?? only;
+  // That of the environment is the model's own, unless a flag is.
+  const isOwn = stated.some((text) => !text.includes("=") || text.startsWith(`${model}=`));
+  const own = isOwn || !env.BURSAR_MODEL_PRICE ? [] : [env.BURSAR_MODEL_PRICE];
+  const prices = readPrices([...stated, ...own], model);
+  return Object.keys(prices).length === 0 ? null : prices;
 }
 
 /** The flags that give another process the same model, for the hint that is printed when a run pauses. */
 export function modelFlags(flags: Given): readonly string[] {
-  return ["model-url", "model", "price", "max-tokens"].flatMap((name) => {
-    const value = textOf(flags, name);
-    return value === undefined ? [] : [`--${name}`, value];
-  });
+  return ["model-url", "model", "price", "max-tokens"].flatMap((name) =>
+    (name === "price" ? listOf(flags, name) : [textOf(flags, name)]).flatMap((value) =>
+      value === undefined ? [] : [`--${name}`, value],
+    ),
+  );
 }

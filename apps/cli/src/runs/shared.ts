@@ -12,7 +12,7 @@ import {
 import type { SharedOpening } from "bursar/config";
 import { nearest } from "bursar/nearest";
 import { sessionViews } from "bursar/views";
-import { CommandError } from "../args.js";
+import { CommandError, UsageError } from "../args.js";
 
 /** A session that a run is to be started in, and what whoever starts it should know about it. */
 export interface SharedPlace {
@@ -63,12 +63,17 @@ export async function sharedTerms(
   store: Store,
   shared: readonly SharedOpening[],
   limits: BudgetLimits,
+  /** The sessions that the configuration names. */
+  named: readonly string[] = [],
 ): Promise<{ readonly limits: BudgetLimits; readonly session?: string }> {
   const least: Record<string, number | null | undefined> = { ...limits };
   let session: string | null = null;
-  for (const { kind, name, opening } of shared) {
+  for (const each of shared) {
+    const { kind, name, opening } = each;
     const id = kind === "tenant" ? `tenant:${name}` : name;
     if ((await store.budget(sessionBudget(id))) !== null) session = id;
+    // As whoever starts such a run is told; below a tenant it would be a new one.
+    else if (isUnheardOf(each) && shared.length === 1) throw await notOpen(store, name, named);
     else
       for (const [dimension, limit] of Object.entries(opening.limits))
         least[dimension] = tighter(least[dimension], limit);
@@ -86,6 +91,19 @@ async function notOpen(store: Store, name: string, named: readonly string[]): Pr
   const guess = nearest(name, [...open, ...named]);
   const hint = guess === null ? "" : `; did you mean ${guess}?`;
   return new InputError("session", `${name} is not open, and nothing says what it may use${hint}`);
+}
+
+/** For who has named the session on a command line. */
+export async function asUsage<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    const { message } = error;
+    throw new UsageError(
+      `${message}${message.endsWith("?") ? " Or open it:" : "; open it:"} --session-budget cost_usd=5`,
+    );
+  }
 }
 
 function tighter(a: number | null | undefined, b: number | null | undefined): number | null | undefined {

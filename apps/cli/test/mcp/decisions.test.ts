@@ -182,7 +182,7 @@ describe("a paused run", () => {
     ]);
     const lost = answers.filter(({ isError }) => isError);
     expect(lost).toHaveLength(2);
-    for (const { text } of lost) expect(text).toMatch(/already|no request/);
+    for (const { text } of lost) expect(text).toMatch(/already|nothing was decided/);
     const run = await stage.bursar.find(run_id);
     expect(hasEnded(run)).toBe(true);
     const { limits = {}, extended } = (await stage.bursar.store.budget(run.budget)) as never as {

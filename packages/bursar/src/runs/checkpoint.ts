@@ -19,9 +19,25 @@ export function checkpointId(run: string): string {
   return `${run}${SUFFIX}`;
 }
 
+/**
+ * The name of a checkpoint at which a run stands still. There is one for each time that somebody has driven it so far, so that an answer
+ * which names it is never taken for one to what the run asks later.
+ */
+export function stopId(run: string, epoch: number): string {
+  return `${run}${SUFFIX}.${epoch}`;
+}
+
+const CHECKPOINT = /^(.+)\/checkpoint(\.\d+)?$/;
+
 /** The run that a checkpoint belongs to; null when the id is none of a checkpoint. */
 export function runOfCheckpoint(id: string): string | null {
-  return id.endsWith(SUFFIX) ? id.slice(0, -SUFFIX.length) : null;
+  return CHECKPOINT.exec(id)?.[1] ?? null;
+}
+
+/** Whether an id names the checkpoint of a run, and not at which of its stops. */
+export function isAnyStop(id: string): boolean {
+  const [, run, stop] = CHECKPOINT.exec(id) ?? [];
+  return run !== undefined && stop === undefined;
 }
 
 export function readCheckpoint(run: string, document: Document | null): Checkpoint {

@@ -391,7 +391,7 @@ export class Conductor {
     const blocked = [...this.blocked.values()];
     return this.leave((run) =>
       suspension({
-        ...{ store: this.around.store, run: { ...run, ...this.told }, blocked },
+        ...{ store: this.around.store, run: { ...run, ...this.told }, epoch: this.desk.epoch, blocked },
         ...{ timedOut: this.timedOut, expires_ms: run.approval_ms ?? this.around.approval_ms },
       }),
     );

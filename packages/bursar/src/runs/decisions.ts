@@ -5,7 +5,7 @@ import { type BudgetAmounts, readExtension } from "../core/input.js";
 import type { Operation } from "../core/operation.js";
 import type { Store } from "../ports/store.js";
 import { type ApprovalRequest, type Decided, putApproval, readApproval } from "./approval.js";
-import { runOfCheckpoint } from "./checkpoint.js";
+import { isAnyStop, runOfCheckpoint } from "./checkpoint.js";
 import { isHeldBack, letGo, requestOf } from "./preflight-request.js";
 import { mayDecide, type Principal } from "./principal.js";
 import { putRun, type RunRecord, readRun, record } from "./record.js";
@@ -25,20 +25,50 @@ export interface DenyOptions {
 export class ApprovalError extends BursarError {
   override readonly name: string = "ApprovalError";
 
-  constructor(code: "no_such_approval" | "decided" | "expired" | "no_room" | "no_run", message: string) {
+  constructor(code: "no_such_approval" | "decided" | "expired" | "no_room" | "no_run" | "not_open", message: string) {
     super(code, message);
   }
 }
 
-/** The request with this id, or the one that a checkpoint waits for. */
+/**
+ * The request with this id, or the one that a run waits for at this checkpoint. A checkpoint at which it does not stand any more names
+ * none: what it asks now is another question. `<run>/checkpoint` is wherever it stands.
+ */
 export async function findApproval(store: Store, id: string): Promise<ApprovalRequest> {
   const document = await store.document("approval", id);
   if (document !== null) return readApproval(document);
-  const run = runOfCheckpoint(id);
-  const requests = run === null ? [] : await requestsOf(store, run);
-  const found = requests.find(isPending) ?? requests[0];
+  const name = runOfCheckpoint(id);
+  const run = name === null ? null : await runNamed(store, name);
+  const requests = run === null ? [] : await requestsOf(store, run.id);
+  const isHere = isAnyStop(id) || id === run?.pause?.checkpoint_id;
+  const asked = isHere ? requests : requests.filter(({ checkpoint_id }) => checkpoint_id === id);
+  const found = asked.find(isPending) ?? asked[0];
   if (found !== undefined) return found;
-  throw new ApprovalError("no_such_approval", `there is no request ${id}, and no checkpoint that waits for one`);
+  if (isHere || run === null) {
+    throw new ApprovalError("no_such_approval", `there is no request ${id}, and no checkpoint that waits for one`);
+  }
+  const now = run.pause === null ? `is ${run.status}` : `stands at ${run.pause.checkpoint_id}`;
+  throw new ApprovalError("not_open", `run ${run.id} ${now}, and not at ${id} any more; nothing was decided`);
+}
+
+/**
+ * The same for who answers from afar and may have looked a while ago: he has to say which request he means, or at which checkpoint,
+ * where that has a number.
+ */
+export async function findNamed(store: Store, id: string): Promise<ApprovalRequest> {
+  const request = await findApproval(store, id);
+  const run = isAnyStop(id) ? await runNamed(store, runOfCheckpoint(id) ?? "") : null;
+  const stop = run?.pause?.checkpoint_id ?? id;
+  if (stop === id) return request;
+  throw new ApprovalError(
+    "not_open",
+    `${id} does not say which request is meant; name ${stop}, or request ${request.id}; nothing was decided`,
+  );
+}
+
+async function runNamed(store: Store, id: string): Promise<RunRecord | null> {
+  const document = await store.document("run", id);
+  return document === null ? null : readRun(document);
 }
 
 /** Makes sure that a run stands still for a request, and gives its id back. */
@@ -63,8 +93,7 @@ function isPending({ status }: ApprovalRequest): boolean {
 
 /** What a run stands still for, whatever has become of it. */
 async function requestsOf(store: Store, run: string): Promise<readonly ApprovalRequest[]> {
-  const document = await store.document("run", run);
-  const { approvals = [], children = [] } = (document === null ? null : readRun(document).pause) ?? {};
+  const { approvals = [], children = [] } = (await runNamed(store, run))?.pause ?? {};
   const own = await Promise.all(approvals.map((id) => store.document("approval", id)));
   const below = await Promise.all(children.map((child) => requestsOf(store, child)));
   return [...own.flatMap((each) => (each === null ? [] : [readApproval(each)])), ...below.flat()];
@@ -73,7 +102,9 @@ async function requestsOf(store: Store, run: string): Promise<readonly ApprovalR
 /** Says yes. The extension, the record of it, and that the run may go on are one transaction, and it happens once. */
 export async function approve(store: Store, id: string, options: ApproveOptions): Promise<ApprovalRequest> {
   mayDecide(options.by, "decide over a request");
-  return again(() => approveOnce(store, id, options));
+  // Looked up once: the run may go on and ask something else while this is tried again.
+  const request = await findApproval(store, id);
+  return again(() => approveOnce(store, request.id, options));
 }
 
 async function approveOnce(store: Store, id: string, options: ApproveOptions): Promise<ApprovalRequest> {
@@ -98,7 +129,8 @@ async function approveOnce(store: Store, id: string, options: ApproveOptions): P
 /** Says no: the run is over, unless it was only about one action, which then is refused. */
 export async function deny(store: Store, id: string, options: DenyOptions): Promise<ApprovalRequest> {
   mayDecide(options.by, "decide over a request");
-  return again(() => denyOnce(store, id, options));
+  const request = await findApproval(store, id);
+  return again(() => denyOnce(store, request.id, options));
 }
 
 /** The run may be written by somebody else at the same moment, who has nothing to do with this request. */

@@ -50,9 +50,12 @@ const LOST = {
 /** A run is not ours any more, most often because another worker has it. Nothing that was still to be said was written. */
 export class ClaimLostError extends BursarError {
   override readonly name: string = "ClaimLostError";
+  /** Another worker has it, it is driven here no more, or the one that drove it here was closed, which is no fault. */
+  readonly how: "taken" | "left" | "closed";
 
   constructor(run: string, how: keyof typeof LOST = "taken") {
     super("claim_lost", `run ${run} ${LOST[how]}`);
+    this.how = how;
   }
 }
 

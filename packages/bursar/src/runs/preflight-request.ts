@@ -4,7 +4,7 @@ import type { Operation } from "../core/operation.js";
 import type { Store } from "../ports/store.js";
 import { newName } from "../runtime/names.js";
 import { type ApprovalRequest, putApproval, readApproval } from "./approval.js";
-import { checkpointId } from "./checkpoint.js";
+import { stopId } from "./checkpoint.js";
 import { digestOf } from "./journal.js";
 import { type Checked, describePreflight } from "./preflight.js";
 import { type Pause, putRun, type RunRecord, record } from "./record.js";
@@ -41,7 +41,7 @@ export function heldBack(
     ...describePreflight(checked.preflight, dimensions),
   };
   const request: ApprovalRequest = {
-    ...{ id: newName(created), status: "pending", kind: "budget_extension", run: id, checkpoint_id: checkpointId(id) },
+    ...{ id: newName(created), status: "pending", kind: "budget_extension", run: id, checkpoint_id: stopId(id, 0) },
     ...{ about: ABOUT, budget, exhausted_dimension: null, consumed: checked.consumed },
     ...{ held: checked.held, limits: checked.limits },
     ...{ suggested_extension: { ...checked.suggested }, action, digest: digestOf(ABOUT, action) },
@@ -76,7 +76,7 @@ export async function askedAnew(
 function asking(run: RunRecord, request: ApprovalRequest) {
   const { id, kind, consumed, held, limits, suggested_extension, digest, expires, requested } = request;
   const pause: Pause = {
-    ...{ checkpoint_id: checkpointId(run.id), at: requested, approvals: [id], requested: [id], children: [] },
+    ...{ checkpoint_id: stopId(run.id, 0), at: requested, approvals: [id], requested: [id], children: [] },
     exhausted_dimension: null,
   };
   const figures = { consumed, held, limits, suggested_extension };

@@ -8,7 +8,7 @@ import type { Store } from "../ports/store.js";
 import { newName } from "../runtime/names.js";
 import { type ApprovalRequest, putApproval, readApproval } from "./approval.js";
 import { findItem } from "./batch-item.js";
-import { checkpointId } from "./checkpoint.js";
+import { stopId } from "./checkpoint.js";
 import { stopClock } from "./clocks.js";
 import type { Block } from "./direction.js";
 import type { AskEntry } from "./journal.js";
@@ -23,6 +23,8 @@ export interface Blocked {
 export async function suspension(options: {
   readonly store: Store;
   readonly run: RunRecord;
+  /** That of the claim under which it was driven until now. */
+  readonly epoch: number;
   readonly blocked: readonly Blocked[];
   /** A clock that has run out while nothing else was asked for. */
   readonly timedOut: Finding | null;
@@ -52,7 +54,7 @@ export async function suspension(options: {
   }
   const [worst] = asked.map(({ exhausted_dimension }) => exhausted_dimension).filter((each) => each !== null);
   const pause: Pause = {
-    checkpoint_id: checkpointId(run.id),
+    checkpoint_id: stopId(run.id, options.epoch),
     at: instant,
     approvals: asked.map(({ id }) => id),
     requested: [...isNew].map(({ id }) => id),
@@ -139,7 +141,7 @@ async function pendingFor(store: Store, run: RunRecord, about: string): Promise<
 }
 
 async function requestFor(
-  { store, run, expires_ms }: { readonly store: Store; readonly run: RunRecord; readonly expires_ms: number },
+  { store, run, epoch, expires_ms }: Pick<Parameters<typeof suspension>[0], "store" | "run" | "epoch" | "expires_ms">,
   about: string,
   want: Wanted,
   instant: number,
@@ -149,7 +151,7 @@ async function requestFor(
   const action: JsonObject =
     want.kind === "capability" ? want.action : want.ask === null ? {} : { name: want.ask.name, args: want.ask.args };
   return {
-    ...{ id: newName(instant), status: "pending", run: run.id, checkpoint_id: checkpointId(run.id), about },
+    ...{ id: newName(instant), status: "pending", run: run.id, checkpoint_id: stopId(run.id, epoch), about },
     kind: want.kind === "budget" ? "budget_extension" : "capability_execution",
     budget: want.kind === "budget" ? want.finding.budget : null,
     exhausted_dimension: want.kind === "budget" ? want.finding.dimension : null,

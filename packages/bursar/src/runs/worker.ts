@@ -3,6 +3,7 @@ import { checkKeys, checkWait } from "../core/fields.js";
 import type { Timer } from "../ports/timer.js";
 import { systemTimer } from "../runtime/system-clock.js";
 import type { Bursar } from "./bursar.js";
+import { ClaimLostError } from "./error.js";
 import { type RunRecord, readRun } from "./record.js";
 
 export interface WorkerOptions {
@@ -99,14 +100,15 @@ export class Worker implements AsyncDisposable {
     try {
       if (!(await this.bursar.claim(run))) return false;
     } catch (error) {
-      this.failed(error, run.id);
+      if (!isLetGo(error)) this.failed(error, run.id);
       return false;
     }
     const work = this.bursar
       .drive(run.id)
       .then(
         () => {},
-        (error) => this.failed(error, run.id),
+        // Whoever closes lets go of what he drives: that is what he was told to do.
+        (error) => (isLetGo(error) ? undefined : this.failed(error, run.id)),
       )
       .finally(() => this.driving.delete(run.id));
     this.driving.set(run.id, work);
@@ -134,4 +136,8 @@ export class Worker implements AsyncDisposable {
       this.looking = this.round();
     });
   }
+}
+
+function isLetGo(error: unknown): boolean {
+  return error instanceof ClaimLostError && error.how === "closed";
 }

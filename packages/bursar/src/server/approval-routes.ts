@@ -1,6 +1,6 @@
 import type { BudgetAmounts } from "../core/input.js";
 import type { ApprovalStatus } from "../runs/approval.js";
-import { findApproval } from "../runs/decisions.js";
+import { findApproval, findNamed } from "../runs/decisions.js";
 import { approvalView, listApprovals, runView } from "../views/views.js";
 import { type Asked, json, type Reply, type Route } from "./route.js";
 import { principalOf } from "./run-routes.js";
@@ -55,7 +55,8 @@ async function decide(world: World, answer: "approve" | "deny", asked: Asked): P
   const { id = "" } = asked.params;
   const { extensions, reason = null } = asked.body as { extensions?: BudgetAmounts; reason?: string | null };
   const by = principalOf(asked);
-  const request = await bursar.decide(id, answer, { by, reason, ...(extensions !== undefined && { extensions }) });
+  const { id: named } = await findNamed(store, id);
+  const request = await bursar.decide(named, answer, { by, reason, ...(extensions !== undefined && { extensions }) });
   if (request.run !== null) {
     settings.onQueued(request.run);
     await stillness(world, request.run, Number(asked.query.wait ?? 0), asked.response);

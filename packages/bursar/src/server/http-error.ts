@@ -36,6 +36,7 @@ const KNOWN: Readonly<Record<string, readonly [status: number, hint: string]>> =
   forbidden: [403, "use a token of a role that may, or ask somebody who has one"],
   no_such_approval: [404, "GET /api/v1/approvals lists those there are"],
   decided: [409, "GET /api/v1/approvals/:id tells who decided, and how"],
+  not_open: [409, "GET /api/v1/approvals lists what is asked now; read it, and name the request"],
   expired: [410, "POST /api/v1/runs/:id/resume lets the run ask anew"],
   no_run: [409, "it was decided, and nothing is driven"],
   no_room: [409, `extend the budget that has no room first, with ${EXTEND}, or ask for less`],

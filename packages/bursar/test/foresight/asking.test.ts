@@ -26,7 +26,7 @@ describe("a run that is asked about before it begins", () => {
     const theatre = await practised();
     await using bursar = theatre.process();
     const paused = pausedOf(await theatre.until(bursar.run("speaker", { times: 10 }, TIGHT)));
-    expect(paused).toMatchObject({ run_id: "a", checkpoint_id: "a/checkpoint", exhausted_dimension: null });
+    expect(paused).toMatchObject({ run_id: "a", checkpoint_id: "a/checkpoint.0", exhausted_dimension: null });
     const [request] = await listOf(bursar.approvals());
     expect(request).toMatchObject({
       ...{ id: paused.approval_id, kind: "budget_extension", run: "a", budget: "a", about: "preflight" },

@@ -59,7 +59,7 @@ test("steps 1 with approval_required pauses before its second call, and goes on 
   const paused = await bursar.run("talker", { words: ["a", "b"] }, options);
   expect(paused).toMatchObject({
     status: "paused",
-    checkpoint_id: "r/checkpoint",
+    checkpoint_id: "r/checkpoint.1",
     exhausted_dimension: "steps",
     policy: "approval_required",
   });

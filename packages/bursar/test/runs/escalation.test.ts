@@ -26,7 +26,7 @@ async function paused() {
 
 scenario("004/escalation-paused", async () => {
   const { theatre, result } = await paused();
-  expect(result).toMatchObject({ status: "paused", checkpoint_id: "r/checkpoint", exhausted_dimension: "steps" });
+  expect(result).toMatchObject({ status: "paused", checkpoint_id: "r/checkpoint.1", exhausted_dimension: "steps" });
   expect(result.policy).toBe("approval_required");
   expect((await theatre.process().find("r")).status).toBe("paused");
   expect(theatre.said).toEqual(["a", "b"]);

@@ -151,7 +151,7 @@ test("an approval in one place never resumes the run: here whoever says yes sees
   expect(await theatre.until(theatre.process().approve(approval_id ?? "", { by: ANN }))).toMatchObject({
     status: "completed",
   });
-  await expect(theatre.process().approve(checkpoint_id, { by: ANN })).rejects.toThrow("no checkpoint that waits");
+  await expect(theatre.process().approve(checkpoint_id, { by: ANN })).rejects.toThrow("nothing was decided");
 });
 
 test("an agent can approve itself: here no run's credentials and no agent decide, extend, resume or cancel", async () => {

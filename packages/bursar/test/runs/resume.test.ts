@@ -84,9 +84,9 @@ scenario("004/approve-resume", async () => {
 
 scenario("004/approve-return-result", async () => {
   const { theatre, checkpoint } = await paused();
-  const next = await theatre.process().approve(checkpoint, { by: ANN, extensions: { steps: 1 } });
+  const next = pausedOf(await theatre.process().approve(checkpoint, { by: ANN, extensions: { steps: 1 } }));
   expect(next).toMatchObject({ status: "paused", exhausted_dimension: "steps" });
-  const done = await theatre.process().approve(checkpoint, { by: ANN, extensions: { steps: 1 } });
+  const done = await theatre.process().approve(next.checkpoint_id, { by: ANN, extensions: { steps: 1 } });
   expect(done).toMatchObject({ status: "completed", result: { seen: [0, 1, 2, 3] } });
 });
 
@@ -107,13 +107,13 @@ scenario("004/deny-log-denied", async () => {
   const { theatre, checkpoint } = await paused();
   await theatre.process().deny(checkpoint, { by: ANN, reason: "no" });
   const denied = (await theatre.links("r")).find(({ event }) => event === "Denied");
-  expect(denied?.data).toEqual({ dimension: "steps", checkpoint_id: "r/checkpoint", denied_by: "ann", reason: "no" });
+  expect(denied?.data).toEqual({ dimension: "steps", checkpoint_id: "r/checkpoint.1", denied_by: "ann", reason: "no" });
 });
 
 scenario("004/deny-remove-checkpoint", async () => {
   const { theatre, checkpoint } = await paused();
   await theatre.process().deny(checkpoint, { by: ANN });
-  await expect(theatre.process().approve(checkpoint, { by: ANN })).rejects.toThrow("no checkpoint that waits");
+  await expect(theatre.process().approve(checkpoint, { by: ANN })).rejects.toThrow("nothing was decided");
   const left = await theatre.store.document("session", checkpoint);
   expect(left === null || left.status === "removed").toBe(true);
 });

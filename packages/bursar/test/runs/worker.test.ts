@@ -215,6 +215,20 @@ test("a run whose program is not known here is left for somebody else, and told 
   expect(await statusOf(theatre, "r")).toBe("queued");
 });
 
+test("a worker that is closed lets go of its runs, which is no fault", async () => {
+  const sleeper = defineAgent("sleeper", (ctx) => ctx.sleep(600_000));
+  const theatre = new Theatre([sleeper]);
+  const bursar = theatre.process();
+  await bursar.start("sleeper", null, { id: "r" });
+  const failures: unknown[] = [];
+  const worker = new Worker({ bursar, timer: theatre.clock, failed: (error) => failures.push(error) });
+  expect(await worker.look()).toBe(1);
+  await settle();
+  await theatre.until(worker.close());
+  expect(failures).toEqual([]);
+  expect(await statusOf(theatre, "r")).toBe("queued");
+});
+
 test("options that make no sense are refused with their field", () => {
   const bursar = new Theatre([]).process();
   expect(() => new Worker({ bursar, most: 0 })).toThrow("most is 0");

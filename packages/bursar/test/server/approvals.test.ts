@@ -86,6 +86,21 @@ describe("a request for approval", () => {
     expect(chain.match(/"action_type":"ApprovalDecided"/g)).toHaveLength(1);
   });
 
+  test("is not answered by who names a checkpoint where the run does not stand any more", async () => {
+    await using scene = await waiting();
+    const { at, id } = scene;
+    const at1 = `/api/v1/approvals/${encodeURIComponent((await at.get<RunView>(`/api/v1/runs/${id}`)).body.pause?.checkpoint_id ?? "")}`;
+    const { body } = await at.post<Decided>(`${at1}/approve?wait=60000`, { extensions: { steps: 1 } });
+    expect(body.run).toMatchObject({ status: "paused", requests: [{ status: "pending" }] });
+    const anywhere = `/api/v1/approvals/${encodeURIComponent(`${id}/checkpoint`)}`;
+    for (const path of [`${at1}/approve`, `${at1}/deny`, `${anywhere}/approve`, `${anywhere}/deny`]) {
+      const late = await at.post(path);
+      expect([late.status, late.body.error.code]).toEqual([409, "not_open"]);
+    }
+    const { body: now } = await at.get<RunView>(`/api/v1/runs/${id}`);
+    expect(now).toMatchObject({ status: "paused", requests: [{ id: body.run?.requests[0]?.id, status: "pending" }] });
+  });
+
   test.each([
     ["/api/v1/approvals/nothing", "GET", {}, 404, "no_such_approval"],
     ["/api/v1/approvals/nothing/approve", "POST", {}, 404, "no_such_approval"],

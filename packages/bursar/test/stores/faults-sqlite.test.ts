@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "bursar";
 import { SqliteStore } from "bursar/sqlite";
@@ -60,6 +60,22 @@ describe("opening a SQLite file", () => {
     const { code, message } = await faultOf(SqliteStore.open({ path }));
     expect([code, message]).toEqual(["store_damaged", expect.stringContaining("restore a backup")]);
   });
+
+  test.for([
+    ["Dear diary", "is a text"],
+    ['{"lines": 1}', "is a file of JSON"],
+    ["\u007fELF\0\u0001", "is a binary file of another kind"],
+  ] as const)(
+    "that is none says what it is, and sends nobody back to where he comes from: %j",
+    async ([text, what]) => {
+      const path = newPath();
+      writeFileSync(path, text.padEnd(1000, text));
+      const { message } = await faultOf(SqliteStore.open({ path }));
+      expect(message).toContain(`${path} ${what}, and no SQLite file: name the file of a store with --store`);
+      expect(message).not.toContain("store check");
+      expect(readFileSync(path, "utf8")).toBe(text.padEnd(1000, text));
+    },
+  );
 
   test("of a newer Bursar changes nothing and says what to install", async () => {
     const path = await filled();

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, openSync, readSync } from "node:fs";
 import { BursarError } from "../../core/errors.js";
 import { StoreError } from "../durable/errors.js";
 
@@ -69,12 +69,13 @@ export function explain(error: unknown, path: string): Error {
         options,
       );
     case DAMAGED:
-    case 26:
       return new StoreError(
         "store_damaged",
-        `${path} is not a sound SQLite file: restore a backup, or try \`bursar store check\` to see what is left`,
+        `${path} is a SQLite file that is damaged: restore a backup, or save what is left with SQLite's own \`sqlite3 ${path} .recover\``,
         options,
       );
+    case 26:
+      return noDatabase(path, options);
     case 13:
       return new StoreError(
         "store_full",
@@ -87,6 +88,39 @@ export function explain(error: unknown, path: string): Error {
       return error instanceof Error ? error : new Error(String(error));
     default:
       return new StoreError("store_failed", `SQLite refused ${path}: ${(error as Error).message}`, options);
+  }
+}
+
+/** SQLite would say that it is no database; whoever has mistaken one file for another wants to know which it is. */
+function noDatabase(path: string, options: ErrorOptions): StoreError {
+  const what = kindOf(path);
+  const help = "name the file of a store with --store, or restore a backup if it should be one; it was not changed";
+  return new StoreError("store_damaged", `${path} is ${what}, and no SQLite file: ${help}`, options);
+}
+
+const HEAD_BYTES = 512;
+const SQLITE_HEAD = "SQLite format 3\0";
+
+/** What a file most likely is, by how it begins. */
+function kindOf(path: string): string {
+  const head = headOf(path);
+  if (head === null) return "something that cannot be read";
+  if (head.toString("latin1").startsWith(SQLITE_HEAD)) return "encrypted or damaged in its first page";
+  if (head.includes(0)) return "a binary file of another kind";
+  return head.toString("utf8").trimStart().startsWith("{") ? "a file of JSON" : "a text";
+}
+
+function headOf(path: string): Buffer | null {
+  const head = Buffer.alloc(HEAD_BYTES);
+  try {
+    const file = openSync(path, "r");
+    try {
+      return head.subarray(0, readSync(file, head, 0, HEAD_BYTES, 0));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return null;
   }
 }
 
