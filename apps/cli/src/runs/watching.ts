@@ -1,5 +1,5 @@
 import { type Link, parseLine, type RunRecord, type Store } from "bursar";
-import { positionsFor, problemsOf, runOutlook } from "bursar/views";
+import { Problems, positionsFor, runOutlook } from "bursar/views";
 import { FramePainter, type FrameScreen } from "../render/frame-painter.js";
 import { runBars, worthwhile } from "../render/run-bars.js";
 import { RunNarrator } from "../render/run-lines.js";
@@ -27,6 +27,7 @@ export class Watching {
   private readonly options: WatchingOptions;
   private readonly narrator: RunNarrator;
   private readonly painter: FramePainter | null;
+  private readonly problems: Problems;
   private next: number;
   private tick = 0;
   private timer: NodeJS.Timeout | null = null;
@@ -36,6 +37,7 @@ export class Watching {
     this.options = options;
     this.narrator = new RunNarrator(options.style);
     this.painter = options.screen === null ? null : new FramePainter(options.screen);
+    this.problems = new Problems(options.store);
     this.next = options.from;
   }
 
@@ -75,7 +77,7 @@ export class Watching {
   private async look(draws: boolean): Promise<void> {
     const lines: string[] = [];
     const links = await this.newLinks();
-    const problems = await problemsOf(this.options.store, links);
+    const problems = await this.problems.of(links);
     for (const link of links) lines.push(...this.narrator.tell(link, problems.get(String(link.data.step_id)) ?? null));
     const { write } = this.options;
     if (this.painter !== null) this.painter.show(lines, draws ? await this.frame(this.painter.columns) : []);

@@ -49,6 +49,9 @@ export interface Store extends AsyncDisposable {
   /** The journal of a run, in the order in which it was written. */
   journal(run: string): AsyncIterable<Entry>;
 
+  /** One entry of it by its key, or null; no slower in a long journal than in a short one. */
+  entry(run: string, key: string): Promise<Entry | null>;
+
   /**
    * Calls the listener soon after amounts may have become free. It may be called without a cause, as polling does, and
    * never after the returned handle is disposed.

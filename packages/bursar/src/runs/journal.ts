@@ -59,7 +59,12 @@ export function journalAsk(run: string, part: number, ask: AskEntry, epoch: numb
 
 export function journalAnswer(run: string, part: number, { at, number, answered }: AnswerEntry): JournalOperation {
   const entry: JsonObject = { number, answered: answered as unknown as JsonObject };
-  return { op: "journal", run: partOf(run, part), key: `answer ${at}`, entry };
+  return { op: "journal", run: partOf(run, part), key: answerKey(at), entry };
+}
+
+/** Under which key an answer is kept. */
+export function answerKey(at: number): string {
+  return `answer ${at}`;
 }
 
 /** Whether something that is written tells a program what came of what it has asked for. */

@@ -63,6 +63,10 @@ export abstract class StoreOver implements Store {
     return this.store.journal(run);
   }
 
+  entry(run: string, key: string): Promise<Entry | null> {
+    return this.store.entry(run, key);
+  }
+
   watch(listener: () => void): Disposable {
     return this.store.watch(listener);
   }

@@ -92,6 +92,10 @@ export class MemoryStore implements Store {
     yield* this.books.journal(run);
   }
 
+  async entry(run: string, key: string): Promise<Entry | null> {
+    return this.books.entry(run, key) ?? null;
+  }
+
   watch(listener: () => void): Disposable {
     return this.listeners.add(listener);
   }

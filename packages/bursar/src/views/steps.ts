@@ -7,6 +7,7 @@ import type { AnswerEntry } from "../runs/journal.js";
 import type { RunRecord } from "../runs/record.js";
 import { type History, historyOf } from "./history.js";
 import { countIn } from "./lists.js";
+import { problemOf } from "./problems.js";
 import type { Page, StepView } from "./shapes.js";
 import { type StoryStep, withProblem } from "./story.js";
 
@@ -47,7 +48,7 @@ async function hear(store: Store, run: RunRecord, { told }: History, steps: read
 }
 
 function toldBy(answered: AnswerEntry["answered"]): Told {
-  if ("error" in answered) return { problem: `${answered.error.code}: ${answered.error.message}`, execution: null };
+  if ("error" in answered) return { problem: problemOf(answered), execution: null };
   return { problem: null, execution: executionIn(metadataIn(answered.value)) };
 }
 

@@ -6,6 +6,7 @@ import { answersOf } from "../runs/answers.js";
 import type { RunRecord } from "../runs/record.js";
 import { Saved } from "../runtime/saved.js";
 import { Charges } from "./charges.js";
+import { problemOf } from "./problems.js";
 import type { StepView } from "./shapes.js";
 
 /** What became of one thing that a run asked for, as its chain tells it. */
@@ -118,25 +119,12 @@ function numberIn(step: string, run: string): number | null {
   return /^\d{1,15}$/.test(rest) ? Number(rest) : null;
 }
 
-/** What has just happened stands in these: a checkpoint may have come in between. */
-const LAST_PARTS = 2;
-
-/** What programs were told of calls in these links that were paid for, but failed, by the names of the steps. */
-export async function problemsOf(store: Store, links: readonly Link[]): Promise<ReadonlyMap<string, string>> {
-  const steps = links.flatMap(({ event, data }) => (event === "Consumption" ? [String(data.step_id)] : []));
-  const runs = new Set(steps.flatMap((step) => /^(.+)\/\d+$/.exec(step)?.[1] ?? []));
-  const problems = new Map<string, string>();
-  for (const run of runs) {
-    for (const [number, problem] of await problemsIn(store, run, LAST_PARTS)) problems.set(`${run}/${number}`, problem);
-  }
-  return problems;
-}
-
 /** What the program was told of effects that failed, by their numbers. */
-async function problemsIn(store: Store, run: string, parts?: number): Promise<ReadonlyMap<number, string>> {
+async function problemsIn(store: Store, run: string): Promise<ReadonlyMap<number, string>> {
   const problems = new Map<number, string>();
-  for await (const { number, answered } of answersOf(store, run, parts)) {
-    if ("error" in answered) problems.set(number, `${answered.error.code}: ${answered.error.message}`);
+  for await (const { number, answered } of answersOf(store, run)) {
+    const problem = problemOf(answered);
+    if (problem !== null) problems.set(number, problem);
   }
   return problems;
 }

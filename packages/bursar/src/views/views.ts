@@ -14,6 +14,7 @@ export { type Going, outlookOf } from "./outlook.js";
 export { overview } from "./overview.js";
 export { leftOf, type Position, positionsFor, positionsOf } from "./position.js";
 export { predictionIn } from "./prediction.js";
+export { Problems } from "./problems.js";
 export { runOutlook } from "./run-outlook.js";
 export { runRow } from "./run-row.js";
 export { runView } from "./run-view.js";
@@ -39,5 +40,5 @@ export type {
 } from "./shapes.js";
 export { standing, standingPath } from "./standing.js";
 export { listSteps, type StepListOptions } from "./steps.js";
-export { problemsOf, readStory, type Story, type StoryStep } from "./story.js";
+export { readStory, type Story, type StoryStep } from "./story.js";
 export { type BudgetNode, budgetsOf, childrenOf } from "./tree.js";

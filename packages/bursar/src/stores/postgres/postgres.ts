@@ -229,6 +229,12 @@ export class PostgresStore implements Store {
     }
   }
 
+  async entry(run: string, key: string): Promise<Entry | null> {
+    const sql = "SELECT entry FROM journal WHERE run = $1 AND key = $2";
+    const [row] = await this.rows<{ entry: string }>(sql, [run, key]);
+    return row === undefined ? null : { run, key, entry: JSON.parse(row.entry) as JsonObject };
+  }
+
   watch(listener: () => void): Disposable {
     this.news.listen();
     return this.listeners.add(listener);

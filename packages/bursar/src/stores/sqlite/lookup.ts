@@ -39,6 +39,10 @@ export function lookups(
       return found;
     },
     ...documentReaders(queries),
+    entry: ({ asked: { run, key } }) => {
+      const [row] = queries.all<{ entry: string }>("SELECT entry FROM journal WHERE run = ? AND key = ?", run, key);
+      return row === undefined ? null : { run, key, entry: JSON.parse(row.entry) as JsonObject };
+    },
     journal: ({ asked: { run, after } }) =>
       queries
         .page<{ seq: number; key: string; entry: string }>(

@@ -41,6 +41,7 @@ export interface Lookups {
   };
   counts: { asked: { readonly kind: DocumentKind }; found: Readonly<Record<string, number>> };
   journal: { asked: { readonly run: string; readonly after: number }; found: readonly Numbered[] };
+  entry: { asked: { readonly run: string; readonly key: string }; found: Entry | null };
 }
 
 interface Numbered {

@@ -142,6 +142,10 @@ export class SqliteStore implements Store {
     }
   }
 
+  async entry(run: string, key: string): Promise<Entry | null> {
+    return this.find("entry", { run, key });
+  }
+
   watch(listener: () => void): Disposable {
     return this.listeners.add(listener);
   }

@@ -171,6 +171,9 @@ export const KEEPING: readonly Case[] = [
       const keys = (await all(scene.store.journal("run-1"))).map(({ key }) => key);
       assert.deepEqual(keys, ["step/1", "step/0"], "in the order in which they were written");
       assert.deepEqual(await all(scene.store.journal("run-2")), []);
+      assert.deepEqual(await scene.store.entry("run-1", "step/1"), { run: "run-1", key: "step/1", entry });
+      assert.equal(await scene.store.entry("run-1", "step/2"), null);
+      assert.equal(await scene.store.entry("run-2", "step/1"), null);
     },
   },
   {

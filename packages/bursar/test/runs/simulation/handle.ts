@@ -79,6 +79,10 @@ export class Handle implements Store {
     return this.store.journal(run);
   }
 
+  entry(run: string, key: string): Promise<Entry | null> {
+    return this.store.entry(run, key);
+  }
+
   watch(listener: () => void): Disposable {
     return this.store.watch(() => this.dead || listener());
   }
