@@ -269,6 +269,8 @@ test("the field for words says what is looked for, wherever the address comes fr
   const { page } = visit;
   const field = page.getByRole("searchbox", { name: "Search" });
   await expect.poll(() => field.inputValue(), POLL).toBe("nothing of the kind");
+  const below = page.getByRole("checkbox", { name: "Child runs too" });
+  expect([await below.isChecked(), await below.isDisabled()]).toEqual([true, true]);
 
   await page.getByRole("link", { name: "Show all runs" }).click();
 

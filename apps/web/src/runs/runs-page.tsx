@@ -96,7 +96,9 @@ function Filter({ filter }: { readonly filter: RunFilter }): JSX.Element {
       <label class="check">
         <input
           type="checkbox"
-          checked={filter.children === "true"}
+          // Words are looked for in all of them.
+          checked={filter.children === "true" || filter.text !== ""}
+          disabled={filter.text !== ""}
           onChange={(event) => change({ children: event.currentTarget.checked ? "true" : "" })}
         />
         Child runs too
