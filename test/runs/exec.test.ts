@@ -23,7 +23,11 @@ function world(codes: readonly string[], { atOnce = false } = {}) {
   const bursar = openBursar({ store, programs: [coder], handlers: { exec: execHandler(async () => sandbox) } });
   const run = (limits: BudgetLimits, options: Partial<StartOptions> = {}) =>
     bursar.run("coder", {}, { id: "r", limits: { wall_clock_ms: null, ...limits }, ...options });
-  return { store, bursar, run };
+  const suggested = async () => {
+    for await (const { suggested_extension } of bursar.approvals()) return suggested_extension;
+    return null;
+  };
+  return { store, bursar, run, suggested };
 }
 
 const write = (bytes: number) => `print(open("/app/file", "wb", buffering=0).write(b"x" * ${bytes}))`;
@@ -53,6 +57,14 @@ describe("what code writes for an agent", () => {
     const done = await bursar.approve("r/checkpoint", { by: ANN, extensions: { storage_write_bytes: 4600 } });
     expect(done).toMatchObject({ status: "completed", result: ["true 600", "true 5000"] });
     expect(done.usage.storage_write_bytes).toBe(5600);
+  });
+
+  test("fits after one yes, as suggested, which goes by what it wanted to write and not by what it may", async () => {
+    const { bursar, run, suggested } = world([write(600), write(5000)]);
+    await run({ storage_write_bytes: 1000 }, { policies: { storage_write_bytes: "approval_required" } });
+    expect(await suggested()).toEqual({ storage_write_bytes: 5100 });
+    const done = await bursar.approve("r/checkpoint", { by: ANN });
+    expect(done).toMatchObject({ status: "completed", result: ["true 600", "true 5000"] });
   });
 
   test("keeps no others from being executed at the same time, with the limits that every run has", async () => {
@@ -138,9 +150,12 @@ describe("the fuel of code that is executed for an agent", () => {
   });
 
   test("pauses the run where its policy is to ask, and the code is executed again with more", async () => {
-    const { bursar, run } = world(["print(1)", long]);
+    const { bursar, run, suggested } = world(["print(1)", long]);
     const paused = await run({ fuel: 2_000_000 }, { policies: { fuel: "approval_required" } });
     expect(paused).toMatchObject({ status: "paused", exhausted_dimension: "fuel", usage: { fuel: 2_000_000 } });
+    // How much it would burn nobody knows: as much again as it has burnt, and half of the limit.
+    const { fuel } = (await suggested()) ?? {};
+    expect([Number(fuel) > 1_000_000, Number(fuel) < 3_200_000]).toEqual([true, true]);
     const done = await bursar.approve("r/checkpoint", { by: ANN, extensions: { fuel: 1_000_000_000 } });
     expect(done).toMatchObject({ status: "completed", result: ["true 1", "true 100000"] });
   });

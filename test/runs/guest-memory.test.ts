@@ -66,8 +66,11 @@ function world(language: Language, code: string, memory_bytes = 128 * MIB) {
   const process = () => openBursar({ store, tools: [tool], programs: [program] });
   const run = (limits: BudgetLimits, options: Partial<StartOptions> = {}) =>
     process().run("hungry", {}, { id: "r", limits: { wall_clock_ms: null, ...limits }, ...options });
-  const approve = (memory_peak_bytes: number) =>
-    process().approve("r/checkpoint", { by: ANN, extensions: { memory_peak_bytes } });
+  const approve = (memory_peak_bytes?: number) =>
+    process().approve("r/checkpoint", {
+      by: ANN,
+      ...(memory_peak_bytes !== undefined && { extensions: { memory_peak_bytes } }),
+    });
   const chain = async () => {
     const lines: string[] = [];
     for await (const line of store.chain("r")) lines.push(line);
@@ -108,6 +111,17 @@ for (const language of ["python", "javascript"] as const) {
       const paused = await run({ memory_peak_bytes: LIMIT }, { policies: POLICIES });
       expect(paused).toMatchObject({ status: "paused", exhausted_dimension: "memory_peak_bytes" });
       expect(await approve(60 * MIB)).toMatchObject({ status: "completed", result: 60_000_000 });
+    });
+
+    test("has it after one yes, as suggested", async () => {
+      for (const [code, result] of [
+        [CATCHING[language], ["full", true]],
+        [PLAIN[language], 60_000_000],
+      ] as const) {
+        const { run, approve } = world(language, code);
+        expect(await run({ memory_peak_bytes: 30 * MIB }, { policies: POLICIES })).toMatchObject({ status: "paused" });
+        expect(await approve()).toMatchObject({ status: "completed", result });
+      }
     });
 
     test("has it where the policy is to warn", async () => {

@@ -67,8 +67,11 @@ function world(code: string, note: (store: MemoryStore) => Promise<void> = async
   const process = () => openBursar({ store, tools: [tool], programs });
   const run = (limits: BudgetLimits, options: Partial<StartOptions> = {}, program = "writer") =>
     process().run(program, {}, { id: "r", limits: { wall_clock_ms: null, ...limits }, ...options });
-  const approve = (storage_write_bytes: number) =>
-    process().approve("r/checkpoint", { by: ANN, extensions: { storage_write_bytes } });
+  const approve = (storage_write_bytes?: number) =>
+    process().approve("r/checkpoint", {
+      by: ANN,
+      ...(storage_write_bytes !== undefined && { extensions: { storage_write_bytes } }),
+    });
   const chain = async () => {
     const lines: string[] = [];
     for await (const line of store.chain("r")) lines.push(line);
@@ -114,6 +117,32 @@ describe("a program that cannot write what it wants to", () => {
     expect(done).toMatchObject({ status: "completed", result: [600, "full", 5000] });
     expect(written(done)).toBe(5600);
     expect(notes()).toBe(2);
+  });
+
+  test("goes on after one yes, as suggested", async () => {
+    for (const [code, result] of [
+      [ASKING, [600, "full", 5000]],
+      [PLAIN, 5600],
+    ] as const) {
+      const { run, approve } = world(code);
+      const policies = { storage_write_bytes: "approval_required" } as const;
+      expect(await run({ storage_write_bytes: 1000 }, { policies })).toMatchObject({ status: "paused" });
+      expect(await approve()).toMatchObject({ status: "completed", result });
+    }
+  });
+
+  test("goes on so in JavaScript too", async () => {
+    const code = `import * as std from "std";
+std.writeFile("/app/file", "x".repeat(5000));
+await host.call("result", 5000);
+`;
+    const source = { language: "javascript", code, packages: [], memory_bytes: 64 * 1024 * 1024 } as const;
+    const program = guestProgram("writer", source, async () => sandbox);
+    const bursar = openBursar({ store: new MemoryStore(), programs: [program] });
+    const policies = { storage_write_bytes: "approval_required" } as const;
+    const limits = { wall_clock_ms: null, storage_write_bytes: 1000 };
+    expect(await bursar.run("writer", {}, { id: "r", limits, policies })).toMatchObject({ status: "paused" });
+    expect(await bursar.approve("r/checkpoint", { by: ANN })).toMatchObject({ status: "completed", result: 5000 });
   });
 
   test("pauses again when the room it was given is too small", async () => {

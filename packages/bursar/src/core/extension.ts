@@ -44,14 +44,26 @@ function check(leaf: Budget, dimension: Dimension, amount: Amount): void {
 /** The first ancestor that could not honour the extension. One that only warns refuses nothing. */
 function shortage(leaf: Budget, above: Path, dimension: Dimension, amount: number, time: Time): Extended | null {
   const { id, kind } = dimension;
-  for (const budget of above) {
-    if (budget.policies[id] === "soft_warn") continue;
-    const wanted = kind === "peak" ? limitOf(leaf, id) + amount : amount;
+  const wanted = kind === "peak" ? limitOf(leaf, id) + amount : amount;
+  for (const budget of giversOf(above, dimension)) {
     const room = Math.max(0, freeOf(budget, dimension, time));
     if (wanted > room) return { kind: "no_room", budget: budget.id, dimension: id, room };
-    if (kind !== "clock" && covers(budget, id)) break;
   }
   return null;
+}
+
+/** The most that could be added to a limit before an ancestor has no room for it; it may be nothing, or without end. */
+export function roomAbove(leaf: Budget, above: Path, dimension: Dimension, time: Time): number {
+  const own = dimension.kind === "peak" ? limitOf(leaf, dimension.id) : 0;
+  const rooms = giversOf(above, dimension).map((budget) => freeOf(budget, dimension, time) - own);
+  return Math.max(0, Math.floor(Math.min(Number.POSITIVE_INFINITY, ...rooms)));
+}
+
+/** Those above that have to have room for an extension: up to the one for which its own ancestors hold it. */
+function giversOf(above: Path, { id, kind }: Dimension): Path {
+  const strict = above.filter(({ policies }) => policies[id] !== "soft_warn");
+  const last = kind === "clock" ? -1 : strict.findIndex((budget) => covers(budget, id));
+  return last < 0 ? strict : strict.slice(0, last + 1);
 }
 
 /** What a held budget has more, its ancestors hold more. */

@@ -1,22 +1,48 @@
-import { NONE } from "./amount.js";
-import { type Budget, limitOf, usedOf } from "./budget.js";
-import { writeAmount } from "./dimension.js";
+import { MAX_AMOUNT, NONE } from "./amount.js";
+import { type Budget, capOf, limitOf, type Path, usedOf } from "./budget.js";
+import { type Dimension, writeAmount } from "./dimension.js";
 import type { Dimensions } from "./dimensions.js";
+import { roomAbove } from "./extension.js";
 import type { BudgetAmounts } from "./input.js";
 import type { Time } from "./time.js";
 
 /** A cent, where money has decimals. */
 const LEAST_MONEY = 10_000_000;
 
+/** Which dimension has run out, and how much of it was asked for; 0 where nobody knows. In ledger units. */
+interface Missing {
+  readonly dimension: string;
+  readonly asked: number;
+}
+
 /**
- * What a person is asked to add to an exhausted limit: half of it, and at least one unit, or a cent; where it is overdrawn by as much,
- * as a clock may be that nobody has looked at, that on top of it, or nothing could go on. In edge units.
+ * What a person is asked to add to an exhausted limit, the first budget's of the path: half of it, and at least one unit, or a cent.
+ * Where that is too little for what was asked for, or for a clock that nobody has looked at, what is missing comes on top of it, or one
+ * yes would not let it go on; but no more than those above have room for, or a yes would be refused. In edge units.
  */
-export function suggestExtension(budget: Budget, id: string, dimensions: Dimensions, time: Time): BudgetAmounts {
-  if (!dimensions.has(id)) return {};
+export function suggestExtension(path: Path, missing: Missing, dimensions: Dimensions, time: Time): BudgetAmounts {
+  const { dimension: id, asked } = missing;
+  const [budget, ...above] = path;
+  if (budget === undefined || !dimensions.has(id)) return {};
   const dimension = dimensions.get(id);
   const half = Math.ceil((budget.limits[id] ?? NONE) / 2);
   const least = Math.max(half, dimension.decimals > 0 ? LEAST_MONEY : 1);
-  const over = Math.ceil(usedOf(budget, dimension, time) - limitOf(budget, id));
-  return { [id]: writeAmount(dimension, over >= least ? over + least : least) };
+  const over = overBy(budget, dimension, asked, time);
+  // What is used to the last unit is exhausted; what is asked for may be the last.
+  if (asked > 0 ? over <= least : over < least) return { [id]: writeAmount(dimension, least) };
+  const room = Math.min(roomAbove(budget, above, dimension, time), MAX_AMOUNT - limitOf(budget, id));
+  return { [id]: writeAmount(dimension, Math.max(least, Math.min(roundedUp(over + least), room))) };
+}
+
+/** By how much a budget would be overdrawn, had it let pass what was asked for. */
+function overBy(budget: Budget, dimension: Dimension, asked: number, time: Time): number {
+  const used = usedOf(budget, dimension, time);
+  const wanted = { sum: used + asked, peak: Math.max(used, asked), clock: used }[dimension.kind];
+  return Math.ceil(wanted - capOf(budget, dimension.id));
+}
+
+/** A figure that people can take in: two digits, and zeros. */
+export function roundedUp(amount: number): number {
+  const unit = 10 ** Math.max(0, String(Math.ceil(amount)).length - 2);
+  return Math.ceil(amount / unit) * unit;
 }

@@ -203,9 +203,9 @@ export class Requests {
     const asks = worst?.policy === "approval_required" && (decision?.kind === "paused" || decision?.kind === "refused");
     if (worst === undefined || !asks) return refuse(response, report);
     const { settings, base } = this.options;
-    const { budget, dimension } = worst;
+    const { budget, dimension, asked } = worst;
     const action = { asked: report.asked ?? null, message: report.message };
-    const { id: approval_id } = await requestExtension(settings.store, { budget, dimension, action });
+    const { id: approval_id } = await requestExtension(settings.store, { budget, dimension, action, asked });
     const approval_url = settings.approval_url?.(approval_id) ?? `${base()}/bursar/approvals/${approval_id}`;
     const hint = "a person has to approve an extension; then the same call passes";
     return refuse(response, { ...report, code: "approval_required", hint, approval_id, approval_url });

@@ -58,9 +58,13 @@ async function execute(sandbox: OpenSandbox, wanted: Wanted, doing: Doing): Prom
     signal.throwIfAborted();
     const turn = await session.begin(code, { fuelBudget, timeout, memoryLimit: memory_peak_bytes });
     const made = ended(turn);
-    if (isOutOfFuel(turn) && fuelBudget < wanted.fuel) await expectMore(doing, { fuel: wanted.fuel }, made);
-    const storage = turn.usage.bytes_refused > 0 && storage_bytes < wanted.storage_bytes;
-    if (storage) await expectMore(doing, { storage_write_bytes: wanted.storage_bytes }, made);
+    // How much it would have burnt nobody knows, but that it is more than it had.
+    if (isOutOfFuel(turn) && fuelBudget < wanted.fuel) await expectMore(doing, { fuel: fuelBudget + 1 }, made);
+    const { bytes_written, bytes_refused } = turn.usage;
+    if (bytes_refused > 0 && storage_bytes < wanted.storage_bytes) {
+      const storage_write_bytes = Math.min(bytes_written + bytes_refused, wanted.storage_bytes);
+      await expectMore(doing, { storage_write_bytes }, made);
+    }
     return made;
   } finally {
     signal.removeEventListener("abort", cancel);
@@ -73,8 +77,9 @@ function isOutOfFuel(turn: GuestTurn): boolean {
 }
 
 /**
- * What was left did not suffice. The whole that was wanted is asked for now, so that the policy of what has run out answers: the run
- * ends, or pauses and has the code executed again. Where it is nobody's policy to do so, the agent is told how far the code came.
+ * What was left did not suffice. What the code needed is asked for now, as far as it is known, so that the policy of what has run out
+ * answers: the run ends, or pauses and has the code executed again. Where it is nobody's policy to do so, the agent is told how far the
+ * code came.
  */
 async function expectMore(doing: Doing, wanted: BudgetAmounts, { usage }: Made): Promise<void> {
   const { gate, run, key, signal, inner } = doing;

@@ -17,6 +17,8 @@ export interface ExtensionWish {
   readonly budget: BudgetId;
   readonly dimension: string;
   readonly action: JsonObject;
+  /** How much of it was wanted, in ledger units, which is then suggested at least. */
+  readonly asked?: number;
 }
 
 /**
@@ -51,7 +53,7 @@ export async function requestExtension(
 /** Null when somebody else has asked at the same moment. */
 async function ask(
   store: Store,
-  { budget: id, dimension, action }: ExtensionWish,
+  { budget: id, dimension, action, asked = 0 }: ExtensionWish,
   name: string,
   digest: string,
   expires_ms: number,
@@ -65,7 +67,7 @@ async function ask(
     consumed: budget === null ? {} : events.consumed(budget, time),
     held: budget === null ? {} : heldIn(budget, store.dimensions),
     limits: budget === null ? {} : events.limits(budget),
-    suggested_extension: budget === null ? {} : suggestExtension(budget, dimension, store.dimensions, time),
+    suggested_extension: suggestExtension(await store.path(id), { dimension, asked }, store.dimensions, time),
     ...{ action, digest, requested: time.instant, expires: time.instant + expires_ms },
     ...{ decision: null, consumed_by: null, version: 0 },
   };

@@ -6,6 +6,7 @@ import { type Dimension, writeAmount } from "../core/dimension.js";
 import type { Dimensions } from "../core/dimensions.js";
 import { extendBudget } from "../core/extension.js";
 import type { BudgetAmounts } from "../core/input.js";
+import { roundedUp } from "../core/suggestion.js";
 import type { Time } from "../core/time.js";
 import type { Estimate, SourcedOpinion } from "../foresight/estimate.js";
 import type { Preflight, PreflightDimension, PreflightPolicy } from "../foresight/preflight.js";
@@ -147,12 +148,6 @@ export function suggestedFor({ estimate }: Preflight, place: Place, dimensions: 
     if (room > 0) suggested[id] = writeAmount(dimension, room);
   }
   return suggested;
-}
-
-/** A figure that people can take in: two digits, and zeros. */
-function roundedUp(amount: number): number {
-  const unit = 10 ** Math.max(0, String(Math.ceil(amount)).length - 2);
-  return Math.ceil(amount / unit) * unit;
 }
 
 /** What the chain and people are told of it, in edge units. */

@@ -160,7 +160,7 @@ async function requestFor(
     limits: budget === null ? {} : events.limits(budget),
     suggested_extension:
       want.kind === "budget" && budget !== null
-        ? suggestExtension(budget, want.finding.dimension, store.dimensions, store.clock.now())
+        ? suggestExtension(await store.path(budget.id), want.finding, store.dimensions, store.clock.now())
         : {},
     ...{ action, digest: want.ask?.digest ?? "", requested: instant, expires: instant + expires_ms },
     ...{ decision: null, consumed_by: null, version: 0 },

@@ -96,6 +96,15 @@ describe("a budget that a person may extend", () => {
     expect((await at.post("/v1/chat/completions", ASK)).status).toBe(200);
   });
 
+  test("is enough for the same call when it is given as suggested", async () => {
+    const policies = { llm_tokens: "approval_required" } as const;
+    await using at = await opened(() => HELLO, { llm_tokens: 10 }, { policies });
+    const refused = await at.post("/v1/chat/completions", ASK);
+    const { error } = (await refused.json()) as { error: { bursar: { approval_id: string } } };
+    await openBursar({ store: at.store }).decide(error.bursar.approval_id, "approve", { by: ADA });
+    expect((await at.post("/v1/chat/completions", ASK)).status).toBe(200);
+  });
+
   test("says where people answer, if that is somewhere else", async () => {
     const approval_url = (id: string) => `https://desk.example/${id}`;
     await using at = await opened(() => HELLO, { steps: 0 }, { policies: POLICIES, approval_url });

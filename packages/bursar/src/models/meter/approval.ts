@@ -39,14 +39,11 @@ async function outermost({ store, budget }: Purse, { findings }: Decision): Prom
   return same.reduce((outer, each) => (path.indexOf(each.budget) > path.indexOf(outer.budget) ? each : outer));
 }
 
-async function ask(
-  { approve, store }: Purse,
-  { budget: id, dimension, ...figures }: Finding,
-  report: RefusalReport,
-): Promise<boolean> {
+async function ask({ approve, store }: Purse, finding: Finding, report: RefusalReport): Promise<boolean> {
+  const { budget: id, dimension, ...figures } = finding;
   const budget = await store.budget(id);
   if (approve === undefined || budget === null) return false;
-  const suggested_extension = suggestExtension(budget, dimension, store.dimensions, store.clock.now());
+  const suggested_extension = suggestExtension(await store.path(id), finding, store.dimensions, store.clock.now());
   const edge = (amount: number) => writeAmount(store.dimensions.get(dimension), amount);
   const { message } = report;
   const [asked, used, limit] = [edge(figures.asked), edge(figures.used), edge(figures.limit)];
