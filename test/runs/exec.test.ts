@@ -87,14 +87,38 @@ describe("what code writes for an agent", () => {
 describe("the memory of code that is executed for an agent", () => {
   const grow = "print(len(bytearray(60_000_000)))";
 
-  test("stays within its limit", async () => {
-    const limit = 50_000_000;
-    const done = await world([grow]).run({ memory_peak_bytes: limit });
-    expect(done).toMatchObject({ status: "completed", result: ["false MemoryError"] });
-    expect(Number(done.usage.memory_peak_bytes)).toBeLessThanOrEqual(limit);
+  const limit = 50_000_000;
+
+  test("stays within its limit, and ends the run where the policy is to stop", async () => {
+    const stopped = await world([grow]).run({ memory_peak_bytes: limit });
+    expect(stopped).toMatchObject({ status: "failed", failure: { dimension: "memory_peak_bytes" } });
+    expect(Number(stopped.usage.memory_peak_bytes)).toBeGreaterThan(0);
+    expect(Number(stopped.usage.memory_peak_bytes)).toBeLessThanOrEqual(limit);
     expect(await world([grow, "print(1)"]).run({ memory_peak_bytes: 2 * limit })).toMatchObject({
       result: ["true 60000000", "true 1"],
     });
+  });
+
+  test("pauses the run where the policy is to ask, and the code is executed again after one yes", async () => {
+    const larger = "print(len(bytearray(90_000_000)))";
+    const { bursar, run } = world(["print(1)", larger]);
+    const paused = await run({ memory_peak_bytes: limit }, { policies: { memory_peak_bytes: "approval_required" } });
+    expect(paused).toMatchObject({ status: "paused", exhausted_dimension: "memory_peak_bytes" });
+    const done = await bursar.approve("r/checkpoint", { by: ANN });
+    expect(done).toMatchObject({ status: "completed", result: ["true 1", "true 90000000"] });
+  });
+
+  test("is all that an execution may have where the policy is to warn", async () => {
+    const done = await world([grow]).run(
+      { memory_peak_bytes: limit },
+      { policies: { memory_peak_bytes: "soft_warn" } },
+    );
+    expect(done).toMatchObject({ status: "completed", result: ["true 60000000"] });
+  });
+
+  test("is the code's own trouble where no budget kept it small", async () => {
+    const done = await world(["print(len(bytearray(300_000_000)))"]).run({ memory_peak_bytes: 1_000_000_000 });
+    expect(done).toMatchObject({ status: "completed", result: ["false MemoryError"] });
   });
 
   test("stays within its limit in an engine that counts only what is in use", async () => {
@@ -108,11 +132,11 @@ describe("the memory of code that is executed for an agent", () => {
       }`;
     const coder = defineAgent("coder", async (ctx) => (await ctx.exec<Said>("javascript", holes)).success);
     const handlers = { exec: execHandler(async () => sandbox) };
-    const limit = 34_000_000;
+    const most = 34_000_000;
     const run = (limits: BudgetLimits) =>
       openBursar({ store: new MemoryStore(), programs: [coder], handlers }).run("coder", {}, { limits });
-    expect(Number((await run({})).usage.memory_peak_bytes)).toBeGreaterThan(limit);
-    expect(Number((await run({ memory_peak_bytes: limit })).usage.memory_peak_bytes)).toBeLessThanOrEqual(limit);
+    expect(Number((await run({})).usage.memory_peak_bytes)).toBeGreaterThan(most);
+    expect(Number((await run({ memory_peak_bytes: most })).usage.memory_peak_bytes)).toBeLessThanOrEqual(most);
   });
 
   test("is not taken at all where the limit is below what a sandbox takes", async () => {

@@ -14,8 +14,6 @@ const STORAGE = 10 * MIB;
 const MEMORY = 256 * MIB;
 /** No sandbox takes less. */
 const LEAST_MEMORY = 32 * MIB;
-/** For every limit of memory an interpreter is compiled anew, so there are few of them. */
-const MEMORY_STEP = 16 * MIB;
 const TIMEOUT_MS = 60_000;
 
 type Wanted = ReturnType<typeof read>;
@@ -46,7 +44,8 @@ async function execute(sandbox: OpenSandbox, wanted: Wanted, doing: Doing): Prom
   const { fuel: fuelBudget = 1, storage_write_bytes: storage_bytes = 0, memory_peak_bytes = LEAST_MEMORY } = granted;
   const options = {
     ...{ language, packages, autoPath: packages.length > 0, fuelBudget, timeout },
-    ...{ memoryLimit: memory_peak_bytes - (memory_peak_bytes % MEMORY_STEP), limits: { storage_bytes } },
+    // For every limit of a session an interpreter is compiled anew, so that all have one; what the budget leaves is said below.
+    ...{ memoryLimit: MEMORY, limits: { storage_bytes } },
   };
   const session = await sandbox()
     .then((place) => place.createSession(options))
@@ -58,18 +57,28 @@ async function execute(sandbox: OpenSandbox, wanted: Wanted, doing: Doing): Prom
     signal.throwIfAborted();
     const turn = await session.begin(code, { fuelBudget, timeout, memoryLimit: memory_peak_bytes });
     const made = ended(turn);
-    // How much it would have burnt nobody knows, but that it is more than it had.
-    if (isOutOfFuel(turn) && fuelBudget < wanted.fuel) await expectMore(doing, { fuel: fuelBudget + 1 }, made);
-    const { bytes_written, bytes_refused } = turn.usage;
-    if (bytes_refused > 0 && storage_bytes < wanted.storage_bytes) {
-      const storage_write_bytes = Math.min(bytes_written + bytes_refused, wanted.storage_bytes);
-      await expectMore(doing, { storage_write_bytes }, made);
-    }
+    const had = { fuel: fuelBudget, storage_write_bytes: storage_bytes, memory_peak_bytes };
+    for (const more of missing(turn, wanted, had)) await expectMore(doing, more, made);
     return made;
   } finally {
     signal.removeEventListener("abort", cancel);
     await session.destroy().catch(() => {});
   }
+}
+
+/** What the code needed and did not have, where its budget and not its own wish kept that small: each by itself. */
+function missing(turn: GuestTurn, wanted: Wanted, had: BudgetAmounts): readonly BudgetAmounts[] {
+  const { bytes_written, bytes_refused, memory_refused } = turn.usage;
+  const needed = {
+    // How much it would have burnt nobody knows, but that it is more than it had.
+    fuel: isOutOfFuel(turn) ? (had.fuel ?? 0) + 1 : 0,
+    storage_write_bytes: bytes_refused > 0 ? bytes_written + bytes_refused : 0,
+    memory_peak_bytes: memory_refused,
+  };
+  const most = { fuel: wanted.fuel, storage_write_bytes: wanted.storage_bytes, memory_peak_bytes: MEMORY };
+  return (["fuel", "storage_write_bytes", "memory_peak_bytes"] as const)
+    .filter((id) => needed[id] > 0 && (had[id] ?? 0) < most[id])
+    .map((id) => ({ [id]: Math.min(needed[id], most[id]) }));
 }
 
 function isOutOfFuel(turn: GuestTurn): boolean {
