@@ -87,10 +87,19 @@ const LONGEST_MESSAGE = 4000;
 
 export function writeError(error: unknown): WrittenError {
   if (error instanceof RunError) return { code: error.code, message: error.message, data: error.data };
-  const message = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? `${error.message}${hiddenCode(error)}` : String(error);
   const code = error instanceof BursarError ? error.code : "failed";
   // A half of a surrogate pair cannot be written down.
   return { code, message: message.slice(0, LONGEST_MESSAGE).replace(/\p{Surrogate}/gu, "\ufffd"), data: {} };
+}
+
+/**
+ * `fetch` hides what happened behind its own error. The code is told and no more: the rest may name addresses that a program in the
+ * sandbox has no business to know.
+ */
+function hiddenCode({ cause }: Error): string {
+  const code = cause instanceof Error && "code" in cause ? cause.code : null;
+  return typeof code === "string" && /^[A-Z][A-Z\d_]{2,40}$/.test(code) ? ` (${code})` : "";
 }
 
 export function readError({ code, message, data }: WrittenError): RunError {

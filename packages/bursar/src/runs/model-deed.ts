@@ -27,13 +27,16 @@ interface Known {
   readonly sited: SitedCall | null;
 }
 
+const NO_MODEL =
+  "no model is configured for this run; name one with --model-url and --model, or as the option `model` of openBursar";
+
 /** What is done for a program that asks a model. */
 export async function modelDeed(
   { model, learns }: Models,
   { request = null, final = false, ...rest }: JsonObject,
   asking: Pick<Asking, "run" | "store" | "settled">,
 ): Promise<Deed> {
-  if (model === null) throw new RunError("no_model", "no model is configured for this run");
+  if (model === null) throw new RunError("no_model", NO_MODEL);
   // Guests hand the request over as it is, agents inside of an object.
   const wanted: Json = request ?? rest;
   const isFinal = final === true;

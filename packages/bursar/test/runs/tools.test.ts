@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Json } from "../../src/core/chain/canonical.js";
 import { defineAgent } from "../../src/runs/agent.js";
+import { openBursar } from "../../src/runs/bursar.js";
 import type { RunError } from "../../src/runs/error.js";
 import type { Schema } from "../../src/runs/schema.js";
 import { defineTool, type Tool } from "../../src/runs/tool.js";
@@ -221,4 +222,33 @@ test("a model that reports no usage and reserves none is charged for what it was
   expect(Number(result.usage.llm_input_tokens ?? 0)).toBeGreaterThan(0);
   // One token for each byte at most.
   expect(Number(result.usage.llm_output_tokens ?? 0)).toBeGreaterThanOrEqual("a long answer from the model".length);
+});
+
+/** What became of a tool that `fetch` has failed, in whose error the reason is hidden. */
+test.each([
+  [
+    Object.assign(new Error("connect ECONNREFUSED 10.0.0.7:80"), { code: "ECONNREFUSED" }),
+    "fetch failed (ECONNREFUSED)",
+  ],
+  [Object.assign(new Error("no"), { code: "a key\n" }), "fetch failed"],
+  [new Error("without a code"), "fetch failed"],
+  [undefined, "fetch failed"],
+])("why a connection of a tool failed is told by its code, and not by its address: %s", async (cause, message) => {
+  const away = defineTool({
+    name: "away",
+    description: "Cannot be reached.",
+    input: {},
+    run: () => Promise.reject(new TypeError("fetch failed", { cause })),
+  });
+  expect(await call([away], "away", {})).toMatchObject({ result: { code: "failed", message } });
+});
+
+test("a call of a model where there is none is told how to name one", async () => {
+  const asking = defineAgent("asking", async (ctx) =>
+    ctx.model({ prompt: "hello" }).catch(({ code, message }: RunError) => ({ code, message })),
+  );
+  const theatre = new Theatre([asking]);
+  const bare = openBursar({ store: theatre.store, timer: theatre.clock, programs: [asking] });
+  const ended = await theatre.until(bare.run("asking", null, { id: "r" }), 0);
+  expect(ended).toMatchObject({ result: { code: "no_model", message: expect.stringContaining("--model-url") } });
 });
