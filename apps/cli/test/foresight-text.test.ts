@@ -20,6 +20,17 @@ describe("what was decided to spend less", () => {
       { fits: false, preflight: "ask", dimensions: { cost_usd: { median: 0.1, upper: 0.146479195 } } },
       "expected, which does not fit (ask): cost_usd about $0.10, up to $0.146",
     ],
+    [
+      "RunEstimated",
+      {
+        ...{ fits: false, preflight: "warn" },
+        dimensions: {
+          cost_usd: { median: 0.1, upper: 0.2, limit: 0.5, missing: 0 },
+          steps: { median: 6, upper: 7, limit: 2, missing: 5 },
+        },
+      },
+      "expected, which does not fit (warn): steps about 6 steps, up to 7 steps of 2 steps; cost_usd about $0.10, up to $0.20",
+    ],
     ["RunEstimated", { fits: true, dimensions: {} }, "nobody knows what it will take"],
     [
       "RunEstimated",

@@ -223,6 +223,13 @@ describe("looking", () => {
     expect(bursar(["verify", stage.at("forged.jsonl")]).status).toBe(1);
   });
 
+  test("to resume what has ended needs nothing that it was started with, and says how it ended", () => {
+    stage.run(...writer("--id", "over", ...words("a")));
+    const { status, stderr } = stage.run("resume", "over");
+    expect(stderr).toContain("✓ completed  run over");
+    expect(status).toBe(0);
+  });
+
   test("cancels what waits, once", () => {
     stage.run(...writer("--id", "idle", "--detach", ...words("a")));
     expect(stage.run("cancel", "idle", "--reason", "no use")).toMatchObject({ status: 0, stderr: "" });
@@ -241,7 +248,11 @@ const REFUSED: readonly (readonly [readonly string[], number, string])[] = [
   [["run", "MODULE", "--agent", "--input", "@/no/such"], 1, "cannot be read (ENOENT)"],
   [["run", "MODULE", "--agent", "--budget", "stps=1"], 2, "did you mean steps?"],
   [["run", "MODULE", "--agent", "--budget", "steps=-1"], 2, "allowed: a whole number"],
-  [["run", "MODULE", "--agent", "--exhaustion", "steps=explode"], 2, "allowed: hard_stop"],
+  [
+    ["run", "MODULE", "--agent", "--exhaustion", "steps=explode"],
+    2,
+    '--exhaustion: steps is "explode"; allowed: hard_stop',
+  ],
   [["run", "MODULE", "--agent", "--policy", "modrate"], 1, "moderate"],
   [["run", "MODULE", "--agent", "--session-budget", "steps=1"], 2, "without --session"],
   [["run", "MODULE", "--agent", "--id", "a/b"], 2, "--id is a/b"],

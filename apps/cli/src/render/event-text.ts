@@ -42,9 +42,12 @@ const HOW: Readonly<Record<string, string>> = {
 };
 
 function estimated({ run_id, parent, program, dimensions, fits, preflight, notes }: JsonObject): string {
-  const parts = Object.entries(objectOf(dimensions)).map(([id, value]) => {
-    const { median, upper } = objectOf(value);
-    return `${harmless(id)} about ${rough(id, median)}, up to ${rough(id, upper)}`;
+  const rows = Object.entries(objectOf(dimensions)).map(([id, value]) => ({ id, ...expectedOf(value) }));
+  // What does not fit comes first, with what it does not fit into.
+  const sorted = [...rows.filter(({ isOver }) => isOver), ...rows.filter(({ isOver }) => !isOver)];
+  const parts = sorted.map(({ id, median, upper, limit, isOver }) => {
+    const bound = isOver ? ` of ${rough(id, limit)}` : "";
+    return `${harmless(id)} about ${rough(id, median)}, up to ${rough(id, upper)}${bound}`;
   });
   // One that shares the budget of the run above it is told of in that run's chain.
   const whose = typeof parent === "string" ? `run ${short(run_id)} (${short(program)}): ` : "";
@@ -52,6 +55,11 @@ function estimated({ run_id, parent, program, dimensions, fits, preflight, notes
   const unfit = fits === false ? `, which does not fit (${short(preflight)})` : "";
   const noted = Array.isArray(notes) ? notes.map((note) => `; ${harmless(String(note))}`).join("") : "";
   return `${whose}expected${unfit}: ${parts.join("; ")}${noted}`;
+}
+
+function expectedOf(value: Json | undefined) {
+  const { median, upper, limit, missing } = objectOf(value);
+  return { median, upper, limit, isOver: typeof missing === "number" && missing > 0 };
 }
 
 function bare(id: string, value: Json | undefined): string {

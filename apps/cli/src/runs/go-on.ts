@@ -1,4 +1,4 @@
-import { type Bursar, claimOf, type Principal, RunError, type RunRecord, type Store } from "bursar";
+import { type Bursar, claimOf, hasEnded, type Principal, RunError, type RunRecord, type Store } from "bursar";
 import type { Terminal } from "../terminal.js";
 import type { Done } from "./command.js";
 import { bursarAt, companyFor } from "./company.js";
@@ -25,7 +25,7 @@ export async function goOn(
 ): Promise<Done> {
   const by = principalOf(flags);
   await using equipment = await equip(flags, { env: terminal.env, config: place.config });
-  checkEquipped(equipment, run);
+  if (!hasEnded(run)) checkEquipped(equipment, run);
   const from = ((await place.store.head(run.budget))?.seq ?? -1) + 1;
   const printing = new Printing();
   await using bursar = await bursarAt(place, equipment, terminal, { printed: printing.printed });

@@ -52,7 +52,8 @@ function asked<Answer>(ask: () => Answer): Answer {
   try {
     return ask();
   } catch (error) {
-    throw error instanceof ConfigError ? new UsageError(error.message) : error;
+    if (!(error instanceof ConfigError)) throw error;
+    throw new UsageError(error.message.replace(/^override\.policies\./, "--exhaustion: "));
   }
 }
 
