@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { type ApprovalRequest, defineAgent, defineTool, MemoryStore, openBursar } from "bursar";
 import { describe, expect, test } from "vitest";
-import { approvalText } from "../src/render/approval.js";
+import { approvalText, subjectOf } from "../src/render/approval.js";
 import { FramePainter } from "../src/render/frame-painter.js";
 import { RunNarrator } from "../src/render/run-lines.js";
 import { styleFor } from "../src/render/style.js";
@@ -137,6 +137,15 @@ describe("the question to a person", () => {
     const asked = { ...REQUEST, action: { asked: 0.03, message: "cost_usd of budget key-1 has less left than asked" } };
     expect(approvalText(asked, 0, style)).toMatch(/waits +cost_usd of budget key-1 has less left than asked\n/);
     expect(approvalText({ ...REQUEST, action: { asked: 0.03 } }, 0, style)).toMatch(/waits +\{"asked":0\.03\}\n/);
+  });
+
+  test("names the key that was shown to the gateway, but believes no program that says it has one", () => {
+    const action = { key: "billing bot", asked: 0.03, message: "too little" };
+    const asked = { ...REQUEST, run: null, budget: "key-1", action };
+    expect(approvalText(asked, 0, style)).toMatch(/of key +billing bot\n/);
+    expect(subjectOf(asked)).toBe("key billing bot");
+    expect(approvalText({ ...REQUEST, action }, 0, style)).not.toContain("billing bot");
+    expect(subjectOf({ ...REQUEST, action })).toBe("run r");
   });
 
   test("takes yes, other amounts, no with a reason, and later", async () => {

@@ -41,6 +41,8 @@ function fields(request: ApprovalRequest, now: number): readonly (readonly [stri
   const prediction = predictionIn(request);
   if (prediction !== null) about.push(...predictionFields(prediction, suggested_extension));
   if (request.budget !== null && request.budget !== run) about.push(["of budget", harmless(request.budget)]);
+  const key = keyIn(request);
+  if (key !== null) about.push(["of key", harmless(key)]);
   if (Object.keys(request.action).length > 0 && prediction === null) about.push(["waits", actionText(request)]);
   if (decision !== null) {
     const reason = decision.reason === null ? "" : `: ${harmless(decision.reason)}`;
@@ -100,6 +102,14 @@ export function approvalsText(requests: readonly ApprovalRequest[], now: number,
 }
 
 /** What a request is for, in two words. */
-export function subjectOf({ run, budget }: ApprovalRequest): string {
-  return run === null ? `budget ${harmless(budget ?? "")}` : `run ${harmless(run)}`;
+export function subjectOf(request: Pick<ApprovalRequest, "run" | "budget" | "action">): string {
+  const { run, budget } = request;
+  const key = keyIn(request);
+  if (run !== null) return `run ${harmless(run)}`;
+  return key === null ? `budget ${harmless(budget ?? "")}` : `key ${harmless(key)}`;
+}
+
+/** The label of the gateway's key that was shown with the call that waits; null for a run's requests, whose actions are its own words. */
+function keyIn({ run, action: { key } }: Pick<ApprovalRequest, "run" | "action">): string | null {
+  return run === null && typeof key === "string" ? key : null;
 }

@@ -5,7 +5,7 @@ import { labelOf, nounOf } from "../format/dimension.js";
 
 /** What is asked, in a sentence. */
 export function questionOf(approval: ApprovalView): string {
-  const who = approval.program ?? (approval.run === null ? "A client of the gateway" : `Run ${approval.run}`);
+  const who = approval.program ?? (approval.run === null ? clientOf(approval) : `Run ${approval.run}`);
   switch (approval.kind) {
     case "budget_extension":
       if (approval.prediction !== null) return `${who} asks to begin`;
@@ -15,6 +15,11 @@ export function questionOf(approval: ApprovalView): string {
     case "server_discovery":
       return `${who} asks to use a server it has found`;
   }
+}
+
+/** Who asks through the gateway, by the label of the key that was shown. */
+function clientOf({ action: { key } }: ApprovalView): string {
+  return typeof key === "string" ? `The key ${key}` : "A client of the gateway";
 }
 
 function subjectOf({ exhausted_dimension, suggested_extension }: ApprovalView): string {

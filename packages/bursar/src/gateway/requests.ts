@@ -158,7 +158,7 @@ export class Requests {
     const metered = await exchange.run().catch((error: unknown) => this.withoutBudget(purse, error));
     visit.metered = metered;
     visit.request = exchange.request;
-    if (metered.kind === "refused") return this.refused(response, metered, exchange.request.wire.model);
+    if (metered.kind === "refused") return this.refused(visit, metered, exchange.request.wire.model);
     if (metered.kind === "failed") return this.failed(visit, exchange, metered.error);
   }
 
@@ -192,7 +192,7 @@ export class Requests {
   }
 
   private async refused(
-    response: ServerResponse,
+    { response, key }: Visit,
     { report, decision }: Extract<Metered<unknown>, { kind: "refused" }>,
     model: string,
   ): Promise<void> {
@@ -204,7 +204,9 @@ export class Requests {
     if (worst === undefined || !asks) return refuse(response, report);
     const { settings, base } = this.options;
     const { budget, dimension, asked } = worst;
-    const action = { asked: report.asked ?? null, message: report.message };
+    // Whoever is asked knows keys by their labels, and budgets of keys not at all.
+    const label = key?.label ?? "";
+    const action = { ...(label !== "" && { key: label }), asked: report.asked ?? null, message: report.message };
     const { id: approval_id } = await requestExtension(settings.store, { budget, dimension, action, asked });
     const approval_url = settings.approval_url?.(approval_id) ?? `${base()}/bursar/approvals/${approval_id}`;
     const hint = "a person has to approve an extension; then the same call passes";

@@ -54,7 +54,11 @@ describe("a budget that a person may extend", () => {
     const reports = await Promise.all(Array.from({ length: 20 }, () => at.refusal()));
     expect(new Set(reports.map(({ approval_id }) => approval_id)).size).toBe(1);
     const pending: string[] = [];
-    for await (const { id } of at.bursar.approvals()) pending.push(id);
+    for await (const { id, action } of at.bursar.approvals()) {
+      pending.push(id);
+      // As whoever answers knows the key.
+      expect(action).toMatchObject({ key: "test" });
+    }
     expect(pending).toEqual([reports[0]?.approval_id]);
     expect(at.model.count).toBe(1);
   });
