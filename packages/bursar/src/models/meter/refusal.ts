@@ -62,7 +62,7 @@ export interface RefusalReport {
 }
 
 export const HINTS: Readonly<Record<"budget_exceeded" | "approval_required" | "budget_busy", string>> = {
-  budget_exceeded: "ask whoever set the limit to extend it, or make the call smaller",
+  budget_exceeded: "ask whoever set the limit to extend it",
   approval_required: "a person has to approve an extension; then the same call passes",
   budget_busy: "try again when the calls in flight are over, or give the call more time to wait",
 };
@@ -72,7 +72,9 @@ export function reportDecision(decision: Decision, message: string, dimensions: 
   const [worst] = decision.findings;
   const code =
     decision.kind === "busy" ? "budget_busy" : decision.kind === "paused" ? "approval_required" : "budget_exceeded";
-  const base = { code, message, hint: HINTS[code] } as const;
+  // What is used up takes no call, however small it is.
+  const smaller = code === "budget_exceeded" && worst?.refusal === "too_large" ? ", or make the call smaller" : "";
+  const base = { code, message, hint: `${HINTS[code]}${smaller}` } as const;
   if (worst === undefined) return base;
   const { budget: scope, dimension, policy, refusal } = worst;
   if (dimension === DEADLINE || !dimensions.has(dimension)) return { ...base, scope, dimension, policy, refusal };

@@ -1,11 +1,12 @@
 import type { OutOfTime } from "../../runtime/time-limit.js";
 import { BudgetExceededError } from "./budget-exceeded-error.js";
+import { HINTS } from "./refusal.js";
 
 /** An error as it is told to whoever has made a call: what came from a budget says so, wherever it was refused or broken off. */
 export function toldError(error: unknown): unknown {
   if (isOutOfTime(error)) {
-    const hint = "ask whoever set the limit to extend it, or make the call smaller";
-    return new BudgetExceededError({ code: "budget_exceeded", message: error.message, hint }, { cause: error });
+    const code = "budget_exceeded";
+    return new BudgetExceededError({ code, message: error.message, hint: HINTS[code] }, { cause: error });
   }
   return BudgetExceededError.from(error) ?? error;
 }

@@ -82,6 +82,10 @@ test("a finding is told in dollars, and what remains is never negative", () => {
   } as const;
   const report = reportDecision({ kind: "stopped", findings: [finding] }, "no", STANDARD);
   expect(report).toMatchObject({ code: "budget_exceeded", scope: "b", asked: 1, used: 3, limit: 2, remaining: 0 });
+  // A smaller call helps where something is left, and nowhere else.
+  const hintOf = (refusal: "too_large" | "exhausted") =>
+    reportDecision({ kind: "stopped", findings: [{ ...finding, refusal }] }, "no", STANDARD).hint;
+  expect([hintOf("too_large"), hintOf("exhausted")].map((hint) => hint.includes("smaller"))).toEqual([true, false]);
 });
 
 test("waiting in vain is no exhaustion", () => {
