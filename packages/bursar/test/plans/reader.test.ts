@@ -226,6 +226,10 @@ const { form } = fc.letrec<{ form: Form; leaf: Form }>((tie) => ({
   ),
 }));
 
+test("a comma is a character too, though it is a blank elsewhere", () => {
+  expect(read("[\\, \\a]").map(print)).toEqual(["[\\, \\a]"]);
+});
+
 test("what is printed reads as the same", () => {
   fc.assert(
     fc.property(form, (each) => {

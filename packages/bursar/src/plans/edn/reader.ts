@@ -178,7 +178,8 @@ class Reader {
   private character(position: Position): Form {
     const { cursor, source } = this;
     cursor.take();
-    if (cursor.atEnd || isBlank(cursor.next)) {
+    // A comma is a blank everywhere but here.
+    if (cursor.atEnd || (cursor.next !== "," && isBlank(cursor.next))) {
       throw source.error(position, "a backslash with no character", "write \\space for a blank");
     }
     const word = cursor.take() + cursor.takeUntil(isBoundary);
