@@ -16,6 +16,7 @@ import {
 import { StreamedAnswer } from "../models/meter/streamed-answer.js";
 import type { Reuse } from "../models/reuse/reuse.js";
 import type { AnswerHeaders } from "../models/reuse/whole-answer.js";
+import type { Filling } from "../runtime/filling.js";
 import type { Effected } from "../runtime/gate.js";
 import type { Purse } from "../runtime/purse.js";
 import { SettlementError } from "../runtime/settlement-error.js";
@@ -33,7 +34,8 @@ export interface ExchangeOptions {
   readonly meter: Meter;
   readonly sender: Sender;
   readonly purse: Purse;
-  readonly request: MeteredRequest;
+  /** The exchange's own: its signal is put into it. */
+  readonly request: Filling<MeteredRequest>;
   /** What is used again, or sent together with what others ask; null for nothing. */
   readonly reuse: Reuse | null;
   readonly upstream: Upstream;
@@ -62,7 +64,9 @@ export class Exchange {
 
   constructor(options: ExchangeOptions) {
     this.options = options;
-    this.request = { ...options.request, signal: this.left.signal };
+    const { request } = options;
+    request.signal = this.left.signal;
+    this.request = request;
   }
 
   /** Makes the call; whoever asked may hang up at any moment, and then the provider is hung up on too. */

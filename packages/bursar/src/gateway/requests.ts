@@ -150,10 +150,19 @@ export class Requests {
     const headers = forwarded(incoming.headers, upstream.credentials(protocol.home));
     headers["content-type"] = "application/json";
     const count = settings.counts?.over(this.posting(headers));
+    const { silence_ms, reuse } = settings;
+    const asked = this.asked(request, incoming.headers, count);
+    const sending = { method: "POST", url, headers } as const;
     const exchange = new Exchange({
-      ...{ meter, sender, purse, upstream, response, silence_ms: settings.silence_ms, reuse: settings.reuse },
-      request: this.asked(request, incoming.headers, count),
-      sending: { method: "POST", url, headers },
+      meter,
+      sender,
+      purse,
+      upstream,
+      response,
+      silence_ms,
+      reuse,
+      request: asked,
+      sending,
     });
     const metered = await exchange.run().catch((error: unknown) => this.withoutBudget(purse, error));
     visit.metered = metered;
@@ -174,9 +183,17 @@ export class Requests {
   }
 
   /** A request as it is metered: what its client says about it, and what whoever runs the gateway does. */
-  private asked(request: MeteredRequest, headers: IncomingHttpHeaders, count: InputCount | undefined): MeteredRequest {
+  private asked(
+    { protocol, wire, url, egress_bytes, open }: MeteredRequest,
+    headers: IncomingHttpHeaders,
+    count: InputCount | undefined,
+  ): Filling<MeteredRequest> {
     const { wait_ms } = this.options.settings;
-    const asked: Filling<MeteredRequest> = { ...request, ...sitedBy(headers) };
+    const { site, full } = sitedBy(headers);
+    const asked: Filling<MeteredRequest> = { protocol, wire, url, egress_bytes };
+    if (open !== undefined) asked.open = open;
+    if (site !== undefined) asked.site = site;
+    if (full !== undefined) asked.full = full;
     if (count !== undefined) asked.count = count;
     if (wait_ms !== null) asked.wait_ms = wait_ms;
     return asked;

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../core/chain/canonical.js";
 import type { Dimensions } from "../../core/dimensions.js";
 import { type BudgetAmounts, readAmounts } from "../../core/input.js";
 import type { Operation } from "../../core/operation.js";
+import type { Filling } from "../../runtime/filling.js";
 import type { Effected } from "../../runtime/gate.js";
 import type { Purse, Round } from "../../runtime/purse.js";
 import type { TokenCounts } from "../wire/token-counts.js";
@@ -142,7 +143,10 @@ export class HeldCall implements Held {
 
   private withEgress(used: Amounts): Amounts {
     const { network_egress_bytes: sent } = this.egress;
-    return sent === undefined ? used : { ...used, network_egress_bytes: sent as Amount };
+    if (sent === undefined) return used;
+    const whole: Filling<Amounts> = { ...used };
+    whole.network_egress_bytes = sent as Amount;
+    return whole;
   }
 
   private get egress(): BudgetAmounts {

@@ -2,6 +2,7 @@ import { type Amount, type Amounts, MAX_AMOUNT } from "../../core/amount.js";
 import { writeAmount } from "../../core/dimension.js";
 import { STANDARD } from "../../core/dimensions.js";
 import type { BudgetAmounts } from "../../core/input.js";
+import type { Filling } from "../../runtime/filling.js";
 import type { Bound, Price } from "../prices/price.js";
 import type { Site } from "../reservations/site.js";
 import type { WireRequest } from "../wire/protocol.js";
@@ -90,7 +91,9 @@ export function amountsOf(counts: TokenCounts, price: Price): BudgetAmounts {
 
 /** What a model call used, in edge units. */
 export function atEdge(used: Amounts): BudgetAmounts {
-  return { ...used, cost_usd: writeAmount(COST, used.cost_usd ?? 0) };
+  const edge: Filling<BudgetAmounts> = { ...used };
+  edge.cost_usd = writeAmount(COST, used.cost_usd ?? 0);
+  return edge;
 }
 
 /** The most that a call can have used of which this was seen. */

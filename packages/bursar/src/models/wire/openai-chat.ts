@@ -77,7 +77,9 @@ function held(body: JsonObject, most: number, stream: boolean, old: boolean, com
   const sent: Record<string, Json> = { ...body };
   for (const field of LIMITS) {
     const own = limitIn(body, field, 1);
-    if (own !== null) sent[field] = Math.min(own, most);
+    if (own === null) continue;
+    const limit = Math.min(own, most);
+    if (limit !== body[field]) sent[field] = limit;
   }
   if (LIMITS.every((field) => !isSaid(sent[field]))) sent[old ? "max_tokens" : "max_completion_tokens"] = most;
   if (stream) sent.stream_options = { ...objectOf(body.stream_options), include_usage: true };
