@@ -30,13 +30,14 @@ export function forwarded(
 ): Record<string, string | string[]> {
   const own = namedIn(headers.connection);
   // What cannot be read cannot be counted.
-  const kept: Record<string, string | string[]> = { ...credentials, "accept-encoding": "identity" };
+  const kept: Record<string, string | string[]> = { "accept-encoding": "identity" };
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined || NOT_FORWARDED.has(name) || OWN.test(name) || own.has(name)) continue;
     kept[name] = value;
   }
-  return kept;
+  // Last, so that a client has no say in them, whatever they are called.
+  return Object.assign(kept, credentials);
 }
 
 /** The headers of an answer as they go back. */
