@@ -5,7 +5,7 @@ import { configDefaults, defineConfig, type TestProjectConfiguration } from "vit
 const LONG = [
   "test/runs/{again,elsewhere,kill,points,workers}.test.ts",
   "test/{examples-estimates,examples-run,docs-cookbook}.test.ts",
-  "packages/bursar/test/stores/{crash,crash-postgres,concurrency,full-postgres}.test.ts",
+  "packages/bursar/test/stores/{crash,crash-postgres,concurrency,full-postgres,power}.test.ts",
   "packages/bursar/test/models/batch/{crash,kill,runs-crash}.test.ts",
   "packages/bursar/test/models/{reservations,reuse}/callers.test.ts",
   "packages/bursar/test/models/tiers/crowd.test.ts",
@@ -21,7 +21,7 @@ const LONG = [
 /** In a real browser, or a real terminal: both are at the mercy of the machine. */
 const SEEN = [
   "apps/cli/test/{exec-dialogue,faces,tui-terminal}.test.ts",
-  "apps/web/test/{access,accessibility,approving,browser,chain,connection,foresight,processes,run-page,start}.test.ts",
+  "apps/web/test/{access,accessibility,approving,browser,chain,connection,foresight,overview,processes,run-page,start}.test.ts",
 ];
 const isLong = process.env.npm_lifecycle_event === "test:long";
 /** Whoever names tests gets what he names. */

@@ -1,8 +1,8 @@
 // Checks what a user would install: every public package, as npm packs it. It needs the packages built, and no network.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
@@ -23,18 +23,46 @@ for (const name of names) {
 async function complaintsAbout(name) {
   const folder = mkdtempSync(join(tmpdir(), "bursar-pack-"));
   try {
-    const options = ["--ignore-scripts", "--silent", "--pack-destination", folder];
-    execFileSync("npm", ["pack", "-w", name, ...options], { cwd: root });
+    const options = ["--ignore-scripts", "--silent", "--json", "--pack-destination", folder];
+    const said = execFileSync("npm", ["pack", "-w", name, ...options], { cwd: root, encoding: "utf8" });
+    const files = new Set(Object.values(JSON.parse(said))[0].files.map(({ path }) => path));
     const tarball = join(folder, readdirSync(folder)[0]);
+    const own = [...complaintsOfPages(name, files), ...complaintsOfMaps(name, files)];
     // Whoever has nothing to import has no types that could be wrong.
-    return [...(await complaintsOfPublint(tarball)), ...(exportsOf(name) ? complaintsOfAttw(tarball) : [])];
+    return [...own, ...(await complaintsOfPublint(tarball)), ...(exportsOf(name) ? complaintsOfAttw(tarball) : [])];
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
 function exportsOf(name) {
-  return workspaces.find((each) => each.name === name).exports !== undefined;
+  return workspaceOf(name).exports;
+}
+
+function workspaceOf(name) {
+  return workspaces.find((each) => each.name === name);
+}
+
+/** What a registry shows of a package, and what has to come with every copy of it. */
+function complaintsOfPages(name, files) {
+  const missing = ["LICENSE", "README.md"].filter((page) => !files.has(page));
+  if (missing.length > 0) return missing.map((page) => `there is no ${page} in it`);
+  const page = readFileSync(join(root, workspaceOf(name).location, "README.md"), "utf8");
+  const paths = Object.keys(exportsOf(name) ?? {}).filter((path) => path !== "./package.json");
+  const unnamed = paths.map((path) => posix.join(name, path)).filter((path) => !page.includes(`\`${path}\``));
+  return unnamed.map((path) => `its README.md does not say what ${path} is for`);
+}
+
+/** A map to a source that was left behind is of no use to anybody. One whose source is gone is swept away before it is packed. */
+function complaintsOfMaps(name, files) {
+  const folder = join(root, workspaceOf(name).location);
+  const lost = [...files].filter((path) => {
+    if (!path.endsWith(".map")) return false;
+    const { sources } = JSON.parse(readFileSync(join(folder, path), "utf8"));
+    const places = sources.map((source) => posix.join(posix.dirname(path), source));
+    return places.some((place) => !files.has(place) && existsSync(join(folder, place)));
+  });
+  return lost.length === 0 ? [] : [`${lost.length} maps lead to sources that are not in it, such as ${lost[0]}`];
 }
 
 async function complaintsOfPublint(tarball) {

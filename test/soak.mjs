@@ -80,7 +80,7 @@ function above(name, text, otherwise) {
   return value;
 }
 
-const STORES = ["stores/crash", "stores/crash-postgres", "stores/torn", "models/everything-killed"].map(
+const STORES = ["stores/crash", "stores/crash-postgres", "stores/power", "stores/torn", "models/everything-killed"].map(
   (name) => `packages/bursar/test/${name}.test.ts`,
 );
 const KILLS = ["kill", "points"].map((name) => `test/runs/${name}.test.ts`);

@@ -5,6 +5,7 @@ import { findGlossaryFaults, readGlossary } from "./tidy/glossary.js";
 import { findForbiddenSyntax, findMockedModules, findSilencedTests, findUnfinished } from "./tidy/habits.js";
 import { findEscapingImports, findPrivateImports, findStrayImports } from "./tidy/imports.js";
 import { findBrokenLinks, findUnknownScripts } from "./tidy/links.js";
+import { findWarnings } from "./tidy/lockfiles.js";
 import { EXCEPTIONS, findForeignFileNames, findForeignNames, findIdleExceptions } from "./tidy/names.js";
 import { findStrayEntries } from "./tidy/places.js";
 import { findImpurity, findWaiting } from "./tidy/purity.js";
@@ -20,6 +21,7 @@ const pages = new Map(files.filter((file) => file.endsWith(".md")).map((file) =>
 const ourPages = [...pages.keys()].filter((file) => !file.startsWith("specs/"));
 const manifests = files.filter((file) => /^(?:packages\/[^/]+|apps\/[^/]+|bench)\/package\.json$/.test(file));
 const packages = manifests.map((file) => packageOf(posix.dirname(file), read(file)));
+const lockfiles = files.filter((file) => posix.basename(file) === "package-lock.json");
 const terms = readGlossary(read("GLOSSARY.md"));
 
 describe("imports", () => {
@@ -100,6 +102,12 @@ describe("words", () => {
 describe("the repository", () => {
   test("holds nothing to wonder about", () => {
     expect(findStrayEntries(files)).toEqual([]);
+  });
+
+  test("is installed without a warning, from any registry", () => {
+    const manifestOf = (file: string) => read(posix.join(posix.dirname(file), "package.json"));
+
+    expect(lockfiles.flatMap((file) => findWarnings(file, read(file), manifestOf(file)))).toEqual([]);
   });
 
   test("has links that lead somewhere", () => {
