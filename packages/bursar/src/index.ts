@@ -77,6 +77,7 @@ export type {
 } from "./core/operation.js";
 export type { ExhaustionPolicy, Policies } from "./core/policy.js";
 export { NoRoomError, RefusedError } from "./core/refused.js";
+export { suggestExtension } from "./core/suggestion.js";
 export type { Time } from "./core/time.js";
 export { type CallKind, estimateTokens, extractUsage } from "./core/usage.js";
 export {
@@ -135,7 +136,7 @@ export {
 } from "./runs/approval.js";
 export { Bursar, openBursar } from "./runs/bursar.js";
 export type { BursarOptions, ForesightOptions } from "./runs/bursar-options.js";
-export { runOfCheckpoint } from "./runs/checkpoint.js";
+export { isAnyStop, runOfCheckpoint } from "./runs/checkpoint.js";
 export { type Claim, claimOf, isInterrupted } from "./runs/claim.js";
 export { ApprovalError, type ApproveOptions, type DenyOptions, findNamed, pendingRequests } from "./runs/decisions.js";
 export type { Asking, CallDeed, ChildGrant, ChildRequest, Deed, Doing, Handler, Handlers, Made } from "./runs/deed.js";
@@ -149,7 +150,7 @@ export type { GovernedFetch } from "./runs/governed-fetch.js";
 export type { GovernedFiles } from "./runs/governed-files.js";
 export { type GuestSource, guestProgram, type OpenSandbox, reviveGuest } from "./runs/guest.js";
 export type { AnswerEntry, Answered } from "./runs/journal.js";
-export { type BudgetExtend, type StartOptions, sessionBudget } from "./runs/opening.js";
+export type { BudgetExtend, StartOptions } from "./runs/opening.js";
 export { ForbiddenError, type Principal } from "./runs/principal.js";
 export {
   type Failure,
@@ -163,6 +164,7 @@ export {
 export type { RunResult } from "./runs/result.js";
 export { type RunWithRequests, runWithRequests } from "./runs/run-with-requests.js";
 export type { Schema } from "./runs/schema.js";
+export { sessionBudget, tenantSession } from "./runs/session-budget.js";
 export { checkSessionName, SESSION_NAME } from "./runs/session-name.js";
 export { defineTool, type Tool, type ToolContext } from "./runs/tool.js";
 export { Webhook, type WebhookOptions } from "./runs/webhook.js";

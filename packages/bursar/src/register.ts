@@ -6,7 +6,9 @@ import { fileURLToPath } from "node:url";
 import { isMainThread } from "node:worker_threads";
 import { type OpenBudget, openBudget } from "./ambient/open-budget.js";
 import { readBudgetFlag } from "./config/budget-flag.js";
+import { writeAmount } from "./core/dimension.js";
 import { BursarError, LedgerError } from "./core/errors.js";
+import { readLimits } from "./core/input.js";
 import { statedPrices } from "./models/prices/open-prices.js";
 import { Awake } from "./models/register/awake.js";
 import { type Environment, policiesIn, pricesIn, saidIn } from "./models/register/environment.js";
@@ -65,6 +67,21 @@ async function openRoot(address: StoreAddress, name: string, env: Environment): 
   }
 }
 
+/** A budget that goes on keeps the limits it has: whoever states others now must not believe that they count. */
+async function tellOthers({ id, purse: { store } }: OpenBudget, env: Environment): Promise<void> {
+  const { limits } = readBudgetFlag(saidIn(env, "BURSAR_BUDGET") ?? "", { flag: "BURSAR_BUDGET" });
+  const wanted = readLimits(limits, store.dimensions);
+  const there = (await store.budget(id))?.limits ?? wanted;
+  const others = store.dimensions.all.filter((dimension) => there[dimension.id] !== wanted[dimension.id]);
+  if (others.length === 0) return;
+  const parts = others.map((dimension) => {
+    const limit = there[dimension.id];
+    return limit === undefined ? `no limit of ${dimension.id}` : `${dimension.id}=${writeAmount(dimension, limit)}`;
+  });
+  say(`budget ${id} was opened before, with ${parts.join(", ")}; that holds, and BURSAR_BUDGET changes nothing of it`);
+  say("give another BURSAR_NAME for other limits, or extend it with `bursar extend`");
+}
+
 /** Where the chain is, without what would let anybody in. */
 function shown(address: StoreAddress): string {
   switch (address.engine) {
@@ -88,7 +105,11 @@ async function register(env: NodeJS.ProcessEnv): Promise<void> {
   const address = addressOf(saidIn(env, "BURSAR_STORE") ?? "memory:");
   const name = saidIn(env, "BURSAR_NAME") ?? `register-${newName(Date.now())}`;
   // A budget in memory is not found from anywhere else, and one of the same size for each process would be no limit.
-  if (!(inherited && address.engine === "memory")) setRootPurse((await openRoot(address, name, env)).purse);
+  if (!(inherited && address.engine === "memory")) {
+    const budget = await openRoot(address, name, env);
+    setRootPurse(budget.purse);
+    if (!inherited) await tellOthers(budget, env);
+  }
   env.BURSAR_NAME = name;
   env[INHERITED] = name;
   const providers = new Providers(env);

@@ -19,6 +19,7 @@ import type { Timer } from "../ports/timer.js";
 import { Gate } from "../runtime/gate.js";
 import { newName } from "../runtime/names.js";
 import { type ApprovalQuestion, currentPurse, type Purse, withPurse } from "../runtime/purse.js";
+import { placeOf } from "../runtime/savings.js";
 import { MemoryStore } from "../stores/memory.js";
 
 export interface OpenBudgetOptions {
@@ -63,7 +64,8 @@ export async function openBudget(limits: BudgetLimits, options: OpenBudgetOption
   const parent = options.parent ?? around?.budget ?? null;
   const id = options.name ?? `budget-${newName(store.clock.now().instant)}`;
   try {
-    const chain = await enter(store, id, limits, { ...options, parent, chain: around?.chain ?? null });
+    await enter(store, id, limits, { ...options, parent });
+    const chain = await chainOf(store, id, parent, around);
     const approve = options.approve ?? around?.approve;
     const wait_ms = options.wait_ms ?? around?.wait_ms;
     const purse: Purse = {
@@ -112,20 +114,20 @@ function ownGate({ store: given, wait_ms, clock, timer }: OpenBudgetOptions): Ow
   return { gate, store };
 }
 
-/** Opens the budget, or goes on with one of the same name; tells the chain it writes into. */
+/** Opens the budget, or goes on with one of the same name. */
 async function enter(
   store: Store,
   id: BudgetId,
   limits: BudgetLimits,
-  options: OpenBudgetOptions & { readonly parent: BudgetId | null; readonly chain: string | null },
-): Promise<string> {
+  options: OpenBudgetOptions & { readonly parent: BudgetId | null },
+): Promise<void> {
   const known = options.name === undefined ? null : await store.budget(id);
   if (known?.ended) throw new LedgerError(`budget ${id} has ended; give the new one another name`);
   const { parent } = options;
+  // Also where the budget goes on with those it has: what is mistyped now would be no limit the next time.
+  const wanted = opening(store, id, limits, options);
   if (known === null) {
-    const [{ budget, decision }] = await store.apply([
-      { op: "open", parent, opening: opening(store, id, limits, options) },
-    ]);
+    const [{ budget, decision }] = await store.apply([{ op: "open", parent, opening: wanted }]);
     if (budget === null) {
       throw new LedgerError(
         `budget ${parent} takes no further budgets: ${explainDecision(decision, store.dimensions)}`,
@@ -134,7 +136,13 @@ async function enter(
   } else if (known.parent !== parent) {
     throw new LedgerError(`budget ${id} lies in ${known.parent ?? "no other"}, not in ${parent ?? "none"}`);
   }
-  return parent === null ? id : (options.chain ?? parent);
+}
+
+/** The chain it writes into. What lies in the budget around writes where that one does; else it has to be looked for. */
+async function chainOf(store: Store, id: BudgetId, parent: BudgetId | null, around: Purse | null): Promise<string> {
+  if (parent === null) return id;
+  if (around !== null && parent === around.budget) return around.chain;
+  return (await placeOf(store, id)).chain ?? parent;
 }
 
 /**
@@ -241,12 +249,11 @@ export class OpenBudget implements AsyncDisposable {
     const { store } = this.purse;
     try {
       for (;;) {
-        const quiet = changed(store);
+        using quiet = changed(store);
         const { ended, open } = await this.read();
         if (ended) return;
         if (open > 0) await quiet.next;
-        quiet[Symbol.dispose]();
-        if (open === 0 && (await this.tryEnd())) return;
+        else if (await this.tryEnd()) return;
       }
     } finally {
       this.own?.[Symbol.dispose]();

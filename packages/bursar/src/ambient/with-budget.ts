@@ -1,3 +1,4 @@
+import { InputError, show } from "../core/errors.js";
 import type { BudgetLimits } from "../core/input.js";
 import { type OpenBudget, type OpenBudgetOptions, openBudget } from "./open-budget.js";
 
@@ -16,6 +17,7 @@ export async function withBudget<Value>(
   work: (budget: OpenBudget) => Value | Promise<Value>,
   options: OpenBudgetOptions = {},
 ): Promise<Value> {
+  if (typeof work !== "function") throw new InputError("work", `is ${show(work)}; allowed: a function`);
   const budget = await openBudget(limits, options);
   try {
     return await budget.run(() => work(budget));

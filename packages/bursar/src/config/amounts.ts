@@ -72,8 +72,9 @@ export function readAmountField(reading: Reading, dimension: Dimension, field: F
   }
 }
 
-/** A double keeps every number of so many digits apart from all others. */
+/** A double keeps every number of so many digits apart from all others; of whole ones some with more. */
 const MOST_DIGITS = 15;
+const WHOLE = /^[+-]?\d+(?:\.0*)?$/;
 
 /** A number that was written more exactly than it can be kept is another number. */
 function exactNumber(reading: Reading, field: ScalarField): number | null {
@@ -81,6 +82,7 @@ function exactNumber(reading: Reading, field: ScalarField): number | null {
   const digits = mantissa.replace(/[^0-9]/g, "").replace(/^0+/, "");
   const significant = mantissa.includes(".") ? digits.replace(/0+$/, "") : digits;
   const isDecimal = /^[+-]?[0-9.]+$/.test(mantissa);
+  if (WHOLE.test(field.written ?? "") && Number.isSafeInteger(field.value)) return field.value as number;
   if (isDecimal && significant.length > MOST_DIGITS) {
     reading.report(field, `is ${field.written}, which has more than ${MOST_DIGITS} digits; write fewer`);
     return null;

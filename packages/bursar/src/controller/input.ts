@@ -1,9 +1,10 @@
 import { InputError, show } from "../core/errors.js";
+import { isKeyed } from "../core/fields.js";
 import { nearest } from "../core/nearest.js";
 
 /** The fields of an object from outside. One that is not known is a mistake, and a limit that is ignored is no limit. */
 export function readFields(input: unknown, field: string, known: readonly string[]): Readonly<Record<string, unknown>> {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) {
+  if (!isKeyed(input)) {
     throw new InputError(field, `is ${show(input)}; allowed: an object with ${known.join(", ")}`);
   }
   for (const key of Object.keys(input)) {

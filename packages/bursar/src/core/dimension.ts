@@ -89,12 +89,19 @@ export function writeAmount(dimension: Dimension, value: number): number {
   return toDecimal(value, dimension.decimals);
 }
 
-/** An amount with its unit, for people: `$0.50`, `1,200 tokens`. */
+/** What one of them is called, where the table of dimensions counts in words. */
+const ONE: ReadonlyMap<string, string> = new Map(
+  ["call", "token", "byte", "round", "run", "level", "unit"].map((one) => [`${one}s`, one]),
+);
+
+/** An amount with its unit, for people: `$0.50`, `1,200 tokens`, `1 call`. */
 export function printAmount(dimension: Dimension, value: number): string {
   if (dimension.unit === "USD") return printUsd(value);
   const [whole = "", fraction] = printDecimal(value, dimension.decimals).split(".");
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
-  return `${grouped}${fraction === undefined ? "" : `.${fraction}`} ${dimension.unit}`;
+  const isOne = whole === "1" && fraction === undefined;
+  const unit = (isOne ? ONE.get(dimension.unit) : undefined) ?? dimension.unit;
+  return `${grouped}${fraction === undefined ? "" : `.${fraction}`} ${unit}`;
 }
 
 function check<T extends string>(field: string, value: T, known: readonly T[]): void {

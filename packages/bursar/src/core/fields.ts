@@ -1,12 +1,17 @@
 import { InputError, show } from "./errors.js";
 import { nearest } from "./nearest.js";
 
+/** Whether something has keys that can be looked at. Neither an array has, nor a Map: what it holds would be passed over. */
+export function isKeyed(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !(Symbol.iterator in value);
+}
+
 /**
  * Looks at the keys of an object from outside. One that is not known is a mistake that would be passed over in silence,
  * and a limit that is passed over is no limit.
  */
 export function checkKeys(value: unknown, field: string, known: readonly string[]): void {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isKeyed(value)) {
     throw new InputError(field, `is ${show(value)}; allowed: an object with ${known.join(", ")}`);
   }
   for (const key of Object.keys(value)) {

@@ -3,6 +3,7 @@ import type { Rounding } from "./decimal.js";
 import { type Dimension, readAmount } from "./dimension.js";
 import { type Dimensions, STANDARD } from "./dimensions.js";
 import { InputError, show } from "./errors.js";
+import { isKeyed } from "./fields.js";
 import { nearest } from "./nearest.js";
 import { type ExhaustionPolicy, POLICIES, type Policies } from "./policy.js";
 
@@ -127,7 +128,7 @@ function* entries(
   dimensions: Dimensions,
   field: string,
 ): Generator<{ dimension: Dimension; value: unknown; name: string }> {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) {
+  if (!isKeyed(input)) {
     throw new InputError(field, `is ${show(input)}; allowed: an object keyed by dimension`);
   }
   const seen = new Set<string>();

@@ -16,7 +16,8 @@ interface Missing {
 }
 
 /**
- * What a person is asked to add to an exhausted limit, the first budget's of the path: half of it, and at least one unit, or a cent.
+ * What a person is asked to add to an exhausted limit, the first budget's of the path: half of it, as it is by now, and at least one
+ * unit, or a cent. So what grows bit by bit asks ever more seldom.
  * Where that is too little for what was asked for, or for a clock that nobody has looked at, what is missing comes on top of it, or one
  * yes would not let it go on; but no more than those above have room for, or a yes would be refused. In edge units.
  */
@@ -25,13 +26,26 @@ export function suggestExtension(path: Path, missing: Missing, dimensions: Dimen
   const [budget, ...above] = path;
   if (budget === undefined || !dimensions.has(id)) return {};
   const dimension = dimensions.get(id);
-  const half = Math.ceil((budget.limits[id] ?? NONE) / 2);
-  const least = Math.max(half, dimension.decimals > 0 ? LEAST_MONEY : 1);
+  const limit = budget.limits[id] ?? NONE;
+  const least = halfOf(limit, dimension);
+  const half = halfOf(limit + (budget.extended[id] ?? NONE), dimension);
   const over = overBy(budget, dimension, asked, time);
   // What is used to the last unit is exhausted; what is asked for may be the last.
-  if (asked > 0 ? over <= least : over < least) return { [id]: writeAmount(dimension, least) };
+  const wanted = (asked > 0 ? over <= half : over < half) ? half : roundedUp(over + half);
+  if (wanted === least) return { [id]: writeAmount(dimension, least) };
   const room = Math.min(roomAbove(budget, above, dimension, time), MAX_AMOUNT - limitOf(budget, id));
-  return { [id]: writeAmount(dimension, Math.max(least, Math.min(roundedUp(over + least), room))) };
+  return { [id]: writeAmount(dimension, Math.max(least, Math.min(wanted, room))) };
+}
+
+function halfOf(limit: number, { decimals }: Dimension): number {
+  return Math.max(Math.ceil(limit / 2), decimals > 0 ? LEAST_MONEY : 1);
+}
+
+/** What several calls that wait for the same dimension ask for together. In ledger units. */
+export function askedTogether(id: string, each: readonly number[], dimensions: Dimensions): number {
+  const isSum = dimensions.has(id) && dimensions.get(id).kind === "sum";
+  const together = isSum ? each.reduce((sum, asked) => sum + asked, 0) : Math.max(0, ...each);
+  return Math.min(together, MAX_AMOUNT);
 }
 
 /** By how much a budget would be overdrawn, had it let pass what was asked for. */

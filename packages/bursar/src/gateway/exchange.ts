@@ -138,7 +138,7 @@ export class Exchange {
     try {
       received = await sender.send(sending, held.text, held.signal);
     } catch (error) {
-      if (isUnsent(error)) return { value: { kind: "hidden", error }, usage: NOTHING_SENT };
+      if (isUnsent(error, null)) return { value: { kind: "hidden", error }, usage: NOTHING_SENT };
       throw error;
     }
     const { status, headers } = received;

@@ -204,7 +204,7 @@ export class Requests {
     const found = error instanceof LedgerError ? await store.budget(budget) : undefined;
     if (found === undefined || found?.ended === false) throw error;
     const message = `the budget ${budget} ${found === null ? "is not there any more" : "has ended"}`;
-    const report = { code: "no_budget", message, hint: "ask whoever runs the gateway for another key" } as const;
+    const report = { code: "no_budget", message, hint: ANOTHER_KEY } as const;
     return { kind: "refused", report, decision: null };
   }
 
@@ -215,6 +215,7 @@ export class Requests {
   ): Promise<void> {
     // A client has no options to state prices in.
     if (report.code === "unknown_price") return refuse(response, { ...report, hint: whoPrices(model) });
+    if (report.code === "no_budget") return refuse(response, { ...report, hint: ANOTHER_KEY });
     const [worst] = decision?.findings ?? [];
     // A shared budget lets smaller calls pass, and does not pause; a person is asked for the larger ones all the same.
     const asks = worst?.policy === "approval_required" && (decision?.kind === "paused" || decision?.kind === "refused");
@@ -322,6 +323,9 @@ export class Requests {
 function whoPrices(model: string): string {
   return `whoever runs the gateway can state it: --price ${model}=in,out, in US dollars for a million tokens`;
 }
+
+/** A client can open no budget. */
+const ANOTHER_KEY = "ask whoever runs the gateway for another key";
 
 const NO_TEXT: RefusalReport = {
   code: "invalid_request",

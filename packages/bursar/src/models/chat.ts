@@ -12,7 +12,7 @@ import { bearer, pathTo, readKey, readUrl } from "./endpoint.js";
 import { isFree, isUnsent } from "./meter/answer-status.js";
 import { amountsOf, mostOf } from "./meter/quote.js";
 import { openPrices, statedPrices } from "./prices/open-prices.js";
-import type { Price, PriceBook } from "./prices/price.js";
+import { guessFor, type Price, type PriceBook } from "./prices/price.js";
 import { howToPrice, type ModelPrice, type ModelPrices } from "./prices/stated-price.js";
 import { ProviderError } from "./provider-error.js";
 import { Sites } from "./reservations/sites.js";
@@ -196,7 +196,8 @@ class ChatModel implements Model {
   private priceOf(book: PriceBook, model: string): Price {
     const price = this.find(book, model);
     if (price !== null) return price;
-    const message = `there is no price for the model ${show(model)}, so it is not called; ${howToPrice(model)}`;
+    const named = `${show(model)}${guessFor(book, model, "openai-chat")}`;
+    const message = `there is no price for the model ${named}, so it is not called; ${howToPrice(model)}`;
     throw new RunError("unknown_price", message, { model });
   }
 
@@ -225,12 +226,12 @@ class ChatModel implements Model {
   /** What a program may be told: what happened, without the address's parameters and without a key. */
   private explain(error: unknown, late: boolean): Error {
     if (error instanceof ProviderError) return error;
-    const { origin } = this.endpoint;
+    const { origin, href } = this.endpoint;
     if (late) return new ProviderError("provider_timeout", `${origin} gave no answer within ${this.timeout_ms} ms`);
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-    if (isUnsent(error)) return new ProviderError("provider_unreachable", `${origin} cannot be reached (${code})`);
     const why = shortened(code === "" ? String(cause instanceof Error ? cause.message : cause) : code, this.apiKey);
+    if (isUnsent(error, href)) return new ProviderError("provider_unreachable", `${origin} cannot be reached (${why})`);
     return new ProviderError("provider_failed", `the connection to ${origin} failed: ${why}`);
   }
 }

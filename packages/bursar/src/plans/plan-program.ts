@@ -1,25 +1,40 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
+import { STANDARD } from "../core/dimensions.js";
 import type { Program } from "../ports/program.js";
 import { type OpenSandbox, playGuest } from "../runs/guest.js";
 import type { ProgramRef } from "../runs/record.js";
 import { sha256Hex } from "../runtime/crypto.js";
-import { compilePlan } from "./compile.js";
+import { type CompileOptions, compilePlan } from "./compile.js";
 import { childProgramName, planExpects } from "./expects/expects.js";
 import type { Plan } from "./plan.js";
 
 /** A guest of a plan needs little. */
 const MEMORY = 64 * 1024 * 1024;
 
-/** A plan as a program that runs in the sandbox, and is saved there as it stands. */
+/**
+ * A plan as a program that runs in the sandbox, and is saved there as it stands. What the plan says of its own budget is for whoever
+ * starts it to grant: a program does not set its limits, so they are handed over with the start.
+ *
+ * @example
+ * ```ts
+ * const plan = compilePlan(text, { file: "interview.rtfs" });
+ * const { limits = {}, policies = {} } = plan.budget ?? {};
+ * const result = await bursar.run(planProgram(plan, async () => sandbox), input, { limits, policies });
+ * ```
+ */
 export function planProgram(plan: Plan, sandbox: OpenSandbox): Program {
   return programAt(plan, [], plan.name ?? "plan", sandbox);
 }
 
-/** The plan that a store has kept, if it is one. */
-export function revivePlan({ kind, source, name }: ProgramRef, sandbox: OpenSandbox): Program | null {
+/** The plan that a store has kept, if it is one. It names the dimensions that it was compiled with. */
+export function revivePlan(
+  { kind, source, name }: ProgramRef,
+  sandbox: OpenSandbox,
+  { dimensions = STANDARD }: Pick<CompileOptions, "dimensions"> = {},
+): Program | null {
   if (kind !== "plan" || source === null) return null;
   const { text, file, place } = source as { text: string; file: string; place: readonly number[] };
-  let plan = compilePlan(text, { file });
+  let plan = compilePlan(text, { file, dimensions });
   for (const index of place) plan = plan.children[index] as Plan;
   return programAt(plan, place, name, sandbox, { text, file });
 }
@@ -53,6 +68,7 @@ function translated(ask: string, args: Json, names: readonly string[]): Json {
   const { program, input = null, grant = null, limits = {}, policies = {} } = args as JsonObject;
   const { index = -1 } = (program ?? {}) as { index?: number };
   const { kind, fraction = 0.5 } = (grant ?? {}) as { kind?: string; fraction?: number };
-  const budget: Json = kind === "share" ? "share" : kind === "fraction" ? { fraction } : { limits, policies };
+  const budget: Json =
+    kind === "share" ? "share" : kind === "fraction" ? { fraction, limits, policies } : { limits, policies };
   return { program: names[index] ?? null, input, budget };
 }

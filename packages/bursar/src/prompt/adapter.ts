@@ -1,4 +1,5 @@
 import { InputError, show } from "../core/errors.js";
+import { checkKeys } from "../core/fields.js";
 import type { Budget } from "./budget.js";
 import { Evaluation } from "./evaluation.js";
 import { run } from "./loop.js";
@@ -33,12 +34,14 @@ export interface Adapter {
 export function createAdapter(provider: Provider, options: AdapterOptions = {}): Adapter {
   const settings = readSettings(provider, options);
   return {
-    async evaluate(prompt, { budget, signal } = {}) {
+    async evaluate(prompt, around = {}) {
+      checkKeys(around, "options", ["budget", "signal"]);
+      const { budget, signal } = around;
       if (signal !== undefined && typeof signal?.addEventListener !== "function") {
         throw new InputError("options.signal", `is ${show(signal)}; allowed: an AbortSignal`);
       }
-      const around = { budget: readBudget(budget, "options.budget"), signal: signal ?? null, tally: null, depth: 0 };
-      return run(new Evaluation(prompt, settings, around));
+      const outer = { budget: readBudget(budget, "options.budget"), signal: signal ?? null, tally: null, depth: 0 };
+      return run(new Evaluation(prompt, settings, outer));
     },
   };
 }

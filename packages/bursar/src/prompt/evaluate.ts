@@ -18,5 +18,9 @@ export async function evaluate(
   prompt: RenderedPrompt,
   options: EvaluateOptions & AdapterOptions = {},
 ): Promise<PromptResponse> {
-  return createAdapter(provider, options).evaluate(prompt, options);
+  const { budget, signal, ...settings } = options;
+  return createAdapter(provider, settings).evaluate(prompt, {
+    ...(budget !== undefined && { budget }),
+    ...(signal !== undefined && { signal }),
+  });
 }

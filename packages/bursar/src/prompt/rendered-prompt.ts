@@ -1,4 +1,5 @@
 import { InputError, show } from "../core/errors.js";
+import { nearest } from "../core/nearest.js";
 import { Budget } from "./budget.js";
 import type { PromptMessage } from "./message.js";
 import type { Tool } from "./tool.js";
@@ -30,6 +31,7 @@ export function readPrompt(prompt: RenderedPrompt): CheckedPrompt {
   if (typeof prompt !== "object" || prompt === null) {
     throw new InputError("prompt", `is ${show(prompt)}; allowed: an object with name, and text or messages`);
   }
+  refuseUnheard(prompt);
   const { name } = prompt;
   if (typeof name !== "string" || name === "") throw new InputError("prompt.name", `is ${show(name)}; give it a name`);
   return {
@@ -38,6 +40,25 @@ export function readPrompt(prompt: RenderedPrompt): CheckedPrompt {
     tools: readTools(prompt.tools ?? []),
     budget: readBudget(prompt.budget, "prompt.budget"),
   };
+}
+
+/** Prompts may carry fields of their own, but none that looks as if it limited something: it would limit nothing. */
+function refuseUnheard(prompt: RenderedPrompt): void {
+  for (const key of Object.keys(prompt)) {
+    if (key === "budget" || !isMeantAsLimit(key)) continue;
+    throw new InputError(
+      `prompt.${key}`,
+      "is heard by nobody; allowed: budget, with a Budget of a deadline and tokens",
+    );
+  }
+}
+
+const LIMITING = ["budget", "deadline", "tokenLimit", "token_limit"];
+
+/** A slip of the pen keeps the first letter, and most of the length: a widget or a token is something else. */
+function isMeantAsLimit(key: string): boolean {
+  const guess = nearest(key, LIMITING);
+  return guess !== null && guess[0] === key[0] && Math.abs(guess.length - key.length) <= 2;
 }
 
 /** Only the object itself will do: usage is counted for its identity, so a copy would be a fresh budget. */

@@ -87,14 +87,16 @@ function announce(evaluation: Evaluation, reservation: Reservation): void {
 /** Charges what the provider reported, or else the reservation; returns what was wrong with the report, if anything. */
 function settle(evaluation: Evaluation, reservation: Reservation, outcome: Settled<ProviderResponse>): Error | null {
   let used: TokenUsage | null = null;
+  let estimated = true;
   let problem: Error | null = null;
   try {
     used = reported(evaluation, outcome);
+    estimated = isEstimate(outcome);
   } catch (error) {
     problem = error as Error;
   }
   if (used === null) charge(evaluation, reservation, outcome.kind === "done" ? outcome.value : null);
-  else commit(evaluation, reservation, used, isEstimate(outcome));
+  else commit(evaluation, reservation, used, estimated);
   return problem;
 }
 
@@ -111,13 +113,19 @@ function isEstimate(outcome: Settled<ProviderResponse>): boolean {
 /** Charges the reservation. Output that nobody could bound before is bounded by the bytes that came. */
 function charge(evaluation: Evaluation, reservation: Reservation, reply: ProviderResponse | null): TokenUsage {
   const { input, output } = reservation.asked;
-  const came = { text: reply?.text, toolCalls: reply?.toolCalls };
-  const charged = {
-    input,
-    output: output > 0 ? output : (estimateTokens("", reply === null ? "" : came).llm_output_tokens ?? 0),
-  };
+  const charged = { input, output: output > 0 ? output : bytesIn(reply) };
   commit(evaluation, reservation, charged, true);
   return charged;
+}
+
+/** What cannot even be looked at must not stop the settlement: others wait for what is held. */
+function bytesIn(reply: ProviderResponse | null): number {
+  try {
+    const came = { text: reply?.text, toolCalls: reply?.toolCalls };
+    return estimateTokens("", reply === null ? "" : came).llm_output_tokens ?? 0;
+  } catch {
+    return 0;
+  }
 }
 
 function commit(evaluation: Evaluation, reservation: Reservation, used: TokenUsage, estimated: boolean): void {

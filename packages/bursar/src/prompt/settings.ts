@@ -33,7 +33,7 @@ export function readSettings(provider: Provider, options: AdapterOptions): Setti
   if (typeof provider?.complete !== "function") {
     throw new InputError("provider", `is ${show(provider)}; allowed: an object with a method complete`);
   }
-  checkKeys(options, "options", ["clock", "timer", "onCall", "maxRounds", "maxDepth", "budget", "signal"]);
+  checkKeys(options, "options", ["clock", "timer", "onCall", "maxRounds", "maxDepth"]);
   return {
     provider,
     clock: options.clock ?? null,

@@ -10,7 +10,7 @@ import { toJson } from "./json.js";
 /** A child's budget: what its parent has (`share`), a part of what is left of it, or limits of its own. */
 export type SpawnBudget =
   | "share"
-  | { readonly fraction: number }
+  | { readonly fraction: number; readonly limits?: BudgetLimits; readonly policies?: BudgetPolicies }
   | { readonly limits: BudgetLimits; readonly policies?: BudgetPolicies };
 
 /** The world, as an agent gets it. All of it is governed, and told the same again when the run is resumed. */
@@ -112,8 +112,8 @@ export function defineAgent<Input = Json, Result = unknown>(
 }
 
 function contextOn(stage: Stage): AgentContext {
-  const ask = async <Answer>(name: string, args: JsonObject): Promise<Answer> =>
-    stage.ask(name, args).answer as unknown as Promise<Answer>;
+  const ask = <Answer>(name: string, args: JsonObject): Promise<Answer> =>
+    forgettable((async () => stage.ask(name, args).answer as unknown as Promise<Answer>)());
   const model =
     (final: boolean) =>
     (request: JsonObject, { wait = false }: ModelOptions = {}) =>
@@ -144,10 +144,16 @@ function contextOn(stage: Stage): AgentContext {
       return stage.ask("step", { name }, own).answer as Promise<never>;
     },
     budget: () => ask("budget", {}),
-    now: async () => new Date(await ask<number>("now", {})),
+    now: () => forgettable(ask<number>("now", {}).then((instant) => new Date(instant))),
     random: () => ask("random", {}),
     sleep: (ms) => ask("sleep", { ms }),
   };
+}
+
+/** A program may never look at an answer; that is no reason to end the process, in which other runs may be. */
+function forgettable<Answer>(promise: Promise<Answer>): Promise<Answer> {
+  promise.catch(() => {});
+  return promise;
 }
 
 /** What an agent hands over has to be the same in a replay, so it must be something that can be written down. */

@@ -40,7 +40,8 @@ export interface BursarOptions {
   readonly handlers?: Handlers;
   /**
    * What the runs of a program get unless whoever starts them says otherwise, and what nobody but an operator may widen: the say
-   * of a configuration. Without it, the table of dimensions has the say.
+   * of a configuration. A program that an agent brings along has the name "", because it is the agent who has named it. Without
+   * this, the table of dimensions has the say.
    */
   readonly governance?: (program: string) => DefaultTerms;
   /** Estimates what runs will take, from what others took before; `false` neither looks nor learns. */
@@ -84,7 +85,8 @@ export const APPROVAL_MS: number = 24 * 60 * 60_000;
 
 export function checkOptions(options: BursarOptions): void {
   checkKeys(options, "options", KEYS);
-  const { foresight } = options;
+  const { foresight, store } = options;
+  if (typeof store?.apply !== "function") throw new InputError("store", `is ${show(store)}; allowed: a store`);
   if (foresight === undefined || foresight === false) return;
   checkKeys(foresight, "foresight", ["preflight", "predictor", "reservations"]);
   const { reservations = "learned" } = foresight;

@@ -22,8 +22,8 @@ import {
   approve,
   type DenyOptions,
   deny,
-  findApproval,
   goingOn,
+  openRequest,
   requestOfRun,
 } from "./decisions.js";
 import type { Handlers } from "./deed.js";
@@ -43,6 +43,7 @@ import { hasEnded, putRun, type RunRecord, readRun, record } from "./record.js";
 import { requestAbout } from "./request.js";
 import { type RunResult, resultOf } from "./result.js";
 import { type RunWithRequests, runWithRequests } from "./run-with-requests.js";
+import { sleep } from "./sleep.js";
 import { tellRequested } from "./tell-requested.js";
 
 const LOOK_MS = 500;
@@ -152,7 +153,7 @@ export class Bursar implements AsyncDisposable {
       const run = own === null ? await this.find(id) : await own.catch((error) => this.lost(id, error));
       if (hasEnded(run) || run.status === "paused") return run;
       if (this.driving.has(id)) continue;
-      if (!(await this.claim(run)) && !this.driving.isClosed) await this.pause(LOOK_MS);
+      if (!(await this.claim(run)) && !this.driving.isClosed) await sleep(this.timer, LOOK_MS);
     }
   }
 
@@ -234,13 +235,12 @@ export class Bursar implements AsyncDisposable {
     await this.store.apply([{ op: "extend", budget, additional, approved_by: by.name, reason, must: true }]);
   }
 
-  /** Lets a run go on from its checkpoint, with what an operator adds to its budget. */
+  /** Lets a run go on from its checkpoint, with what an operator adds to its budget; that is refused where nobody asks for anything. */
   async resumeFromCheckpoint(id: string, extensions?: BudgetAmounts, by: Principal = OPERATOR): Promise<RunResult> {
     mayDecide(by, "resume a run");
-    const request = await findApproval(this.store, id).catch(() => null);
-    if (request !== null && request.status === "pending" && request.expires > this.store.clock.now().instant) {
-      return this.approve(request.id, { by, ...(extensions !== undefined && { extensions }) });
-    }
+    if (extensions !== undefined) return this.approve(id, { by, extensions });
+    const request = await openRequest(this.store, id);
+    if (request !== null) return this.approve(request.id, { by });
     return this.resume(runOfCheckpoint(id) ?? id, by);
   }
 
@@ -303,6 +303,11 @@ export class Bursar implements AsyncDisposable {
     return { run, requests, result: resultOf(run, usage, requests) };
   }
 
+  /** The name that a program is governed by: "" when an agent brings it along, and could choose a budget with its name. */
+  governedName(program: string | Program, by: Principal): string {
+    return this.programs.governedName(program, by);
+  }
+
   /** Lets go of everything here at once; what was under way is resumable. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
@@ -324,9 +329,9 @@ export class Bursar implements AsyncDisposable {
 
   /** What is said about a run, and what it gets where nothing is; throws when it is not his to say. */
   private termsFor(program: string | Program, { by = OPERATOR, ...terms }: StartOptions & { readonly by?: Principal }) {
-    const governance = this.options.governance?.(typeof program === "string" ? program : program.name) ?? {};
-    const defaults = readDefaults(governance, this.store.dimensions);
-    checkStart(terms, by, defaults, this.store.dimensions);
+    const { dimensions } = this.store;
+    const defaults = readDefaults(this.options.governance?.(this.governedName(program, by)) ?? {}, dimensions);
+    checkStart(terms, by, defaults, dimensions);
     return { by, terms, defaults };
   }
 
@@ -385,10 +390,6 @@ export class Bursar implements AsyncDisposable {
   private lost(id: string, error: unknown): Promise<RunRecord> {
     if (error instanceof ClaimLostError) return this.find(id);
     throw error;
-  }
-
-  private pause(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.timer.after(ms, resolve));
   }
 }
 

@@ -191,12 +191,12 @@ export class Conductor {
   private readonly compute: Stage["compute"] = async (dimension, used, work) => {
     this.working++;
     try {
-      const most = await this.holding.take(dimension, used, {
-        isOver: async () => (await this.exhausted()) || this.failure !== null,
-        alone: () => this.performer?.underWay.isIdle ?? true,
-      });
-      // The run pauses or ends, and its program with it.
-      if (most === null) return await new Promise<never>(() => {});
+      const isOver = async () => (await this.exhausted()) || this.failure !== null;
+      const alone = () => this.performer?.underWay.isIdle ?? true;
+      const taking = this.holding.take(dimension, used, { isOver, alone });
+      this.computing = taking.catch(() => {});
+      const most = await taking; // Null where the run pauses or ends, and its program with it.
+      if (most === null || this.stageEnd.signal.aborted) return await new Promise<never>(() => {});
       const computed = work(most).then(({ value, name, used }) => {
         this.holding.done(name, used);
         return value;
@@ -345,6 +345,8 @@ export class Conductor {
       await this.leave((run) => ({ run: { ...run, ...this.told, status: "queued" }, operations: stopClock(run) }));
       throw new ClaimLostError(this.run.id, "closed");
     }
+    // It may have been about to compute, or not have stopped: what is held for that would keep its budget from ending.
+    await this.holding.giveBackLeft();
     await this.performer?.settleLeft(this.unanswered);
     await this.around.children.end(this.run, open);
     switch (ending.kind) {
@@ -361,8 +363,7 @@ export class Conductor {
 
   private over(code: "ended" | "paused"): void {
     const reason = new RunError(code, code === "ended" ? "the run is over" : "the run stands still");
-    this.effectsEnd.abort(reason);
-    this.stageEnd.abort(reason);
+    for (const each of [this.effectsEnd, this.stageEnd]) each.abort(reason);
   }
 
   private finish(

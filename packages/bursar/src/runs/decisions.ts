@@ -21,18 +21,21 @@ export interface DenyOptions {
   readonly reason?: string | null;
 }
 
+type ApprovalFailure = "no_such_approval" | "decided" | "expired" | "no_room" | "no_run" | "not_open" | "ambiguous";
+
 /** A request cannot be answered, or not any more. */
 export class ApprovalError extends BursarError {
   override readonly name: string = "ApprovalError";
 
-  constructor(code: "no_such_approval" | "decided" | "expired" | "no_room" | "no_run" | "not_open", message: string) {
+  constructor(code: ApprovalFailure, message: string) {
     super(code, message);
   }
 }
 
 /**
  * The request with this id, or the one that a run waits for at this checkpoint. A checkpoint at which it does not stand any more names
- * none: what it asks now is another question. `<run>/checkpoint` is wherever it stands.
+ * none: what it asks now is another question. `<run>/checkpoint` is wherever it stands. Where it waits for several, a checkpoint does not
+ * say which of them is meant.
  */
 export async function findApproval(store: Store, id: string): Promise<ApprovalRequest> {
   const document = await store.document("approval", id);
@@ -42,13 +45,26 @@ export async function findApproval(store: Store, id: string): Promise<ApprovalRe
   const requests = run === null ? [] : await requestsOf(store, run.id);
   const isHere = isAnyStop(id) || id === run?.pause?.checkpoint_id;
   const asked = isHere ? requests : requests.filter(({ checkpoint_id }) => checkpoint_id === id);
-  const found = asked.find(isPending) ?? asked[0];
+  const { instant } = store.clock.now();
+  const [first, ...others] = asked.filter((request) => isPending(request) && request.expires > instant);
+  if (first !== undefined && others.length > 0) throw ambiguous(id, [first, ...others]);
+  const found = first ?? asked.find(isPending) ?? asked[0];
   if (found !== undefined) return found;
   if (isHere || run === null) {
     throw new ApprovalError("no_such_approval", `there is no request ${id}, and no checkpoint that waits for one`);
   }
   const now = run.pause === null ? `is ${run.status}` : `stands at ${run.pause.checkpoint_id}`;
   throw new ApprovalError("not_open", `run ${run.id} ${now}, and not at ${id} any more; nothing was decided`);
+}
+
+/** So many are named. */
+const MOST_NAMED = 20;
+
+function ambiguous(id: string, waiting: readonly ApprovalRequest[]): ApprovalError {
+  const names = waiting.map((each) => `${each.id} (${each.exhausted_dimension ?? each.kind})`);
+  const named = [...names.slice(0, MOST_NAMED), ...(names.length > MOST_NAMED ? ["…"] : [])].join(", ");
+  const message = `${waiting.length} requests wait at ${id}; name the one that is meant: ${named}; nothing was decided`;
+  return new ApprovalError("ambiguous", message);
 }
 
 /**
@@ -64,6 +80,16 @@ export async function findNamed(store: Store, id: string): Promise<ApprovalReque
     "not_open",
     `${id} does not say which request is meant; name ${stop}, or request ${request.id}; nothing was decided`,
   );
+}
+
+/** What a run has to be allowed before it goes on from there; null where that is nothing, or nothing any more. */
+export async function openRequest(store: Store, id: string): Promise<ApprovalRequest | null> {
+  const request = await findApproval(store, id).catch((error: unknown) => {
+    // Whoever adds something would add it to nothing.
+    if (error instanceof ApprovalError && error.code === "ambiguous") throw error;
+    return null;
+  });
+  return request !== null && isPending(request) && request.expires > store.clock.now().instant ? request : null;
 }
 
 async function runNamed(store: Store, id: string): Promise<RunRecord | null> {
@@ -218,7 +244,8 @@ export async function goingOn(
       const asked = next === id ? (run.cancel ?? cancel) : run.cancel;
       const isHeld = isHeldBack(run) && requestOf(run) !== decided;
       if (isHeld && asked === null) break;
-      operations.push(record(run, "RunResumed"));
+      // Who is to end is taken up for that alone.
+      if (asked === null) operations.push(record(run, "RunResumed"));
       operations.push(putRun({ ...(isHeld ? run : letGo(run)), status: "queued", pause: null, cancel: asked }));
     }
     next = run.parent;

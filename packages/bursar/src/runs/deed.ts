@@ -86,7 +86,13 @@ export interface ChildRequest {
 /** What a child may use: what its parent has, a part of what is left of it, or so much. */
 export type ChildGrant =
   | { readonly kind: "share" }
-  | { readonly kind: "fraction"; readonly of: number }
+  | {
+      readonly kind: "fraction";
+      readonly of: number;
+      /** What it gets at most, however much its part is. */
+      readonly limits: JsonObject;
+      readonly policies: JsonObject;
+    }
   | { readonly kind: "limits"; readonly limits: JsonObject; readonly policies: JsonObject };
 
 /** What an effect has to go by while it happens. */

@@ -7,6 +7,7 @@ import { StoreOver } from "../runtime/store-over.js";
 import { type Claim, claimId, putClaim, readClaim } from "./claim.js";
 import { ClaimLostError } from "./error.js";
 import { isAnswer } from "./journal.js";
+import { sleep } from "./sleep.js";
 import { Spare } from "./spare.js";
 
 interface Waiting {
@@ -161,7 +162,7 @@ export class Desk extends StoreOver {
         // What the run itself said cannot be done; the store is fine.
         if (!(error instanceof BursarError) || !error.code.startsWith("store_")) throw error;
         await this.whetherWritten(error);
-        await new Promise<void>((resolve) => void this.timer.after(wait, resolve));
+        await sleep(this.timer, wait);
       }
     }
   }

@@ -1,11 +1,13 @@
 import type { BudgetId } from "../core/budget.js";
 import type { JsonObject } from "../core/chain/canonical.js";
 import { StaleError } from "../core/document.js";
+import { InputError, show } from "../core/errors.js";
 import { Events } from "../core/events.js";
 import { heldIn } from "../core/held.js";
 import { suggestExtension } from "../core/suggestion.js";
 import type { Store } from "../ports/store.js";
 import { type ApprovalRequest, putApproval, readApproval } from "./approval.js";
+import { RunError } from "./error.js";
 import { digestOf } from "./journal.js";
 
 const DAY_MS = 86_400_000;
@@ -31,6 +33,10 @@ export async function requestExtension(
   { expires_ms = DAY_MS }: { readonly expires_ms?: number } = {},
 ): Promise<ApprovalRequest> {
   const { budget, dimension } = wish;
+  if (!store.dimensions.has(dimension)) {
+    const known = store.dimensions.all.map(({ id }) => id).join(", ");
+    throw new InputError("dimension", `is ${show(dimension)}; allowed: ${known}`);
+  }
   const digest = digestOf("budget_extension", { budget, dimension });
   for (let number = 1; number <= MOST_REQUESTS; number++) {
     // The name follows from what is asked for, so that two who ask at the same moment ask the same.
@@ -47,7 +53,8 @@ export async function requestExtension(
     if (request.expires > store.clock.now().instant) return request;
     await store.apply([putApproval({ ...request, status: "expired" })]).catch(() => {});
   }
-  throw new RangeError(`${dimension} of budget ${budget} was asked for ${MOST_REQUESTS} times; open another budget`);
+  const asked = `${dimension} of budget ${budget} was asked for ${MOST_REQUESTS} times`;
+  throw new RunError("too_many_requests", `${asked}; extend it unasked, or open another budget`);
 }
 
 /** Null when somebody else has asked at the same moment. */

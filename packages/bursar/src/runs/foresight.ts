@@ -13,19 +13,12 @@ import type { BursarOptions, ForesightOptions } from "./bursar-options.js";
 import type { ChildGrant } from "./deed.js";
 import type { Defaults } from "./default-terms.js";
 import { estimateOf, type Sources } from "./estimating.js";
-import {
-  asideOf,
-  childOpening,
-  extensionsOf,
-  notOpen,
-  openingOf,
-  type StartOptions,
-  sessionBudget,
-} from "./opening.js";
+import { asideOf, childOpening, extensionsOf, notOpen, openingOf, type StartOptions } from "./opening.js";
 import { type Checked, type Place, placeOf, preflightOf, restsOnFew, suggestedFor } from "./preflight.js";
 import { ForbiddenError, isOperator, type Principal } from "./principal.js";
 import type { Programs } from "./programs.js";
 import type { RunRecord } from "./record.js";
+import { sessionBudget } from "./session-budget.js";
 
 /** What is to be started, as far as an estimate goes by it. */
 export interface Intended {

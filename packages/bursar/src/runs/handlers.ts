@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import { InputError, show } from "../core/errors.js";
+import { checkKeys } from "../core/fields.js";
 import { nearest } from "../core/nearest.js";
 import type { Batches } from "../ports/batches.js";
 import type { Model } from "../ports/model.js";
@@ -107,9 +108,12 @@ function llmDeed(
 function grantOf(budget: Json): ChildGrant {
   if (budget === "share") return { kind: "share" };
   if (typeof budget === "object" && budget !== null && !Array.isArray(budget)) {
-    const { fraction, limits, policies = {} } = budget as { fraction?: Json; limits?: Json; policies?: Json };
-    if (typeof fraction === "number") return { kind: "fraction", of: fraction };
-    if (isObject(limits) && isObject(policies)) return { kind: "limits", limits, policies };
+    checkKeys(budget, "budget", ["fraction", "limits", "policies"]);
+    const { fraction, limits = fraction === undefined ? null : {}, policies = {} } = budget as JsonObject;
+    if (isObject(limits) && isObject(policies)) {
+      if (typeof fraction === "number") return { kind: "fraction", of: fraction, limits, policies };
+      if (fraction === undefined) return { kind: "limits", limits, policies };
+    }
   }
   throw new InputError("budget", `is ${show(budget)}; allowed: "share", { fraction }, or { limits, policies }`);
 }

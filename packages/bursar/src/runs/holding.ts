@@ -8,6 +8,7 @@ import type { Timer } from "../ports/timer.js";
 import type { Desk } from "./desk.js";
 import { freeFor } from "./free.js";
 import type { RunRecord } from "./record.js";
+import { sleep } from "./sleep.js";
 
 /** How long to wait when all that is left is held by others. */
 const AGAIN_MS = 50;
@@ -86,7 +87,7 @@ export class Holding {
 
   /** Waits for a moment; throws when the run is not ours any more, because then nobody else does. */
   private async wait(): Promise<void> {
-    await new Promise<void>((resolve) => void this.timer.after(AGAIN_MS, resolve));
+    await sleep(this.timer, AGAIN_MS);
     if (this.desk.lost !== null) throw this.desk.lost;
   }
 

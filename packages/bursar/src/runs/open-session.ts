@@ -1,6 +1,6 @@
 import { type BudgetLimits, readLimits } from "../core/input.js";
 import type { Store } from "../ports/store.js";
-import { sessionBudget } from "./opening.js";
+import { sessionBudget } from "./session-budget.js";
 
 /** Opens a session's budget with these limits, if it is not there yet. */
 export async function openSession(store: Store, id: string, limits: BudgetLimits): Promise<void> {

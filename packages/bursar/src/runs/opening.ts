@@ -1,5 +1,4 @@
 import type { Amounts } from "../core/amount.js";
-import type { BudgetId } from "../core/budget.js";
 import type { Json } from "../core/chain/canonical.js";
 import type { Grant, Opening } from "../core/children.js";
 import { decide } from "../core/decision.js";
@@ -31,6 +30,7 @@ import { type Checked, describePreflight } from "./preflight.js";
 import { heldBack } from "./preflight-request.js";
 import { mayDecide, type Principal } from "./principal.js";
 import { type Failure, type ProgramRef, putRun, type RunRecord, record } from "./record.js";
+import { sessionBudget } from "./session-budget.js";
 
 /** What may be said about a run when it is started, in edge units. */
 export interface StartOptions {
@@ -102,10 +102,6 @@ interface New {
   readonly by: string;
   /** Whether somebody has brought the program along who may not decide. */
   readonly brought: boolean;
-}
-
-export function sessionBudget(session: string): BudgetId {
-  return `session:${session}`;
 }
 
 /** The budget of a new run. */
@@ -215,11 +211,12 @@ export function openChild(
 /** The budget of a new run below another; null when it has none of its own. */
 export function childOpening(id: string, grant: ChildGrant, dimensions: Dimensions): Opening | null {
   if (grant.kind === "share") return null;
+  const limits = readLimits(grant.limits, dimensions, { field: "budget.limits" });
   const given: Grant =
     grant.kind === "fraction"
-      ? { kind: "fraction", of: grant.of }
-      : { kind: "limits", limits: readLimits(grant.limits, dimensions, { field: "budget.limits" }), clamp: true };
-  const policies = grant.kind === "limits" ? readPolicies(grant.policies, dimensions) : {};
+      ? { kind: "fraction", of: grant.of, most: limits }
+      : { kind: "limits", limits, clamp: true };
+  const policies = readPolicies(grant.policies, dimensions, { field: "budget.policies" });
   return { id, scope: "run", grant: given, policies };
 }
 

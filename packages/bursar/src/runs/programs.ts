@@ -44,6 +44,12 @@ export class Programs {
     return !isOperator(by) && !this.offers(program);
   }
 
+  /** The name that a program is governed by; none is that of one who could choose it. */
+  governedName(program: string | Program, by: Principal): string {
+    if (typeof program === "string") return program;
+    return this.isBrought(program, by) ? "" : program.name;
+  }
+
   find(name: string): Program | null {
     return this.byName.get(name) ?? null;
   }

@@ -2,8 +2,9 @@ import type { JsonObject } from "../core/chain/canonical.js";
 import type { Finding } from "../core/decision.js";
 import { Events } from "../core/events.js";
 import { heldIn } from "../core/held.js";
+import type { BudgetAmounts } from "../core/input.js";
 import type { Operation } from "../core/operation.js";
-import { suggestExtension } from "../core/suggestion.js";
+import { askedTogether, suggestExtension } from "../core/suggestion.js";
 import type { Store } from "../ports/store.js";
 import { newName } from "../runtime/names.js";
 import { type ApprovalRequest, putApproval, readApproval } from "./approval.js";
@@ -80,7 +81,7 @@ export async function suspension(options: {
 /** What somebody has to be asked, once each, and which children and calls the run waits for. */
 function wantedBy(blocked: readonly Blocked[], timedOut: Finding | null) {
   const wanted = new Map<string, Wanted>();
-  if (timedOut !== null) wanted.set(aboutBudget(timedOut), { kind: "budget", finding: timedOut, ask: null });
+  if (timedOut !== null) wanted.set(aboutBudget(timedOut), { kind: "budget", findings: [timedOut], ask: null });
   const children: string[] = [];
   const batches: string[] = [];
   for (const { ask, block } of blocked) {
@@ -90,14 +91,17 @@ function wantedBy(blocked: readonly Blocked[], timedOut: Finding | null) {
       wanted.set(aboutAction(ask.digest), { kind: "capability", action: block.action, ask });
     } else if (block.finding.budget !== "") {
       const about = aboutBudget(block.finding);
-      if (!wanted.has(about)) wanted.set(about, { kind: "budget", finding: block.finding, ask });
+      const before = wanted.get(about);
+      if (before?.kind === "budget") before.findings.push(block.finding);
+      else wanted.set(about, { kind: "budget", findings: [block.finding], ask });
     }
   }
   return { wanted, children, batches };
 }
 
 type Wanted =
-  | { readonly kind: "budget"; readonly finding: Finding; readonly ask: AskEntry | null }
+  /** The first call stands for all that wait for the same. */
+  | { readonly kind: "budget"; readonly findings: [Finding, ...Finding[]]; readonly ask: AskEntry | null }
   | { readonly kind: "capability"; readonly action: JsonObject; readonly ask: AskEntry };
 
 function aboutBudget({ budget, dimension }: Finding): string {
@@ -146,25 +150,34 @@ async function requestFor(
   want: Wanted,
   instant: number,
 ): Promise<ApprovalRequest> {
-  const budget = await store.budget(want.kind === "budget" ? want.finding.budget : run.budget);
+  const finding = want.kind === "budget" ? want.findings[0] : null;
+  const budget = await store.budget(finding?.budget ?? run.budget);
   const events = new Events(store.dimensions);
   const action: JsonObject =
     want.kind === "capability" ? want.action : want.ask === null ? {} : { name: want.ask.name, args: want.ask.args };
   return {
     ...{ id: newName(instant), status: "pending", run: run.id, checkpoint_id: stopId(run.id, epoch), about },
     kind: want.kind === "budget" ? "budget_extension" : "capability_execution",
-    budget: want.kind === "budget" ? want.finding.budget : null,
-    exhausted_dimension: want.kind === "budget" ? want.finding.dimension : null,
+    budget: finding?.budget ?? null,
+    exhausted_dimension: finding?.dimension ?? null,
     consumed: budget === null ? {} : events.consumed(budget, store.clock.now()),
     held: budget === null ? {} : heldIn(budget, store.dimensions),
     limits: budget === null ? {} : events.limits(budget),
-    suggested_extension:
-      want.kind === "budget" && budget !== null
-        ? suggestExtension(await store.path(budget.id), want.finding, store.dimensions, store.clock.now())
-        : {},
+    suggested_extension: want.kind === "budget" && budget !== null ? await suggestedFor(store, want.findings) : {},
     ...{ action, digest: want.ask?.digest ?? "", requested: instant, expires: instant + expires_ms },
     ...{ decision: null, consumed_by: null, version: 0 },
   };
+}
+
+/** What lets all of them go on, because one yes is all that is asked for. */
+async function suggestedFor(store: Store, findings: readonly [Finding, ...Finding[]]): Promise<BudgetAmounts> {
+  const [{ budget, dimension }] = findings;
+  const asked = askedTogether(
+    dimension,
+    findings.map((finding) => finding.asked),
+    store.dimensions,
+  );
+  return suggestExtension(await store.path(budget), { dimension, asked }, store.dimensions, store.clock.now());
 }
 
 /** What the chain says of a request; what the action was stands in the journal. */

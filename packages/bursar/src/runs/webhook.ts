@@ -5,6 +5,7 @@ import type { Clock } from "../ports/clock.js";
 import type { Timer } from "../ports/timer.js";
 import { systemClock, systemTimer } from "../runtime/system-clock.js";
 import type { ApprovalRequest } from "./approval.js";
+import { sleep } from "./sleep.js";
 
 export interface WebhookOptions {
   readonly url: string;
@@ -67,7 +68,7 @@ export class Webhook {
         return await this.post(body, clock.now().instant, `${request.id}.${request.status}`);
       } catch (error) {
         if (turn >= tries) throw error;
-        await new Promise<void>((resolve) => void timer.after(wait, resolve));
+        await sleep(timer, wait);
       }
     }
   }

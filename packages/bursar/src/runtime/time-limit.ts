@@ -1,4 +1,4 @@
-import { freeOf, limitOf, type Path, usedOf } from "../core/budget.js";
+import { type BudgetId, DEADLINE, freeOf, limitOf, type Path, usedOf } from "../core/budget.js";
 import type { Dimensions } from "../core/dimensions.js";
 import { BursarError } from "../core/errors.js";
 import type { Clock } from "../ports/clock.js";
@@ -7,9 +7,13 @@ import type { Timer } from "../ports/timer.js";
 /** The reason of a signal that fires because a clock or a deadline has run out. */
 export class OutOfTime extends BursarError {
   override readonly name: string = "OutOfTime";
+  /** The budget that has no time left, and what of it has run out: a clock or its deadline. Null where nobody knows. */
+  readonly spent: { readonly budget: BudgetId; readonly dimension: string } | null;
 
-  constructor() {
-    super("out_of_time", "the budget's time has run out while the call was being made");
+  constructor(spent: OutOfTime["spent"] = null) {
+    const which = spent === null ? "" : `: ${spent.dimension} of budget ${spent.budget}`;
+    super("out_of_time", `the budget's time has run out while the call was being made${which}`);
+    this.spent = spent;
   }
 }
 
@@ -48,7 +52,7 @@ export class TimeLimit implements Disposable {
     if (this.controller === null || !this.mayFire) return;
     if (outer?.aborted) this.controller.abort(outer.reason);
     outer?.addEventListener("abort", this.follow);
-    this.arm(left);
+    this.arm(left, path);
   }
 
   [Symbol.dispose](): void {
@@ -59,16 +63,18 @@ export class TimeLimit implements Disposable {
 
   private readonly follow = () => this.controller?.abort(this.outer?.reason);
 
-  private arm(left: number): void {
+  private arm(left: number, path: Path): void {
     if (left === Number.POSITIVE_INFINITY || this.over) return;
-    if (left <= 0) this.controller?.abort(new OutOfTime());
+    const { dimensions, clock } = this.around;
+    if (left <= 0) this.controller?.abort(new OutOfTime(spentIn(path, dimensions, clock)));
     else this.alarm = this.around.timer.after(left, () => void this.ring());
   }
 
   private async ring(): Promise<void> {
     try {
       const { dimensions, clock } = this.around;
-      this.arm(timeLeft(await this.around.path(), dimensions, clock));
+      const path = await this.around.path();
+      this.arm(timeLeft(path, dimensions, clock), path);
     } catch {
       // A store that is away for a moment says nothing about the time; one that stays away is asked a few times, and who
       // cannot ask how much time is left then has none.
@@ -95,4 +101,14 @@ export function timeLeft(path: Path, dimensions: Dimensions, clock: Clock): numb
     }
   }
   return Math.max(0, left);
+}
+
+/** Who has no time left. */
+function spentIn(path: Path, dimensions: Dimensions, clock: Clock): OutOfTime["spent"] {
+  const budget = path.find((_, index) => timeLeft(path.slice(0, index + 1), dimensions, clock) <= 0);
+  if (budget === undefined) return null;
+  const { id, deadline, limits } = budget;
+  if (deadline !== null && deadline <= clock.now().instant) return { budget: id, dimension: DEADLINE };
+  const dimension = Object.keys(limits).find((name) => dimensions.has(name) && dimensions.get(name).kind === "clock");
+  return dimension === undefined ? null : { budget: id, dimension };
 }

@@ -31,6 +31,11 @@ export class Changes implements Disposable {
     };
   }
 
+  /** Settled when everything that changes from then on is told, also what others change, to whoever listens by now. */
+  ready(): Promise<void> {
+    return this.feed.ready();
+  }
+
   [Symbol.dispose](): void {
     this.hearing?.[Symbol.dispose]();
     this.telling?.[Symbol.dispose]();

@@ -36,9 +36,11 @@ function begin(world: World, { visitor, response }: Asked): EventStream {
 
 async function changes(world: World, asked: Asked): Promise<Reply> {
   const stream = begin(world, asked);
-  const hearing = world.changes.listen((changed) => stream.send("changed", changed));
+  using _hearing = world.changes.listen((changed) => stream.send("changed", changed));
+  // Who hears that it is open reads how everything stands, and relies on being told from then on.
+  await Promise.race([world.changes.ready(), over(stream)]);
+  stream.open();
   await over(stream);
-  hearing[Symbol.dispose]();
   return WRITTEN;
 }
 
@@ -52,6 +54,7 @@ async function runEvents(world: World, asked: Asked): Promise<Reply> {
   const last = seqIn(asked.incoming.headers);
   const follower = new Follower(world, id, budget, last === null ? Number(asked.query.from ?? 0) : last + 1);
   const stream = begin(world, asked);
+  stream.open();
   await follower.follow(stream);
   return WRITTEN;
 }

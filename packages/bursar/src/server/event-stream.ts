@@ -9,6 +9,7 @@ const LINGER_MS = 2000;
 export class EventStream {
   private readonly response: ServerResponse;
   private readonly listeners: (() => void)[] = [];
+  private opened = false;
   private ended = false;
   /** Whether nothing was read since the last sign of life. */
   private stuck = false;
@@ -19,6 +20,13 @@ export class EventStream {
     response.on("drain", () => {
       this.stuck = false;
     });
+  }
+
+  /** Tells the client that it is heard from now on. What was sent before was for nobody. */
+  open(): void {
+    if (this.ended || this.opened) return;
+    this.opened = true;
+    const { response } = this;
     response.writeHead(200, {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
@@ -72,6 +80,7 @@ export class EventStream {
   /** Says one last thing. */
   end(event: string, data: unknown): void {
     if (this.ended) return;
+    this.open();
     this.response.end(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
     this.over();
     const lingering = setTimeout(() => this.response.destroy(), LINGER_MS);
@@ -80,7 +89,7 @@ export class EventStream {
   }
 
   private write(text: string): void {
-    if (this.ended) return;
+    if (this.ended || !this.opened) return;
     this.response.write(text);
     if (this.response.writableLength > MOST_UNREAD) this.drop();
   }

@@ -1,6 +1,6 @@
 import { InputError } from "../core/errors.js";
 import type { BudgetLimits, BudgetPolicies } from "../core/input.js";
-import { sessionBudget } from "../runs/opening.js";
+import { sessionBudget } from "../runs/session-budget.js";
 import { Gate } from "../runtime/gate.js";
 import { newName } from "../runtime/names.js";
 import { keyViews } from "../views/views.js";

@@ -120,15 +120,17 @@ const RunView = object({
   ...{ steps: COUNT, refused: COUNT, links: COUNT, expected: listOf(ExpectedView), outlook: nullable(TEXT) },
   ...{ saved_usd: NUMBER, worker: nullable(object({ name: TEXT, expires: INSTANT })) },
 });
+const STEP_STATES = ["in flight", "done", "failed", "interrupted", "refused", "released"];
 const StepView = object({
-  ...{ number: COUNT, capability: TEXT, state: oneOf(["in flight", "done", "failed", "refused", "released"]) },
+  ...{ number: COUNT, capability: TEXT, state: oneOf(STEP_STATES) },
   ...{ at: INSTANT, duration_ms: nullable(NUMBER), used: JSON_OBJECT, estimated: FLAG, problem: nullable(TEXT) },
   execution: EXECUTION,
 });
 const Overview = object({
   runs: object({ queued: COUNT, running: COUNT, paused: COUNT, completed: COUNT, failed: COUNT, cancelled: COUNT }),
   ...{ spending: JSON_OBJECT, held: HELD, saved_usd: NUMBER },
-  ...{ waiting: listOf(ApprovalView), active: listOf(RunRow), recent: listOf(RunRow) },
+  ...{ waiting: listOf(ApprovalView), waiting_count: COUNT, recent: listOf(RunRow) },
+  ...{ active: listOf(RunRow), active_count: COUNT, active_more: FLAG },
 });
 const Head = object({ chain: TEXT, seq: { type: "integer", minimum: -1 }, hash: TEXT });
 const ChainPage = object({ lines: listOf(TEXT), head: nullable(Head), next: nullable(COUNT) });

@@ -18,8 +18,8 @@ const MOST_LINKS = 300_000;
 export class History {
   readonly story: StoryTeller;
   readonly trail: UsageTrail;
-  /** What the program was told, by the numbers of its steps, as far as somebody has asked. */
-  readonly told: Map<number, Pick<StepView, "problem" | "execution">> = new Map();
+  /** What the program was told, by the numbers of its steps, as far as somebody has asked; null for nothing before it ended. */
+  readonly told: Map<number, Pick<StepView, "problem" | "execution"> | null> = new Map();
   /** Whether its chain is in a file, and no longer in the store. */
   archived = false;
   /** Whether the budget, and with it the chain, is the parent's. */

@@ -10,7 +10,7 @@ import { savedBelow } from "./prospect.js";
 import { BRIEF, type RunBrief, readBrief } from "./run-brief.js";
 import { runRow } from "./run-row.js";
 import { savedByKeys } from "./savings.js";
-import type { Overview } from "./shapes.js";
+import type { Overview, Page } from "./shapes.js";
 
 const MOST_WAITING = 50;
 const MOST_ACTIVE = 50;
@@ -20,16 +20,20 @@ const MOST_SUMMED = 500;
 
 /** What is running, spending and waiting. Of runs below others, only what waits for somebody is shown. */
 export async function overview(store: Store): Promise<Overview> {
-  const active = (await Promise.all(UNENDED.map((status) => runsOf(store, status)))).flat();
+  const found = await Promise.all(UNENDED.map((status) => runsOf(store, status)));
+  const active = found.flatMap(({ items }) => items);
   const shown = active.slice(0, MOST_ACTIVE);
-  const [runs, taken, waiting, recent] = await Promise.all([
+  const [runs, taken, waiting, { pending = 0 }, recent] = await Promise.all([
     countsOf(store),
     takenBy(store, active),
     listApprovals(store, { status: "pending", limit: MOST_WAITING }),
+    store.counts("approval"),
     recentOf(store),
   ]);
   return {
-    ...{ runs, ...taken, saved_usd: await savedBy(store, [...shown, ...recent]), waiting: waiting.items },
+    ...{ runs, ...taken, saved_usd: await savedBy(store, [...shown, ...recent]) },
+    ...{ waiting: waiting.items, waiting_count: Math.max(pending, waiting.items.length) },
+    ...{ active_count: active.length, active_more: found.some(({ next }) => next !== null) },
     active: await Promise.all(shown.map((run) => runRow(store, run))),
     recent: await Promise.all(recent.map((run) => runRow(store, run))),
   };
@@ -40,9 +44,8 @@ async function countsOf(store: Store): Promise<Overview["runs"]> {
   return { ...counts, ...(await store.counts("run")) };
 }
 
-async function runsOf(store: Store, status: RunStatus): Promise<readonly RunBrief[]> {
-  const { items } = await latest(store, { kind: "run", status, limit: MOST_SUMMED, only: BRIEF, read: readRoot });
-  return items;
+function runsOf(store: Store, status: RunStatus): Promise<Page<RunBrief>> {
+  return latest(store, { kind: "run", status, limit: MOST_SUMMED, only: BRIEF, read: readRoot });
 }
 
 async function recentOf(store: Store): Promise<readonly RunBrief[]> {

@@ -24,23 +24,30 @@ interface Heard {
 export class Problems {
   private readonly store: Store;
   private readonly heard = new Map<string, Heard>();
-  private readonly found = new Map<string, string>();
+  /** How steps failed; null for those that did not. */
+  private readonly found = new Map<string, string | null>();
 
   constructor(store: Store) {
     this.store = store;
   }
 
-  /** Those of the calls in these links, by the names of the steps. Each is told once. */
-  async of(links: readonly Link[]): Promise<ReadonlyMap<string, string>> {
-    const steps = links.flatMap(({ event, data }) => (event === "Consumption" ? [String(data.step_id)] : []));
-    const runs = new Set(steps.flatMap((step) => /^(.+)\/\d+$/.exec(step)?.[1] ?? []));
+  /**
+   * Those of the calls in these links, by the names of the steps. Each is told once. Null is a call that was paid for without a word to
+   * its program, which was over by then, or has lost its worker: whether it has worked is not known.
+   */
+  async of(links: readonly Link[]): Promise<ReadonlyMap<string, string | null>> {
+    const charges = links.filter(({ event }) => event === "Consumption");
+    const runs = new Set(charges.flatMap(({ data }) => /^(.+)\/\d+$/.exec(String(data.step_id))?.[1] ?? []));
     for (const run of runs) await this.hear(run);
-    const problems = new Map<string, string>();
-    for (const step of steps) {
+    const problems = new Map<string, string | null>();
+    for (const link of charges) {
+      const step = String(link.data.step_id);
       const problem = this.found.get(step);
-      if (problem !== undefined) problems.set(step, problem);
-      this.found.delete(step);
+      if (typeof problem === "string") problems.set(step, problem);
+      else if (problem === undefined && isAnswered(link)) problems.set(step, null);
     }
+    // What a call does inside of itself is charged before it is answered, and says nothing about it.
+    for (const link of charges) if (isAnswered(link)) this.found.delete(String(link.data.step_id));
     return problems;
   }
 
@@ -77,9 +84,15 @@ export class Problems {
   }
 
   private note(run: string, number: number, answered: Answered): void {
-    const problem = problemOf(answered);
-    if (problem !== null) this.found.set(`${run}/${number}`, problem);
+    this.found.set(`${run}/${number}`, problemOf(answered));
   }
+}
+
+/** Whether an effect is charged and answered at the same moment: a child is answered later, and a correction comes long after. */
+function isAnswered({ data }: Link): boolean {
+  const { call_id, step_id, capability_id, corrects } = data;
+  const isWhole = String(call_id).startsWith(`${String(step_id)}@`) && /@\d+$/.test(String(call_id));
+  return isWhole && corrects === undefined && !String(capability_id).startsWith("run:");
 }
 
 /** How an effect failed, as the program was told; null for one that did not. */

@@ -1,7 +1,7 @@
 import type { Document } from "../core/document.js";
 import type { Store } from "../ports/store.js";
-import { sessionBudget } from "../runs/opening.js";
 import { hasEnded, UNENDED } from "../runs/record.js";
+import { sessionBudget } from "../runs/session-budget.js";
 import { dimensionViews } from "./dimension-view.js";
 import { latest } from "./latest.js";
 import { ownerOf } from "./owner.js";

@@ -161,7 +161,8 @@ export interface StepView {
   /** Its number within the run. */
   readonly number: number;
   readonly capability: string;
-  readonly state: "in flight" | "done" | "failed" | "refused" | "released";
+  /** Interrupted is what was paid for, and whose outcome its program was not told before the run ended. */
+  readonly state: "in flight" | "done" | "failed" | "interrupted" | "refused" | "released";
   readonly at: number;
   readonly duration_ms: number | null;
   readonly used: JsonObject;
@@ -194,8 +195,15 @@ export interface Overview {
   readonly held: JsonObject;
   /** What the runs that are shown here have saved, and the keys of the gateway. */
   readonly saved_usd: number;
+  /** Of many, the latest. */
   readonly waiting: readonly ApprovalView[];
+  /** How many wait in all. */
+  readonly waiting_count: number;
+  /** Runs that have not ended, without those below others; of many, the latest of each status. */
   readonly active: readonly RunRow[];
+  /** How many there are of these in all; at least so many when there are more than are counted. */
+  readonly active_count: number;
+  readonly active_more: boolean;
   readonly recent: readonly RunRow[];
 }
 

@@ -2,16 +2,14 @@ import type { Budget, Path } from "../core/budget.js";
 import { paused, timeAt } from "../core/time.js";
 import type { Store } from "../ports/store.js";
 import { claimOf } from "../runs/claim.js";
-
-/** Runs name their budgets after themselves; what they share begins so, and is driven by nobody. */
-const SHARED = "session:";
+import { isSessionBudget } from "../runs/session-budget.js";
 
 /**
  * A budget as it stands. The clock of a run whose worker is gone has stopped when the claim ran out, which is what whoever takes the
- * run up will write; until then the store does not say so.
+ * run up will write; until then the store does not say so. What runs share is driven by nobody.
  */
 export async function standing(store: Store, budget: Budget): Promise<Budget> {
-  if (budget.ended || budget.watch.since === null || budget.id.startsWith(SHARED)) return budget;
+  if (budget.ended || budget.watch.since === null || isSessionBudget(budget.id)) return budget;
   const { worker, expires } = await claimOf(store, budget.id);
   const time = store.clock.now();
   if (worker === null || expires > time.instant) return budget;

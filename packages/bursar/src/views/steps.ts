@@ -4,12 +4,12 @@ import type { Store } from "../ports/store.js";
 import { answersOf } from "../runs/answers.js";
 import { executionIn } from "../runs/execution.js";
 import type { AnswerEntry } from "../runs/journal.js";
-import type { RunRecord } from "../runs/record.js";
+import { hasEnded, type RunRecord } from "../runs/record.js";
 import { type History, historyOf } from "./history.js";
 import { countIn } from "./lists.js";
 import { problemOf } from "./problems.js";
 import type { Page, StepView } from "./shapes.js";
-import { type StoryStep, withProblem } from "./story.js";
+import { asTold, type StoryStep } from "./story.js";
 
 export interface StepListOptions {
   /** The number of the first one. */
@@ -32,19 +32,22 @@ export async function listSteps(store: Store, run: RunRecord, options: StepListO
   await hear(store, run, history, shown);
   const next = steps[limit];
   return {
-    items: shown.map((step) => viewOf(step, history.told.get(step.number))),
+    items: shown.map((step) => viewOf(step, history.told.get(step.number), run)),
     next: next === undefined ? null : String(next.number),
   };
 }
 
-function viewOf(step: StoryStep, told: Told | undefined): StepView {
-  return withProblem({ ...step, execution: told?.execution ?? null }, told?.problem ?? null);
+function viewOf(step: StoryStep, told: Told | null | undefined, run: RunRecord): StepView {
+  return asTold({ ...step, execution: told?.execution ?? null }, told?.problem, run);
 }
 
-/** Reads the journal, unless what it says of these steps is known: answers never change. */
+/** Reads the journal, unless what it says of these steps is known: answers never change, and after its end there are no more. */
 async function hear(store: Store, run: RunRecord, { told }: History, steps: readonly StoryStep[]): Promise<void> {
-  if (steps.every(({ number, state }) => state !== "done" || told.has(number))) return;
+  const untold = steps.filter(({ number, state }) => state === "done" && !told.has(number));
+  if (untold.length === 0) return;
   for await (const { number, answered } of answersOf(store, run.id)) told.set(number, toldBy(answered));
+  if (!hasEnded(run)) return;
+  for (const { number } of untold) told.set(number, told.get(number) ?? null);
 }
 
 function toldBy(answered: AnswerEntry["answered"]): Told {

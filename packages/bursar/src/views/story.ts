@@ -3,7 +3,7 @@ import { type Link, parseLine } from "../core/chain/link.js";
 import type { Dimensions } from "../core/dimensions.js";
 import type { Store } from "../ports/store.js";
 import { answersOf } from "../runs/answers.js";
-import type { RunRecord } from "../runs/record.js";
+import { hasEnded, type RunRecord } from "../runs/record.js";
 import { Saved } from "../runtime/saved.js";
 import { Charges } from "./charges.js";
 import { problemOf } from "./problems.js";
@@ -38,7 +38,7 @@ export async function readStory(store: Store, run: RunRecord): Promise<Story> {
   const teller = new StoryTeller(run, store.dimensions);
   for await (const line of store.chain(run.budget)) teller.take(parseLine(line));
   const problems = await problemsIn(store, run.id);
-  const steps = teller.steps().map((step) => withProblem(step, problems.get(step.number) ?? null));
+  const steps = teller.steps().map((step) => asTold(step, problems.get(step.number), run));
   return { steps, events: teller.events, links: teller.links, saved_usd: teller.saved_usd };
 }
 
@@ -103,9 +103,20 @@ export class StoryTeller {
   }
 }
 
-/** A step whose effect was paid for, but failed, as the program was told. */
-export function withProblem<Step extends StoryStep>(step: Step, problem: string | null): Step {
-  return problem === null || step.state !== "done" ? step : { ...step, state: "failed", problem };
+const UNTOLD = "the run ended before its program was told; whether it has worked is not known";
+
+/**
+ * A step whose effect was paid for, as the program was told of it: it may have failed. What nobody was told while the run went on is
+ * not known.
+ */
+export function asTold<Step extends StoryStep>(
+  step: Step,
+  problem: string | null | undefined,
+  run: Pick<RunRecord, "status">,
+): Step {
+  if (step.state !== "done" || problem === null) return step;
+  if (problem !== undefined) return { ...step, state: "failed", problem };
+  return hasEnded(run) ? { ...step, state: "interrupted", problem: UNTOLD } : step;
 }
 
 /** Runs that share a budget share a chain. */
@@ -119,12 +130,9 @@ function numberIn(step: string, run: string): number | null {
   return /^\d{1,15}$/.test(rest) ? Number(rest) : null;
 }
 
-/** What the program was told of effects that failed, by their numbers. */
-async function problemsIn(store: Store, run: string): Promise<ReadonlyMap<number, string>> {
-  const problems = new Map<number, string>();
-  for await (const { number, answered } of answersOf(store, run)) {
-    const problem = problemOf(answered);
-    if (problem !== null) problems.set(number, problem);
-  }
+/** How effects failed that the program was told of, by their numbers; null for those that did not. */
+async function problemsIn(store: Store, run: string): Promise<ReadonlyMap<number, string | null>> {
+  const problems = new Map<number, string | null>();
+  for await (const { number, answered } of answersOf(store, run)) problems.set(number, problemOf(answered));
   return problems;
 }

@@ -11,6 +11,19 @@ import { ASK, errorOf, HELLO, openScene, refusalOf, until } from "../models/fetc
 
 const ANSWER = { kind: "text", text: "Hello.", usage: { prompt_tokens: 30, completion_tokens: 7 } } as const;
 
+test("a budget that is named by its parent tells the chain that it is written into, however deep it lies", async () => {
+  await using store = new MemoryStore();
+  await using outer = await openBudget({ steps: 9 }, { store, name: "outer" });
+  await using middle = await openBudget({ steps: 5 }, { store, parent: "outer", name: "middle" });
+  await using inner = await openBudget({ steps: 3 }, { store, parent: "middle", name: "inner" });
+  await using other = await openBudget({ steps: 9 }, { store, name: "other" });
+  const within = await other.run(() => openBudget({ steps: 1 }, { parent: "middle", name: "within" }));
+
+  for (const budget of [middle, inner, within]) expect(budget.purse.chain).toBe(outer.purse.chain);
+  expect(await verifyChain(inner.chain(), { hash: sha256Hex })).toMatchObject({ ok: true, links: 4 });
+  await within.end();
+});
+
 describe("budgets inside of budgets", () => {
   test("both count, and the inner one refuses first", async () => {
     await using at = await openScene(() => ANSWER);
@@ -281,7 +294,8 @@ describe("the end of a budget", () => {
     const over = deferred<void>();
     const { call } = await withBudget({ steps: 5 }, async () => ({ call: over.promise.then(() => ASK.chat(at)) }));
     over.resolve();
-    expect(await refusalOf(call)).toMatchObject({ code: "no_budget" });
+    const hint = expect.stringContaining("await it inside of withBudget(…), or open one with openBudget(…)");
+    expect(await refusalOf(call)).toMatchObject({ code: "no_budget", hint });
     expect(at.model.count).toBe(0);
   });
 
@@ -314,7 +328,14 @@ describe("a budget with a name", () => {
   });
 });
 
+test("a limit that is mistyped is told of also where the budget goes on with those it has", async () => {
+  await using store = new MemoryStore();
+  await openBudget({ cost_usd: 1 }, { store, name: "nightly" });
+  await expect(openBudget({ cots_usd: 2 }, { store, name: "nightly" })).rejects.toThrow("did you mean cost_usd?");
+});
+
 test("bad options are refused by name", async () => {
+  await expect(withBudget({ steps: 1 }, undefined as never)).rejects.toThrow("work is undefined; allowed: a function");
   await expect(openBudget({ steps: -1 })).rejects.toThrow("steps");
   await expect(openBudget({ steps: 1 }, { wait_ms: -1 })).rejects.toThrow("wait_ms");
   await expect(openBudget({ steps: 1 }, { approve: true as never })).rejects.toThrow("approve");

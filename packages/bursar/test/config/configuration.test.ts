@@ -61,6 +61,9 @@ describe("a limit", () => {
     ["memory_peak_bytes: 512kb", "memory_peak_bytes", 524_288],
     ["steps: 0x10", "steps", 16],
     ["fuel: 1e9", "fuel", 1_000_000_000],
+    ["fuel: 1234567890123457", "fuel", 1_234_567_890_123_457],
+    ["fuel: 8999999999999999.0", "fuel", 8_999_999_999_999_999],
+    ["storage_write_bytes: 9000000000000000", "storage_write_bytes", 9_000_000_000_000_000],
   ] as const)("%s", ([written, id, expected]) => {
     expect(limits(written)[id]?.[0]).toBe(expected);
   });
@@ -71,6 +74,11 @@ describe("a limit", () => {
     ["cost_usd: .inf", "is Infinity; allowed"],
     ["cost_usd: 9000001", "is 9000001; allowed"],
     ["cost_usd: 0.1234567890123456", "has more than 15 digits"],
+    // All of these are another number when they are read.
+    ["cost_usd: 1234567.1234567891", "has more than 15 digits"],
+    ["fuel: 1234567890123456.01", "has more than 15 digits"],
+    ["fuel: 9007199254740993", "has more than 15 digits"],
+    ["fuel: 9007199254740991", "is 9007199254740991; allowed: a whole number from 0 to 9000000000000000"],
     ["cost_usd: 1e-12", "smaller than the smallest unit"],
     ['cost_usd: "0.5"', "did you mean 0.5 without quotes?"],
     ["cost_usd: $0.50", "did you mean 0.50?"],

@@ -108,9 +108,12 @@ describe("a limit", () => {
     expect(new BudgetController(budget).getRemaining().cost).toBe(1);
   });
 
-  test.each([null, 5, "5", [], () => {}, true])("is given in an object, not in %o", (budget) => {
-    expect(refusal(() => new BudgetController(budget as unknown as Budget)).field).toBe("budget");
-  });
+  test.each([null, 5, "5", [], () => {}, true, new Map([["maxCost", 1]])])(
+    "is given in an object, not in %o",
+    (budget) => {
+      expect(refusal(() => new BudgetController(budget as unknown as Budget)).field).toBe("budget");
+    },
+  );
 });
 
 describe("what else a controller is made of", () => {

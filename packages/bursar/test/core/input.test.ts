@@ -144,7 +144,7 @@ describe("any bad value in any field", () => {
   });
 
   test("is refused as a whole too", () => {
-    for (const value of [null, undefined, 1, "steps=1", [], () => {}, Symbol("x")]) {
+    for (const value of [null, undefined, 1, "steps=1", [], () => {}, Symbol("x"), new Map([["steps", 1]])]) {
       expect(() => readLimits(value, STANDARD)).toThrow(/^limits is .*allowed: an object keyed by dimension$/);
     }
   });

@@ -258,7 +258,10 @@ describe("the gateway and its keys", () => {
     await using at = await opened([HELLO], { cost_usd: 1 });
     await at.store.apply([{ op: "end", budget: "team" }]);
     const answer = await at.post("/v1/chat/completions", ASK);
-    expect([answer.status, await answer.json()]).toMatchObject([402, { error: { code: "no_budget" } }]);
+    const message = expect.stringContaining(
+      "has ended; it takes no calls; ask whoever runs the gateway for another key",
+    );
+    expect([answer.status, await answer.json()]).toMatchObject([402, { error: { code: "no_budget", message } }]);
     expect(answer.headers.get("x-should-retry")).toBe("false");
     expect(at.model.count).toBe(0);
   });

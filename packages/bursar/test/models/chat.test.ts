@@ -167,6 +167,12 @@ describe("a provider that gives no answer", () => {
     expect(failure.message).toContain("ECONNREFUSED");
   });
 
+  test("at an address that fetch sends nothing to costs nothing", async () => {
+    const failure = await failureOf([], { url: "http://127.0.0.1:1/v1" });
+    expect(failure).toMatchObject({ code: "provider_unreachable", usage: { cost_usd: 0 } });
+    expect(failure.message).toBe("http://127.0.0.1:1 cannot be reached (bad port)");
+  });
+
   test("never makes us tell the key, however it repeats it", async () => {
     await using server = await openScriptedModel({ script: [], apiKey: "another" });
     const refused = await failureOf([], { url: server.url });

@@ -3,7 +3,8 @@ import { parseSync } from "oxc-parser";
 import { describe, expect, test } from "vitest";
 import { defineDimension } from "../../src/core/dimension.js";
 import { STANDARD } from "../../src/core/dimensions.js";
-import { compilePlan, type Plan, PlanError, planErrorAt } from "../../src/plans/plans.js";
+import { compilePlan, type Plan, PlanError, planErrorAt, planProgram, revivePlan } from "../../src/plans/plans.js";
+import type { Program } from "../../src/ports/program.js";
 
 function refusal(text: string): PlanError {
   try {
@@ -96,6 +97,15 @@ describe("a plan", () => {
 
     expect(compilePlan(text, { dimensions }).budget?.limits).toEqual({ emails_sent: 3 });
     expect(refusal(text).message).toContain(":emails-sent is not a dimension");
+  });
+
+  test("is revived with the same dimensions, and so are the runs in it", () => {
+    const dimensions = STANDARD.with(defineDimension({ id: "emails_sent", kind: "sum" }));
+    const text = "(run :budget {:emails-sent 3} :body (run :budget {:emails-sent 1} :body 1))";
+    const sandbox = () => Promise.reject(new Error("nothing is executed here"));
+    const kept = planProgram(compilePlan(text, { dimensions }), sandbox).children?.[0] as Program;
+
+    expect(revivePlan(kept, sandbox, { dimensions })?.digest).toBe(kept.digest);
   });
 
   test("wants what its pattern says", () => {

@@ -46,6 +46,11 @@ describe("a plan", () => {
     });
   });
 
+  test("that would take more than can be counted is expected to take the most there is, not nothing", async () => {
+    const { dimensions } = await body("(for [a (range 100000) b (range 100000)] (call :search {}))");
+    expect(dimensions.cost_usd).toEqual(exactly(9_000_000_000_000_000));
+  });
+
   test("counts loops over what it is given, and over what stands in it", async () => {
     const table: readonly (readonly [string, number])[] = [
       ["(doseq [x xs] (call :mail x))", 3],

@@ -35,7 +35,7 @@ function hostFor(name: string, ctx: AgentContext, input: Json, done: (value: Jso
         policies = {},
       } = options as { grant: { kind: string; fraction?: number } } & JsonObject;
       const own = { limits: limits as JsonObject, policies: policies as JsonObject } as never;
-      const part = { fraction: grant.fraction ?? 0.5 };
+      const part = { fraction: grant.fraction ?? 0.5, ...(own as object) };
       const budget = grant.kind === "share" ? "share" : grant.kind === "fraction" ? part : own;
       return ctx.spawn(`${name}.${program.index}`, given, budget);
     },

@@ -165,6 +165,12 @@ test("a budget is written as JSON by what it allows", () => {
   expect(written).toBe('{"deadline":"2030-01-01T12:00:00.000Z","tokenLimit":{"input":5,"output":null}}');
 });
 
+test("a Map holds no limits that anybody would hear of, and is refused", () => {
+  const limits = new Map([["input", 5]]);
+  expect(() => new Budget(new Map([["tokenLimit", limits]]) as never)).toThrow(/^budget is .*allowed: an object with/);
+  expect(() => new Budget({ tokenLimit: limits as never })).toThrow(/^budget.tokenLimit is .*allowed: an object with/);
+});
+
 describe("a deadline", () => {
   test("is an instant, as a date or as milliseconds", () => {
     expect(new Deadline(NOON).at).toBe(new Deadline(new Date(NOON)).at);

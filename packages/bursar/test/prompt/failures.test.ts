@@ -49,6 +49,54 @@ describe("a response that cannot be used", () => {
   });
 });
 
+describe("a response that throws when it is looked at", () => {
+  const thrown = (): never => {
+    throw new Error("hands off");
+  };
+  const guarded = (field: string, rest: object = {}) =>
+    Object.defineProperty({ ...rest }, field, { get: thrown, enumerable: true }) as ProviderResponse;
+  const reports = { text: "", usage: { input: 3, output: 2 } };
+
+  test.each([
+    ["text", {}],
+    ["toolCalls", {}],
+    ["usage", {}],
+    ["estimated", reports],
+  ])("in %s is settled, and holds up nobody", async (field, rest) => {
+    for (const output of [50, null]) {
+      const budget = new Budget({ tokenLimit: { input: 1000, output } });
+      const provider = scripted([guarded(field, rest), says("hello", 1, 1)]);
+
+      expect(await failureOf(evaluate(provider, greeting, { budget }))).toMatchObject({ phase: "request" });
+      expect(nodeOf(budget).usage().input).toBeGreaterThan(0);
+      // Nothing is held any more: whoever comes next is answered or refused, and does not wait.
+      await evaluate(provider, greeting, { budget }).catch(() => {});
+    }
+  });
+});
+
+describe("a budget that nobody would hear of", () => {
+  const provider = scripted([]);
+  const budget = limited();
+
+  test.each([
+    ["options.bugdet", () => createAdapter(provider).evaluate(greeting, { bugdet: budget } as EvaluateOptions)],
+    ["options.budget", async () => createAdapter(provider, { budget } as AdapterOptions)],
+    ["options.bugdet", () => evaluate(provider, greeting, { bugdet: budget } as EvaluateOptions)],
+    ["prompt.bugdet", () => evaluate(provider, { ...greeting, bugdet: budget } as RenderedPrompt)],
+    ["prompt.deadline", () => evaluate(provider, { ...greeting, deadline: 5 } as RenderedPrompt)],
+    ["prompt.tokenLimit", () => evaluate(provider, { ...greeting, tokenLimit: { input: 5 } } as RenderedPrompt)],
+  ])("is refused as %s", async (field, attempt) => {
+    await expect(attempt()).rejects.toMatchObject({ name: "InputError", field });
+    expect(provider.requests).toEqual([]);
+  });
+
+  test("is not what a prompt's further fields are", async () => {
+    const further = { ...greeting, template: "greeting.md", widget: "bar", token: "t" } as RenderedPrompt;
+    expect(await evaluate(scripted([says("hello", 1, 1)]), further)).toMatchObject({ text: "hello" });
+  });
+});
+
 describe("a provider", () => {
   test("that throws at once fails like one that rejects", async () => {
     const provider: Provider = {

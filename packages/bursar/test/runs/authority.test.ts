@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { defineAgent } from "../../src/runs/agent.js";
-import { ForbiddenError } from "../../src/runs/principal.js";
+import { ForbiddenError, type Principal } from "../../src/runs/principal.js";
 import { ANN, Theatre } from "./stage.js";
 
 const AGENT = { name: "bot", role: "agent" } as const;
@@ -87,6 +87,21 @@ describe("where a configuration has the say", () => {
     [{ policies: { llm_tokens: "soft_warn" } }, "llm_tokens soft_warn is less strict than approval_required"],
   ])("an agent does not get %j", async (options, why) => {
     await expect(start(options)).rejects.toThrow(`may only tighten: ${why}`);
+  });
+
+  test("an agent that brings a program along does not choose a budget by the name it gives it", async () => {
+    const bursar = new Theatre([]).process({ governance });
+    const limitsBy = async (by: Principal) => {
+      const { budget } = await bursar.start(
+        defineAgent("idle", async () => "mine"),
+        null,
+        { by },
+      );
+      return (await bursar.store.budget(budget))?.limits.steps;
+    };
+
+    expect(await limitsBy(AGENT)).toBe(50);
+    expect(await limitsBy(ANN)).toBe(200);
   });
 
   test("a mistake in it is told, and where it is", async () => {

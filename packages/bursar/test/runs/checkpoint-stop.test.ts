@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { defineAgent } from "../../src/runs/agent.js";
 import { findNamed } from "../../src/runs/decisions.js";
+import { defineTool, type Tool } from "../../src/runs/tool.js";
 import { ANN, pausedOf, Theatre } from "./stage.js";
 
 const speaker = defineAgent("speaker", async (ctx, { words }: { words: string[] }) => {
@@ -64,4 +65,62 @@ test("what a run asked before checkpoints had numbers can still be answered by t
   expect((await findNamed(theatre.store, "r/checkpoint")).id).toBe(second.approval_id);
   const over = await theatre.until(bursar.approve("r/checkpoint", { by: ANN, extensions: { steps: 5 } }));
   expect(over.status).toBe("completed");
+});
+
+const both = defineAgent("both", async (ctx) => {
+  const done = await Promise.all([ctx.tool("write", { text: "a" }), ctx.tool("send", { text: "b" })]);
+  return done.length;
+});
+
+/** A run that waits for two answers at one stop. */
+async function askingTwice() {
+  const tools = [quoted("write", "storage_write_bytes"), quoted("send", "network_egress_bytes")];
+  const theatre = new Theatre([both], tools);
+  const bursar = theatre.process();
+  const limits = { storage_write_bytes: 5, network_egress_bytes: 5 };
+  const policies = { storage_write_bytes: "approval_required", network_egress_bytes: "approval_required" } as const;
+  const { checkpoint_id: stop } = pausedOf(
+    await theatre.until(bursar.run("both", null, { id: "r", limits, policies })),
+  );
+  const waiting = await bursar.resultWithRequests(await bursar.find("r"));
+  return { theatre, bursar, stop, requests: waiting.requests };
+}
+
+function quoted(name: string, dimension: string): Tool {
+  const input = { type: "object" } as const;
+  return defineTool({ name, description: "Uses it.", input, quote: { [dimension]: 10 }, run: () => name });
+}
+
+test("where two requests wait at one checkpoint, an answer that names it decides neither", async () => {
+  const { theatre, bursar, stop, requests } = await askingTwice();
+  const [first, second] = requests;
+  if (first === undefined || second === undefined) throw new Error("there are two");
+  const before = [await theatre.store.head("r"), await bursar.find("r")];
+  const refused = {
+    ...{ code: "ambiguous", name: "ApprovalError" },
+    message:
+      `2 requests wait at ${stop}; name the one that is meant: ${first.id} (${first.exhausted_dimension}), ` +
+      `${second.id} (${second.exhausted_dimension}); nothing was decided`,
+  };
+  for (const answer of ["approve", "deny"] as const) {
+    await expect(bursar.decide(stop, answer, { by: ANN })).rejects.toMatchObject(refused);
+  }
+  await expect(bursar.approve(stop, { by: ANN })).rejects.toMatchObject(refused);
+  await expect(bursar.resumeFromCheckpoint(stop, { network_egress_bytes: 5 })).rejects.toMatchObject(refused);
+  await expect(findNamed(theatre.store, stop)).rejects.toMatchObject(refused);
+  expect([await theatre.store.head("r"), await bursar.find("r")]).toEqual(before);
+
+  const next = pausedOf(await theatre.until(bursar.approve(second.id, { by: ANN })));
+  expect(next.approval_id).toBe(first.id);
+  const over = await theatre.until(bursar.approve(next.checkpoint_id, { by: ANN }));
+  expect(over).toMatchObject({ status: "completed", result: 2 });
+});
+
+test("of two requests at one checkpoint, the one that has not expired is meant", async () => {
+  const { theatre, stop, requests } = await askingTwice();
+  const [first, second] = requests;
+  const document = await theatre.store.document("approval", first?.id ?? "");
+  if (document === null) throw new Error("it is there");
+  await theatre.store.apply([{ ...document, op: "put", body: { ...document.body, expires: 0 } }]);
+  expect((await findNamed(theatre.store, stop)).id).toBe(second?.id);
 });

@@ -60,6 +60,45 @@ test("a fraction is held for the child, and what it does not use is free again w
   expect(await theatre.store.budget("r")).toMatchObject({ ended: true, reserved: { cost_usd: 0, steps: 0 } });
 });
 
+test("limits and policies beside a fraction hold, and its part is never more than they say", async () => {
+  const theatre = new Theatre([chief, speaker]);
+  const budget: SpawnBudget = {
+    fraction: 0.5,
+    limits: { steps: 2, cost_usd: 7 },
+    policies: { llm_tokens: "hard_stop" },
+  };
+  const result = await theatre.until(
+    theatre
+      .process()
+      .run("chief", { orders: [order("abcdef", budget)] }, { id: "r", limits: { steps: 20, cost_usd: 0.5 } }),
+  );
+  expect(result).toMatchObject({ status: "completed", result: [{ code: "child_exhausted", dimension: "steps" }] });
+  expect(theatre.said).toEqual(["a", "b"]);
+  const child = await theatre.store.budget("r.0");
+  expect(child).toMatchObject({ limits: { steps: 2, cost_usd: 250_000_000 }, policies: { llm_tokens: "hard_stop" } });
+});
+
+test("a fraction that only warns does not let a child past what is held for it", async () => {
+  const theatre = new Theatre([chief, speaker]);
+  const budget: SpawnBudget = { fraction: 0.5, limits: { steps: 1 }, policies: { steps: "soft_warn" } };
+  const orders = [order("abcdef", budget)];
+  const result = await theatre.until(theatre.process().run("chief", { orders }, { id: "r", limits: { steps: 4 } }));
+  expect(theatre.said).toEqual(["a"]);
+  expect(result.usage.steps).toBe(2);
+});
+
+test.each([
+  { fraction: 0.5, limit: { steps: 1 } },
+  { limits: { steps: 1 }, policy: {} },
+  { fraction: "half", limits: {} },
+])("a budget such as %j, of which a part would be passed over, is refused", async (budget) => {
+  const theatre = new Theatre([chief, speaker]);
+  const orders = [order("a", budget as never)];
+  const result = await theatre.until(theatre.process().run("chief", { orders }, { id: "r" }));
+  expect(result).toMatchObject({ status: "completed", result: [{ code: "invalid_input" }] });
+  expect(theatre.said).toEqual([]);
+});
+
 test("explicit limits are cut to what the parent has left", async () => {
   const theatre = new Theatre([chief, speaker]);
   const orders = [order("abcdef", { limits: { steps: 3, cost_usd: 7 } })];

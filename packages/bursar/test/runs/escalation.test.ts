@@ -268,7 +268,8 @@ scenario("004/hint-budget-extend-additional", async () => {
 });
 
 test("how long a request waits is said when the run is started, whoever drives it, and counts below it too", async () => {
-  const chief = defineAgent("chief", async (ctx) => ctx.spawn("talker", INPUT, OPTIONS));
+  const { limits, policies } = OPTIONS;
+  const chief = defineAgent("chief", async (ctx) => ctx.spawn("talker", INPUT, { limits, policies }));
   const theatre = new Theatre([chief, talker]);
   await theatre.process().start("chief", null, { id: "c", approval_ms: 5000 });
   await theatre.process().start("talker", INPUT, { ...OPTIONS, id: "t", approval_ms: 7000 });

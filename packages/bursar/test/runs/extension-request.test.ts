@@ -26,6 +26,15 @@ test("one request is made for one dimension of one budget, however often it is a
   expect((await requestExtension(store, others)).id).not.toBe(all[0]?.id);
 });
 
+test.each(["constructor", "__proto__", "dollars", ""])(
+  "%j is no dimension, and nobody is asked for it",
+  async (dimension) => {
+    const { store, bursar } = await scene();
+    await expect(requestExtension(store, { ...WISH, dimension })).rejects.toMatchObject({ field: "dimension" });
+    for await (const request of bursar.approvals()) throw new Error(`asked for ${request.exhausted_dimension}`);
+  },
+);
+
 /** A call of somebody else that has not come back yet. */
 const ELSEWHERE = { budget: "team", call: "elsewhere", kind: "model", capability_id: "model:x" } as const;
 

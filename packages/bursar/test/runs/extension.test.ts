@@ -186,3 +186,23 @@ test("what is suggested for a clock that is far beyond its limit lets the run go
     result: "awake",
   });
 });
+
+test("one yes lets all go on that wait for the same", async () => {
+  const three = defineAgent("three", async (ctx) => {
+    const used = await Promise.all(["a", "b", "c"].map((each) => ctx.tool("use", { each })));
+    return used.length;
+  });
+  const use = defineTool({
+    ...{ name: "use", description: "Uses it.", input: { type: "object" } as const, run: () => "used" },
+    quote: { llm_tokens: 400 },
+  });
+  const theatre = new Theatre([three], [use]);
+  const budget = { limits: { llm_tokens: 100 }, policies: { llm_tokens: "approval_required" } } as const;
+  const paused = pausedOf(await theatre.until(theatre.process().run("three", null, { id: "r", ...budget })));
+  const [request, ...others] = await listOf(theatre.process().approvals());
+  expect(others).toEqual([]);
+  // What is missing for 1200 under a limit of 100, and half of that limit.
+  expect(request?.suggested_extension).toEqual({ llm_tokens: 1200 });
+  const over = await theatre.until(theatre.process().approve(paused.checkpoint_id, { by: ANN }));
+  expect(over).toMatchObject({ status: "completed", result: 3 });
+});

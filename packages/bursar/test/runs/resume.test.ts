@@ -101,6 +101,8 @@ scenario("004/deny-cancelled", async () => {
   await theatre.process().deny(checkpoint, { by: ANN, reason: "no" });
   expect(await theatre.process().find("r")).toMatchObject({ status: "cancelled", cancel: { by: "ann", reason: "no" } });
   expect(theatre.said).toEqual(["0", "1"]);
+  // It is taken up only to be ended.
+  expect(await theatre.events("r")).not.toContain("RunResumed");
 });
 
 scenario("004/deny-log-denied", async () => {
@@ -192,4 +194,14 @@ test("everything a program was told can be read again, also when it has ended", 
     { at: 0, number: 0, answered: { error: { code: "unknown_tool" } } },
     { at: 1, number: 1, answered: { value: "a" } },
   ]);
+});
+
+test("what is added where nobody asks for anything is refused, and not passed over in silence", async () => {
+  const { theatre, checkpoint } = await paused();
+  const bursar = theatre.process();
+  pausedOf(await bursar.resumeFromCheckpoint(checkpoint, { steps: 1 }));
+
+  await expect(bursar.resumeFromCheckpoint(checkpoint, { steps: 10 })).rejects.toMatchObject({ name: "ApprovalError" });
+
+  expect((await theatre.store.budget("r"))?.extended).toEqual({ steps: 1 });
 });

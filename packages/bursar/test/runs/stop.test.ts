@@ -23,7 +23,7 @@ test("a program is told by an error it can catch, and may put its things in orde
   expect(order[0]).toBe("exhausted");
   expect(order[1]).toBe("steps");
   // It says which budget, how much was asked for, and what the limit is.
-  expect(order[2]).toMatch(/steps of budget .* is exhausted: asked 1 calls, used 2 calls, limit 2 calls/);
+  expect(order[2]).toMatch(/steps of budget .* is exhausted: asked 1 call, used 2 calls, limit 2 calls/);
   expect(order[3]).toBe("tidied up");
   expect(result).toMatchObject({ status: "failed", failure: { code: "exhausted", dimension: "steps" } });
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { defineAgent } from "../../src/runs/agent.js";
+import { openBursar } from "../../src/runs/bursar.js";
 import { ANN, listOf, pausedOf, Theatre } from "./stage.js";
 
 const talker = defineAgent("talker", async (ctx, { words }: { words: string[] }) => {
@@ -53,6 +54,10 @@ test("a run that was started twice under one name is one run", async () => {
   expect(await listOf(theatre.store.documents("run"))).toHaveLength(1);
 });
 
+test("without a store there are no runs, and that is said", () => {
+  expect(() => openBursar({ programs: [talker] } as never)).toThrow("store is undefined; allowed: a store");
+});
+
 test("an option that is not known is an error, and not a run without it", async () => {
   const theatre = new Theatre([talker]);
   const typo = { id: "r", limit: { steps: 1 } } as object;
@@ -60,23 +65,46 @@ test("an option that is not known is an error, and not a run without it", async 
   expect(await theatre.store.document("run", "r")).toBe(null);
 });
 
-test("a listener that throws ends neither the run nor the process", async () => {
-  const theatre = new Theatre([talker]);
-  const changed = () => {
-    throw new Error("the listener is broken");
-  };
+/** What nobody has caught while something is done. */
+async function unhandledWhile(work: () => Promise<void>): Promise<readonly unknown[]> {
   const unhandled: unknown[] = [];
   const note = (error: unknown) => unhandled.push(error);
   const others = process.listeners("unhandledRejection");
   process.removeAllListeners("unhandledRejection");
   process.on("unhandledRejection", note);
   try {
-    const result = await theatre.until(theatre.process({ changed }).run("talker", INPUT, { id: "r" }));
-    expect(result.status).toBe("completed");
+    await work();
     await new Promise((resolve) => setTimeout(resolve, 0));
-    expect(unhandled).toEqual([]);
+    return unhandled;
   } finally {
     process.removeListener("unhandledRejection", note);
     for (const other of others) process.on("unhandledRejection", other);
   }
+}
+
+test("a listener that throws ends neither the run nor the process", async () => {
+  const theatre = new Theatre([talker]);
+  const changed = () => {
+    throw new Error("the listener is broken");
+  };
+  const unhandled = await unhandledWhile(async () => {
+    const result = await theatre.until(theatre.process({ changed }).run("talker", INPUT, { id: "r" }));
+    expect(result.status).toBe("completed");
+  });
+  expect(unhandled).toEqual([]);
+});
+
+test("a call that fails, and that its agent never awaits, does not end the process with all its other runs", async () => {
+  const careless = defineAgent("careless", async (ctx) => {
+    void ctx.tool("nobody has this", {});
+    void ctx.model({ messages: [] });
+    await ctx.tool("echo", { text: "a" });
+    return "done";
+  });
+  const theatre = new Theatre([careless]);
+  const unhandled = await unhandledWhile(async () => {
+    const result = await theatre.until(theatre.process().run("careless", null, { id: "r" }));
+    expect(result).toMatchObject({ status: "completed", result: "done" });
+  });
+  expect(unhandled).toEqual([]);
 });

@@ -51,6 +51,25 @@ describe("events", () => {
     await listener.hears("of the run", named("one"));
   });
 
+  test("are open only when what others write from then on is told", async () => {
+    const clock = new FakeClock();
+    const store = new LookedAt();
+    using feed = new Feed({ store, timer: clock });
+    await using at = await opened({ store, feed });
+    const order: string[] = [];
+    // Whoever looks for the first time takes so long that anybody would have heard that it is open.
+    store.looked = async () => {
+      for (let turn = 0; turn < 5; turn++) await at.get("/api/v1/health");
+      order.push("looked");
+    };
+    using listener = await listen(`${at.url}/api/v1/events`);
+    order.push("open");
+    expect(order).toEqual(["looked", "open"]);
+    await openBursar({ store, programs: [talkerOf({ defineAgent })] }).start("talker", { words: [] }, { id: "one" });
+    clock.advance(500);
+    await listener.hears("of the run", named("one"));
+  });
+
   test("of a run are its chain, line by line, and the run as it changes", async () => {
     await using at = await opened();
     const { id, pause } = await at.start("abc", TIGHT);
@@ -203,6 +222,18 @@ class HeldStore extends MemoryStore {
     this.held = null;
     await held;
     return super.document(kind, id);
+  }
+}
+
+/** A store that tells of the first look at what is new. */
+class LookedAt extends MemoryStore {
+  looked: (() => Promise<void>) | null = null;
+
+  override async *latest(...[kind, query]: Parameters<MemoryStore["latest"]>): AsyncGenerator<Document> {
+    const { looked } = this;
+    this.looked = null;
+    await looked?.();
+    yield* super.latest(kind, query);
   }
 }
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { SqliteStore } from "bursar/sqlite";
 import { afterAll, describe, expect, test } from "vitest";
-import { openDatabase } from "../../src/stores/sqlite/driver.js";
 import { startChild } from "./child.js";
+import { queryOf } from "./file-query.js";
 import { temporaryFolder } from "./folder.js";
 import { clockAhead, History } from "./history.js";
 import { patience, randomOf, report, rounds, SEED, withSeed } from "./seeds.js";
@@ -20,15 +20,7 @@ async function histories(): Promise<readonly History[]> {
   const all = Array.from({ length: FILES }, () => {
     const path = join(folder.path, `${files++}.db`);
     const open = (ahead_ms: number) => SqliteStore.open({ path, clock: clockAhead(ahead_ms) });
-    const query = async (sql: string) => {
-      const database = openDatabase(path);
-      try {
-        return database.prepare(sql).all();
-      } finally {
-        database.close();
-      }
-    };
-    return new History({ path }, open, query);
+    return new History({ path }, open, queryOf(path));
   });
   await Promise.all(all.map((history) => history.begin()));
   return all;

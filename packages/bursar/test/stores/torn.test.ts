@@ -2,12 +2,12 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteStore } from "bursar/sqlite";
 import { afterAll, describe, expect, test } from "vitest";
-import { openDatabase } from "../../src/stores/sqlite/driver.js";
 import { startChild } from "./child.js";
+import { queryOf } from "./file-query.js";
 import { temporaryFolder } from "./folder.js";
 import { clockAhead, History } from "./history.js";
 import { patience, randomOf, report, rounds, SEED, withSeed } from "./seeds.js";
-import { checkTruth, type Query } from "./truth.js";
+import { checkTruth } from "./truth.js";
 
 const folder = await temporaryFolder();
 afterAll(() => folder[Symbol.asyncDispose]());
@@ -31,17 +31,6 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   "with garbage behind its end": (log, random) =>
     Buffer.concat([log, Buffer.from(Array.from({ length: 9_000 }, () => Math.floor(256 * random())))]),
 };
-
-function queryOf(path: string): Query {
-  return async (sql) => {
-    const database = openDatabase(path);
-    try {
-      return database.prepare(sql).all();
-    } finally {
-      database.close();
-    }
-  };
-}
 
 async function linesOf(store: SqliteStore): Promise<readonly string[]> {
   const lines: string[] = [];

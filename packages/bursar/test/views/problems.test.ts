@@ -37,14 +37,14 @@ test("who follows a run hears why calls failed, and reads each answer once, howe
   }) as MemoryStore;
   const problems = new Problems(counted);
   let next = 0;
-  const look = async (): Promise<readonly string[]> => {
+  const look = async (): Promise<readonly (string | null)[]> => {
     const links: Link[] = [];
     for await (const line of theatre.store.chain("r", next)) links.push(parseLine(line));
     next += links.length;
     return [...(await problems.of(links)).values()];
   };
   const done = theatre.process().run("trier", { turns: 40 }, { id: "r", limits: { steps: 100, wall_clock_ms: null } });
-  const told: string[][] = [];
+  const told: (string | null)[][] = [];
   for (let second = 0; second < 41; second++) {
     await settle();
     told.push([...(await look())]);

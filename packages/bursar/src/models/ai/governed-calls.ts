@@ -50,10 +50,10 @@ export class GovernedCalls {
     const purse = purseFor(paid);
     // Whoever makes this call further out has said already which round it belongs to.
     const inside = prompt === undefined || purse.hold !== undefined ? purse : await inRound(purse);
-    if (inside === purse || inside.round === undefined) return callRead(meter, purse, request, effect);
+    if (inside === purse || inside.round === undefined) return callRead(meter, purse, request, "seen", effect);
     const key = createHash("sha256").update(jsonOf(prompt)).digest("base64");
     const round = this.again(key) ?? inside.round;
-    const metered = await callRead<Value>(meter, { ...inside, round } satisfies Purse, request, effect);
+    const metered = await callRead<Value>(meter, { ...inside, round } satisfies Purse, request, "seen", effect);
     if (metered.kind === "failed") this.remember(key, round);
     return metered;
   }

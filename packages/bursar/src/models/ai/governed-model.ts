@@ -1,8 +1,8 @@
 import { isCount } from "../../core/chain/rules.js";
-import { deferred } from "../../runtime/deferred.js";
 import { currentPurse } from "../../runtime/purse.js";
 import { SettlementError } from "../../runtime/settlement-error.js";
 import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
+import { HandedOut } from "../meter/handed-out.js";
 import type { Metered, MeteredRequest } from "../meter/meter.js";
 import { toldError } from "../meter/told-error.js";
 import { keepItem } from "../wire/kept-items.js";
@@ -28,12 +28,17 @@ export interface Speaking {
   readonly sketch: CallSketch;
 }
 
+/** A call that was drawn; `by` gives whoever it is made to in the end. */
+interface Drawn {
+  readonly sketch: Sketch;
+  by(request: MeteredRequest): Speaking;
+}
+
 /** Who is asked: one model, or one of several. */
 export interface Speakers {
   /** The one that is asked where nobody meters here. */
   readonly first: SdkLanguageModel;
-  /** Draws a call; `by` gives whoever it is made to in the end. */
-  draw(options: SdkCallOptions, stream: boolean): { readonly sketch: Sketch; by(request: MeteredRequest): Speaking };
+  draw(options: SdkCallOptions, stream: boolean): Drawn;
 }
 
 /** One model, which is asked whatever comes. */
@@ -74,24 +79,31 @@ export class GovernedLanguage {
   async doStream(options: SdkCallOptions): Promise<SdkStreamed> {
     if (isMetered()) return this.speakers.first.doStream(options);
     const drawn = bounded(() => this.speakers.draw(options, true));
-    const begun = deferred<SdkStreamed>();
+    const out = new HandedOut<SdkStreamed>();
+    const { promise } = out;
+    this.stream(drawn, options, out);
+    return promise;
+  }
+
+  private stream(drawn: Drawn, options: SdkCallOptions, out: HandedOut<SdkStreamed>): void {
     let streaming: StreamedParts | null = null;
     const metered = this.calls.make<null>(drawn.sketch, options, async (held, request) => {
       const { model, sketch } = drawn.by(request);
       const answer = await model.doStream({ ...sketch.held(held.body), abortSignal: held.signal });
       streaming = new StreamedParts(answer.stream, sketch.wire, held, model.specificationVersion);
-      begun.resolve({ ...answer, stream: streaming.openStream() });
+      handOut(answer, streaming, out);
       return { value: null, counts: await streaming.read() };
     });
     const ended = metered.catch(salvaged<null>).then((outcome) => {
       // A stream has been handed out already: it hears how the call ended.
       streaming?.end(outcome.kind === "failed" ? toldError(outcome.error) : null);
       given(outcome);
-      return begun.promise;
     });
-    // Who reads the stream is told by it; who waits for it to begin, by this.
-    ended.catch((error: unknown) => streaming?.end(error));
-    return Promise.race([begun.promise, ended]);
+    ended.catch((error: unknown) => {
+      // Who reads the stream is told by it; who waits for it to begin, by himself.
+      streaming?.end(error);
+      out.fail(error);
+    });
   }
 }
 
@@ -115,6 +127,11 @@ export class GovernedEmbeddings {
     });
     return given(await metered.catch(salvaged<SdkEmbedded>));
   }
+}
+
+/** By itself, because a function that waits would hold on to the stream it has made. */
+function handOut(answer: SdkStreamed, streaming: StreamedParts, out: HandedOut<SdkStreamed>): void {
+  out.give({ ...answer, stream: streaming.openStream() });
 }
 
 /** Whether somebody further out meters the call that is being made. */

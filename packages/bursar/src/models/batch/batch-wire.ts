@@ -93,7 +93,9 @@ export class BatchWire {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const why = shortened(cause instanceof Error ? cause.message : String(cause), apiKey);
     const { origin } = new URL(base);
-    return new WireFailure(isUnsent(error) ? "busy" : "unknown", `the connection to ${origin} failed: ${why}`);
+    // What nothing is ever sent to is no better later.
+    const kind = isUnsent(error, null) ? "busy" : isUnsent(error, base) ? "refused" : "unknown";
+    return new WireFailure(kind, `the connection to ${origin} failed: ${why}`);
   }
 }
 

@@ -25,7 +25,7 @@ import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
 import { mostOf } from "../meter/quote.js";
 import { reportDecision } from "../meter/refusal.js";
 import { openPrices, statedPrices } from "../prices/open-prices.js";
-import type { PriceBook } from "../prices/price.js";
+import { guessFor, type PriceBook } from "../prices/price.js";
 import { howToPrice } from "../prices/stated-price.js";
 import {
   type BatchesOptions,
@@ -99,9 +99,11 @@ export class Batches implements BatchesPort, AsyncDisposable {
 
   async terms(request: Json): Promise<BatchTerms> {
     const { model, body, input_tokens, output_tokens, caches } = this.provider.request(request, this.defaults);
-    const price = (await this.book()).find(model, this.provider);
+    const book = await this.book();
+    const price = book.find(model, this.provider);
     if (price === null) {
-      const message = `there is no price for the model ${show(model)}, so it is not called; ${howToPrice(model)}`;
+      const named = `${show(model)}${guessFor(book, model, this.provider.protocol)}`;
+      const message = `there is no price for the model ${named}, so it is not called; ${howToPrice(model)}`;
       throw new RunError("unknown_price", message, { model });
     }
     const bound = { input: input_tokens, output: output_tokens, caches, audio: false };

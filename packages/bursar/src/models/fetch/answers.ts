@@ -75,3 +75,18 @@ export function refusalResponse(report: RefusalReport): Response {
     headers: { ...REFUSAL_HEADERS, "x-bursar-refused": report.code },
   });
 }
+
+/**
+ * What an SDK gets where the store failed before anything was sent: thrown, it would read as a failure of the network, and the
+ * store's own words would be lost. SDKs show these, and try again after 503.
+ */
+export function storeFailureResponse({ code, message }: BursarError): Response {
+  const error = { type: "api_error", code, message: `${message}; nothing was sent`, param: null };
+  const headers = { "content-type": "application/json" };
+  return new Response(JSON.stringify({ type: "error", error }), { status: 503, headers });
+}
+
+/** By its code, because the store may be of another copy of this package. */
+export function isStoreFailure(error: unknown): error is BursarError {
+  return error instanceof Error && "code" in error && /^store_/.test(String(error.code));
+}

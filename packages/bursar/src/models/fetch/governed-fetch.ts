@@ -5,6 +5,7 @@ import type { Effected } from "../../runtime/gate.js";
 import { currentPurse, type Purse, withPurse } from "../../runtime/purse.js";
 import { isFree, isUnsent } from "../meter/answer-status.js";
 import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
+import { HandedOut } from "../meter/handed-out.js";
 import {
   type Held,
   Meter,
@@ -25,8 +26,7 @@ import { type Reuse, reuseOf } from "../reuse/reuse.js";
 import { parsedObject } from "../wire/json-object.js";
 import type { Protocol } from "../wire/protocol.js";
 import { protocolFor } from "../wire/protocols.js";
-import { bytesOf, headersOf, rebodied, refusalResponse } from "./answers.js";
-import { HandedOut } from "./handed-out.js";
+import { bytesOf, headersOf, isStoreFailure, rebodied, refusalResponse, storeFailureResponse } from "./answers.js";
 import { type Outgoing, readOutgoing, type Written } from "./outgoing.js";
 import { takeOwn } from "./own-headers.js";
 import { reused, type Send, type Sent } from "./reused.js";
@@ -167,13 +167,13 @@ class Wire {
   }
 
   private governed(governed: Governed): Promise<Response> {
-    const out = new HandedOut();
+    const out = new HandedOut<Response>();
     const { promise } = out;
     this.carryOut(governed, out);
     return promise;
   }
 
-  private carryOut({ purse, request, send, headers }: Governed, out: HandedOut): void {
+  private carryOut({ purse, request, send, headers }: Governed, out: HandedOut<Response>): void {
     let streaming: StreamedBody | null = null;
     const make: MeteredEffect<Sent | null> = async (held, request) => {
       let response: Response | null = null;
@@ -187,7 +187,7 @@ class Wire {
         }
         return whole(request, response, await bytesOf(response), held);
       } catch (error) {
-        return free(error, response);
+        return free(error, request, response);
       }
     };
     const { meter, reuse } = this;
@@ -230,7 +230,7 @@ interface Governed {
 }
 
 /** A stream is handed out at once. By itself, because a function that waits would hold on to what it has made. */
-function handOut(response: Response, streaming: StreamedBody, out: HandedOut): void {
+function handOut(response: Response, streaming: StreamedBody, out: HandedOut<Response>): void {
   out.give(rebodied(response, streaming.openStream()));
 }
 
@@ -241,8 +241,8 @@ function unreadable(error: unknown): Response {
 }
 
 /** What costs nothing though it failed: nothing was sent, or who says no has computed nothing, even if his words are lost. */
-function free(error: unknown, response: Response | null): Effected<Sent> {
-  if (response === null && isUnsent(error)) return { value: { error }, usage: NOTHING_SENT };
+function free(error: unknown, { url }: MeteredRequest, response: Response | null): Effected<Sent> {
+  if (response === null && isUnsent(error, url)) return { value: { error }, usage: NOTHING_SENT };
   if (response !== null && isFree(response.status)) return { value: { error }, usage: NOTHING_USED };
   throw error;
 }
@@ -301,6 +301,7 @@ function salvaged(error: unknown, streaming: StreamedBody | null): Response {
   if (code === "not_settled" && typeof value === "object" && value !== null && "response" in value) {
     return value.response;
   }
+  if (streaming === null && isStoreFailure(error)) return storeFailureResponse(error);
   return failed(error);
 }
 

@@ -171,7 +171,7 @@ export class BudgetHandler {
     // What nobody takes must not be left: another call's request could take it, and this one would be paid for by nobody.
     const leaver = wire === "none" ? undefined : wire === "any" ? null : wire.leaver;
     const meeting = { store, budget, model: named, leaver: leaver ?? null };
-    return callRead(this.settings.meter, purse, read, async () => {
+    return callRead(this.settings.meter, purse, read, "unseen", async () => {
       const { hold = null } = currentPurse() ?? {};
       const left = hold === null || leaver === undefined ? null : leaveHold(meeting, { hold, round });
       admitted(hold);

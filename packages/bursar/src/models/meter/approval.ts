@@ -1,14 +1,20 @@
 import type { Decision } from "../../core/decision.js";
 import { writeAmount } from "../../core/dimension.js";
 import { readExtension } from "../../core/input.js";
-import { suggestExtension } from "../../core/suggestion.js";
+import { askedTogether, suggestExtension } from "../../core/suggestion.js";
 import type { Store } from "../../ports/store.js";
 import type { Purse } from "../../runtime/purse.js";
 import { BudgetExceededError } from "./budget-exceeded-error.js";
 import type { RefusalReport } from "./refusal.js";
 
+/** A question that several calls may wait for, and how much each of them wants. */
+interface Question {
+  readonly wanted: number[];
+  readonly answer: Promise<boolean>;
+}
+
 /** What is being asked now, by budget and dimension: calls that stand before the same limit wait for one answer. */
-const asking = new WeakMap<Store, Map<string, Promise<boolean>>>();
+const asking = new WeakMap<Store, Map<string, Question>>();
 
 /**
  * Asks whoever may decide, and does what he says. Tells whether the call is worth another attempt.
@@ -18,14 +24,18 @@ const asking = new WeakMap<Store, Map<string, Promise<boolean>>>();
 export async function extended(purse: Purse, decision: Decision, report: RefusalReport): Promise<boolean> {
   const worst = purse.approve === undefined ? null : await outermost(purse, decision);
   if (worst === null) return false;
-  const questions = asking.get(purse.store) ?? new Map<string, Promise<boolean>>();
+  const questions = asking.get(purse.store) ?? new Map<string, Question>();
   asking.set(purse.store, questions);
   const key = JSON.stringify([worst.budget, worst.dimension]);
-  const asked = questions.get(key);
-  if (asked !== undefined) return asked;
-  const question = ask(purse, worst, report).finally(() => questions.delete(key));
-  questions.set(key, question);
-  return question;
+  const open = questions.get(key);
+  if (open !== undefined) {
+    open.wanted.push(worst.asked);
+    return open.answer;
+  }
+  const wanted = [worst.asked];
+  const answer = ask(purse, worst, wanted, report).finally(() => questions.delete(key));
+  questions.set(key, { wanted, answer });
+  return answer;
 }
 
 type Finding = Decision["findings"][number];
@@ -39,11 +49,20 @@ async function outermost({ store, budget }: Purse, { findings }: Decision): Prom
   return same.reduce((outer, each) => (path.indexOf(each.budget) > path.indexOf(outer.budget) ? each : outer));
 }
 
-async function ask({ approve, store }: Purse, finding: Finding, report: RefusalReport): Promise<boolean> {
+async function ask(
+  { approve, store }: Purse,
+  finding: Finding,
+  wanted: readonly number[],
+  report: RefusalReport,
+): Promise<boolean> {
   const { budget: id, dimension, ...figures } = finding;
   const budget = await store.budget(id);
   if (approve === undefined || budget === null) return false;
-  const suggested_extension = suggestExtension(await store.path(id), finding, store.dimensions, store.clock.now());
+  const path = await store.path(id);
+  // Those that were made at the same time have come by now, and what is suggested is for them too.
+  await new Promise((resolve) => setImmediate(resolve));
+  const missing = { dimension, asked: askedTogether(dimension, wanted, store.dimensions) };
+  const suggested_extension = suggestExtension(path, missing, store.dimensions, store.clock.now());
   const edge = (amount: number) => writeAmount(store.dimensions.get(dimension), amount);
   const { message } = report;
   const [asked, used, limit] = [edge(figures.asked), edge(figures.used), edge(figures.limit)];

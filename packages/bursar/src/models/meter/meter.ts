@@ -3,6 +3,7 @@ import type { Path } from "../../core/budget.js";
 import type { JsonObject } from "../../core/chain/canonical.js";
 import type { Decision } from "../../core/decision.js";
 import { InputError, show } from "../../core/errors.js";
+import { checkWhole } from "../../core/fields.js";
 import type { BudgetAmounts } from "../../core/input.js";
 import type { CommitOperation, OutcomeOf } from "../../core/operation.js";
 import type { Store } from "../../ports/store.js";
@@ -13,7 +14,7 @@ import type { Purse } from "../../runtime/purse.js";
 import { judged, type Unfit } from "../../runtime/unfit.js";
 import { untilAborted } from "../../runtime/until-aborted.js";
 import { takeHold } from "../../runtime/waiting-holds.js";
-import { openPrices } from "../prices/open-prices.js";
+import { openingPrices } from "../prices/open-prices.js";
 import type { Price, PriceBook } from "../prices/price.js";
 import { siteKey } from "../reservations/site-key.js";
 import { Sites } from "../reservations/sites.js";
@@ -142,17 +143,18 @@ export class Meter {
 
   constructor(options: MeterOptions = {}) {
     this.options = options;
-    const { output_tokens: _, tokenizer: __, reservations = "learned", tiers, ...prices } = options;
+    const { output_tokens = OUTPUT_TOKENS, tokenizer: _, reservations = "learned", tiers, ...prices } = options;
     if (reservations !== "learned" && reservations !== "full") {
       throw new InputError("reservations", `is ${show(reservations)}; allowed: "learned" or "full"`);
     }
+    checkWhole(output_tokens, "output_tokens", 1, Number.MAX_SAFE_INTEGER);
     this.sites = reservations === "learned" ? new Sites() : null;
     this.chooser = tiers === undefined ? null : new Chooser(readTiers(tiers));
-    this.book = openPrices(prices).then((book) => {
+    this.book = openingPrices(prices).then((book) => {
       this.book = book;
       return book;
     });
-    // Whoever makes the first call is told; until then nobody waits for it.
+    // Whoever makes the first call is told that there is no table; until then nobody waits for it.
     this.book.catch(() => {});
   }
 
@@ -319,7 +321,7 @@ export class Meter {
   private priced(book: PriceBook, purse: Purse, request: MeteredRequest): Priced | RefusalReport {
     const { wire, url, egress_bytes } = request;
     const price = book.find(wire.model, { url, protocol: wire.protocol });
-    if (price === null) return unknownPrice(wire.model);
+    if (price === null) return unknownPrice(book, wire);
     const wanted = this.wanted(wire);
     const input = bytesBound(wire, price);
     if (input === null) return unboundedInput(wire);

@@ -1,6 +1,6 @@
 import { type Hold, type Purse, withPurse } from "../../runtime/purse.js";
 import type { TokenCounts } from "../wire/token-counts.js";
-import { isFree, isUnsent } from "./answer-status.js";
+import { isFree, isFreeEachTime, isUnsent } from "./answer-status.js";
 import { BudgetExceededError } from "./budget-exceeded-error.js";
 import { type Held, type Meter, type Metered, type MeteredRequest, NOTHING_AT_ALL, NOTHING_USED } from "./meter.js";
 
@@ -9,6 +9,9 @@ export interface ModelAnswered<Value> {
   readonly value: Value;
   readonly counts: TokenCounts | null;
 }
+
+/** Whether each attempt is a call of its own, or the client may try again by itself, unseen. */
+type Attempts = "seen" | "unseen";
 
 /**
  * Makes a call of which the wire is not seen. Where what it sends is governed too, that one meters it: what is held here is handed
@@ -19,6 +22,7 @@ export async function callRead<Value>(
   purse: Purse,
   call: Pick<MeteredRequest, "protocol" | "wire" | "signal" | "wait_ms" | "open"> &
     Partial<Pick<MeteredRequest, "url">>,
+  attempts: Attempts,
   effect: (held: Held, request: MeteredRequest) => Promise<ModelAnswered<Value>>,
 ): Promise<Metered<Value>> {
   const metered = await meter.call<Came<Value>>(
@@ -37,7 +41,9 @@ export async function callRead<Value>(
           await hold.handDown();
           return { value: { error }, usage: NOTHING_AT_ALL };
         }
-        if (isUnsent(error) || isFree(statusOf(error))) return { value: { error }, usage: NOTHING_USED };
+        const status = statusOf(error);
+        const isNothing = attempts === "seen" ? isUnsent(error, request.url) || isFree(status) : isFreeEachTime(status);
+        if (isNothing) return { value: { error }, usage: NOTHING_USED };
         throw error;
       }
     },

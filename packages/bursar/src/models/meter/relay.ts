@@ -64,7 +64,8 @@ export class Relay<Value> {
     }
   }
 
-  private stop(): void {
+  /** Nobody reads any more. */
+  stop(): void {
     this.stopped = true;
     for (const each of [this.sent, this.taken]) each?.done.reject(new ReaderLeft("nobody reads this stream any more"));
     this.sent = null;

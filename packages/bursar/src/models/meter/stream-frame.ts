@@ -1,4 +1,5 @@
 import { deferred } from "../../runtime/deferred.js";
+import { whenDropped } from "./dropped.js";
 import { drain, hangUp } from "./hang-up.js";
 
 /** What becomes of a value that has come: what is passed on now, and whether more is wanted. */
@@ -7,9 +8,6 @@ export interface Taken<Value> {
   /** `ended`: the last word has come. `capped`: it had more than it was granted, so the rest is not wanted. */
   readonly state: "running" | "ended" | "capped";
 }
-
-/** A stream that is gone cannot be read any more: who dropped it has stopped reading, and never said so. */
-const dropped = new FinalizationRegistry<() => void>((leave) => leave());
 
 /**
  * The frame of a streamed answer on its way through: it passes on what comes no faster than it is read, and what ends it once
@@ -44,7 +42,7 @@ export class StreamFrame<Value> {
       },
       { highWaterMark: 0 },
     );
-    dropped.register(stream, () => {
+    whenDropped(stream, () => {
       if (!this.ended) void this.leave();
     });
     return stream;

@@ -6,7 +6,9 @@ import { HINTS } from "./refusal.js";
 export function toldError(error: unknown): unknown {
   if (isOutOfTime(error)) {
     const code = "budget_exceeded";
-    return new BudgetExceededError({ code, message: error.message, hint: HINTS[code] }, { cause: error });
+    const { message, spent } = error;
+    const which = spent ? { scope: spent.budget, dimension: spent.dimension } : {};
+    return new BudgetExceededError({ code, message, hint: HINTS[code], ...which }, { cause: error });
   }
   return BudgetExceededError.from(error) ?? error;
 }

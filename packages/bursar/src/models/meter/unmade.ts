@@ -1,3 +1,4 @@
+import { guessFor, type PriceBook } from "../prices/price.js";
 import { howToPrice } from "../prices/stated-price.js";
 import type { WireRequest } from "../wire/protocol.js";
 import { type RefusalReport, unbounded } from "./refusal.js";
@@ -12,15 +13,23 @@ export function invalidModel(message: string): RefusalReport {
   return { code: "invalid_request", message, hint: "correct the request" };
 }
 
-export function unknownPrice(model: string): RefusalReport {
-  const message = `nobody knows what the model ${JSON.stringify(model)} costs, so it is not called`;
-  return { code: "unknown_price", message, hint: `${howToPrice(model)}, or say what to assume` };
+/** A program that was not changed has no place for options. */
+const REGISTERED = "bursar/register reads the same from BURSAR_PRICES";
+
+export function unknownPrice(book: PriceBook, { model, protocol }: WireRequest): RefusalReport {
+  const guess = guessFor(book, model, protocol);
+  const message = `nobody knows what the model ${JSON.stringify(model)} costs${guess}, so it is not called`;
+  return { code: "unknown_price", message, hint: `${howToPrice(model)}, or say what to assume; ${REGISTERED}` };
 }
+
+/** Mostly somebody has not waited for a call before the budget ended with the function around it. */
+const WHILE_OPEN =
+  "make the call while the budget is open: await it inside of withBudget(…), or open one with openBudget(…) and end it when all is over";
 
 /** A budget that has ended, or that is paused, takes no calls. To fail would make an SDK try again. */
 export function closedBudget(error: unknown): RefusalReport | null {
   if (!(error instanceof Error && "code" in error && error.code === "ledger_state")) return null;
-  return { code: "no_budget", message: error.message, hint: "make the call inside of a budget that is open" };
+  return { code: "no_budget", message: error.message, hint: WHILE_OPEN };
 }
 
 export function unboundedInput({ beyond, model }: WireRequest): RefusalReport {

@@ -1,5 +1,6 @@
 import { currentPurse, type Purse, withPurse } from "../../runtime/purse.js";
 import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
+import { whenDropped } from "../meter/dropped.js";
 import type { Held, Meter, Metered, MeteredRequest } from "../meter/meter.js";
 import { callRead, type ModelAnswered } from "../meter/model-call.js";
 import { type PaidBy, purseFor } from "../meter/paid-by.js";
@@ -76,13 +77,24 @@ export class GovernedModel {
     return answerOf(metered);
   }
 
-  async *getStreamedResponse(request: AgentsRequest): AsyncGenerator<AgentsEvent, void, undefined> {
+  getStreamedResponse(request: AgentsRequest): AsyncGenerator<AgentsEvent, void, undefined> {
+    const relay = new Relay<AgentsEvent>();
+    const events = this.streamed(request, relay);
+    // Who drops it in the middle never says that he has stopped reading.
+    whenDropped(events, () => relay.stop());
+    return events;
+  }
+
+  /** Nothing is done before the first event is asked for. */
+  private async *streamed(
+    request: AgentsRequest,
+    relay: Relay<AgentsEvent>,
+  ): AsyncGenerator<AgentsEvent, void, undefined> {
     const { target, governing } = this;
     if (currentPurse()?.metered === true) return yield* target.getStreamedResponse(request);
     const purse = await inRound(purseFor(governing));
     if (governing.wired) return yield* refusalsOf(withinPurse(purse, () => target.getStreamedResponse(request)));
     const called = this.calling(request, true);
-    const relay = new Relay<AgentsEvent>();
     const metered = this.call(purse, request, called, async (held, made) => {
       const { model, held: sent } = await this.made(called, held, made);
       return { value: null, counts: await passOn(model.getStreamedResponse(sent), relay, made.wire, held) };
@@ -127,7 +139,7 @@ export class GovernedModel {
     effect: (held: Held, request: MeteredRequest) => Promise<ModelAnswered<Value>>,
   ): Promise<Metered<Value>> {
     const call = { ...priced, ...(signal !== undefined && { signal }) };
-    return callRead(this.governing.meter, purse, call, effect);
+    return callRead(this.governing.meter, purse, call, "unseen", effect);
   }
 }
 

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import {
   type Context,
   context,
+  diag,
   type MeterProvider,
   metrics,
   SpanKind,
@@ -49,7 +50,7 @@ export function observe(options: ObserveOptions = {}): Disposable {
   const tracer = tracerProvider.getTracer("bursar");
   const instruments = new Instruments(meterProvider);
   const begun = new Map<string, Begun>();
-  const hear = (message: unknown) => {
+  const hear = harmless((message: unknown) => {
     const record = message as CallRecord;
     if (record.kind === "started") return begin(begun, record.id);
     const from = begun.get(record.id);
@@ -58,7 +59,7 @@ export function observe(options: ObserveOptions = {}): Disposable {
     if (record.handed_down) return;
     tell(tracer, record, from ?? { context: context.active(), instant: Date.now() - record.duration_ms });
     instruments.record(record);
-  };
+  });
   subscribe(CALLS, hear);
   return { [Symbol.dispose]: () => void unsubscribe(CALLS, hear) };
 }
@@ -74,7 +75,18 @@ export function observe(options: ObserveOptions = {}): Disposable {
 export function observePrompts(options: Pick<ObserveOptions, "meterProvider"> = {}): (call: PromptCall) => void {
   checkKeys(options, "options", ["meterProvider"]);
   const instruments = new Instruments(options.meterProvider ?? metrics.getMeterProvider());
-  return (call) => instruments.recordPrompt(call);
+  return harmless((call) => instruments.recordPrompt(call));
+}
+
+/** Whoever looks on must not change what happens: what a provider throws would end the process, or keep a prompt's call from being made. */
+function harmless<Heard>(hear: (heard: Heard) => void): (heard: Heard) => void {
+  return (heard) => {
+    try {
+      hear(heard);
+    } catch (error) {
+      diag.error("bursar: a call could not be told of", error);
+    }
+  };
 }
 
 function begin(begun: Map<string, Begun>, id: string): void {

@@ -1,4 +1,5 @@
 import { checkKeys } from "../../core/fields.js";
+import { nearest } from "../../core/nearest.js";
 import type { Clock } from "../../ports/clock.js";
 import { systemClock } from "../../runtime/system-clock.js";
 import type { ProtocolName } from "../wire/protocol.js";
@@ -28,9 +29,13 @@ export interface PricesOptions {
  * ```
  */
 export async function openPrices(options: PricesOptions = {}): Promise<PriceBook> {
-  // Before the table is loaded, so that whoever mistypes a price hears of it at once.
+  return openingPrices(options);
+}
+
+/** The same, but a mistyped price is thrown at once: an SDK that meets it in a call takes it for a failure of the network. */
+export function openingPrices(options: PricesOptions): Promise<PriceBook> {
   const words = readOptions(options);
-  return new Book(words, await PriceTable.load());
+  return PriceTable.load().then((table) => new Book(words, table));
 }
 
 /** The price book without the table: what is neither stated nor assumed has no price. */
@@ -54,6 +59,7 @@ function readOptions(options: PricesOptions): Words {
 /** Looking a model up takes a while, so prices are kept; names come from callers, so neither all of them nor endless ones. */
 const MOST_KEPT = 1000;
 const LONGEST_KEPT = 1000;
+const LEAST_GUESSED = 4;
 
 class Book implements PriceBook {
   private readonly words: Words;
@@ -78,6 +84,12 @@ class Book implements PriceBook {
     if (this.kept.size >= MOST_KEPT) this.kept.clear();
     this.kept.set(key, price);
     return price;
+  }
+
+  nearest(model: string, protocol: ProtocolName): string | null {
+    // Every short name is near to some other.
+    if (model.length < LEAST_GUESSED) return null;
+    return nearest(model, [...this.words.stated.keys(), ...(this.table?.namesAt(protocol) ?? [])]);
   }
 
   private look(model: string, url: string | null, protocol: ProtocolName): Price | null {

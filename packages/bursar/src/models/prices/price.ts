@@ -26,4 +26,12 @@ export interface Price {
 export interface PriceBook {
   /** Null: nobody knows what it costs, so it is not called. */
   find(model: string, about: { readonly url: string | null; readonly protocol: ProtocolName }): Price | null;
+  /** The name that a mistyped one most likely meant; null where none is close. */
+  nearest?(model: string, protocol: ProtocolName): string | null;
+}
+
+/** What is said beside the name of a model that nobody knows the price of, mostly because it is mistyped. */
+export function guessFor(book: PriceBook, model: string, protocol: ProtocolName): string {
+  const guess = book.nearest?.(model, protocol) ?? null;
+  return guess === null ? "" : ` (did you mean ${guess}?)`;
 }

@@ -71,7 +71,7 @@ export class PriceTable {
   /** What a model costs at an address; null when the table does not say, or not in tokens alone. */
   find(model: string, url: string | null, protocol: ProtocolName): TablePrice | null {
     if (model.length > LONGEST_NAME) return null;
-    const info = this.infoOf(model, url, protocol === "anthropic-messages" ? "anthropic" : "openai");
+    const info = this.infoOf(model, url, homeOf(protocol));
     if (info === null) return null;
     const [first, ...others] = periodsOf(info, protocol);
     if (first === undefined || first === null || others.includes(null)) return null;
@@ -80,6 +80,11 @@ export class PriceTable {
       schedule: [first, ...others.filter((period) => period !== null)],
       context_window: Number.isSafeInteger(context_window) && context_window > 0 ? context_window : null,
     };
+  }
+
+  /** The names of the models whose maker speaks a protocol first. */
+  namesAt(protocol: ProtocolName): readonly string[] {
+    return this.source.findProvider({ providerId: homeOf(protocol) })?.models.map(({ id }) => id) ?? [];
   }
 
   /**
@@ -108,6 +113,10 @@ export class PriceTable {
     const info = this.source.calcPrice({}, model, { providerId: provider.id })?.model;
     return info === undefined || isOtherVersion(model, info.match) ? null : info;
   }
+}
+
+function homeOf(protocol: ProtocolName): string {
+  return protocol === "anthropic-messages" ? "anthropic" : "openai";
 }
 
 type Source = Pick<typeof import("@pydantic/genai-prices"), "calcPrice" | "findProvider">;

@@ -19,6 +19,8 @@ export interface Joining {
   readonly inputs: EmbeddingInputs;
   /** How many bytes his own request would have. */
   readonly egress_bytes: number;
+  /** Where it goes; null where that is not known. */
+  readonly url: string | null;
   readonly send: SendWhole;
   /** Told what it used if he has left before that was known. */
   readonly late: (usage: BudgetAmounts) => void;
@@ -106,7 +108,7 @@ export class EmbeddingGroup {
       this.share(present, answer, egress);
     } catch (error) {
       for (const { outcome } of present) {
-        if (isUnsent(error)) outcome.resolve({ kind: "failed", error, usage: NOTHING_SENT });
+        if (isUnsent(error, first.joining.url)) outcome.resolve({ kind: "failed", error, usage: NOTHING_SENT });
         else outcome.reject(error);
       }
     }

@@ -53,8 +53,12 @@ function opinionOf({ amounts, open, why }: Foreseen): Opinion {
   if (!open.has("steps")) dimensions.steps = { median: 0, upper: 0 };
   for (const [id, { median, upper }] of amounts) {
     const isCount = (COUNTS as readonly string[]).includes(id);
-    if (isCount || GUEST.has(id) || open.has(id) || upper > MAX_AMOUNT) continue;
-    dimensions[id] = { median: Math.round(median), upper: Math.ceil(upper) };
+    if (isCount || GUEST.has(id) || open.has(id)) continue;
+    // More than can be counted fits nowhere, which must not look like nothing at all.
+    dimensions[id] = {
+      median: Math.min(MAX_AMOUNT, Math.round(median)),
+      upper: Math.min(MAX_AMOUNT, Math.ceil(upper)),
+    };
   }
   const counts = COUNTS.flatMap((count) => counted(count, amounts.get(count), open.has(count)));
   const isOpen = COUNTS.every((count) => open.has(count));

@@ -30,7 +30,7 @@ export class Sender {
       if (!response.ok) throw await this.refusal(response);
       return await receiver.receive(response);
     } catch (error) {
-      const report = isUnsent(error) ? { usage: NO_TOKENS } : receiver.seen;
+      const report = isUnsent(error, this.settings.url.href) ? { usage: NO_TOKENS } : receiver.seen;
       throw this.explained(error, report, signal.aborted ? "aborted" : patience.isOver ? "late" : "failed");
     }
   }

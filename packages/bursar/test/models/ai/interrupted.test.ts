@@ -201,6 +201,14 @@ describe.for(WIRES)("what breaks off, %s", (wire) => {
     expect(await usedIn(at.budget)).toMatchObject({ llm_tokens: 0, cost_usd: 0 });
   });
 
+  test("an address that fetch sends nothing to costs nothing", async () => {
+    await using at = await openScene([], { cost_usd: 1 });
+    const model = govern(modelOn(wire, { url: "http://127.0.0.1:1/v1" }), { prices: PRICES });
+    const asked = at.budget.run(() => generateText({ model, prompt: "Bolts?", maxRetries: 0 }));
+    await expect(asked).rejects.toThrow("bad port");
+    expect(await usedIn(at.budget)).toMatchObject({ steps: 1, llm_tokens: 0, cost_usd: 0 });
+  });
+
   test("a refusal of the wire further down is one here too, and no attempt", async () => {
     await using at = await openScene([], { cost_usd: 1 });
     await using small = await openBudget({ cost_usd: 0.000001 });

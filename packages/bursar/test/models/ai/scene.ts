@@ -15,7 +15,11 @@ export const PRICES = { [GPT]: PRICE, [CLAUDE]: PRICE, vectors: PRICE };
 export const WIRES = ["openai-chat", "openai-responses", "anthropic-messages"] as const;
 export type WireName = (typeof WIRES)[number];
 
-export function modelOn(wire: WireName, { url: baseURL }: ScriptedModel, governed: GovernedFetchOptions | null = null) {
+export function modelOn(
+  wire: WireName,
+  { url: baseURL }: Pick<ScriptedModel, "url">,
+  governed: GovernedFetchOptions | null = null,
+) {
   const config = { baseURL, apiKey: "k", ...(governed && { fetch: governedFetch({ prices: PRICES, ...governed }) }) };
   if (wire === "anthropic-messages") return createAnthropic(config)(CLAUDE);
   return wire === "openai-chat" ? createOpenAI(config).chat(GPT) : createOpenAI(config).responses(GPT);

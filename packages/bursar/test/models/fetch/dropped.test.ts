@@ -1,15 +1,11 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { openBudget } from "../../../src/ambient/open-budget.js";
 import type { Operation } from "../../../src/core/operation.js";
 import type { Outcomes } from "../../../src/ports/store.js";
 import { MemoryStore } from "../../../src/stores/memory.js";
 import type { ScriptedHalf } from "../../../src/testing/scripted/answer.js";
-import { HELLO, openScene, PRICES, until } from "./scene.js";
-
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
+import { collected, collectUntil } from "../collecting.js";
+import { HELLO, openScene, PRICES } from "./scene.js";
 
 const USAGE = { prompt_tokens: 30, completion_tokens: 7 };
 const TEXT = "All work and no play makes Jack a dull boy. ".repeat(20);
@@ -25,11 +21,6 @@ class CollectingStore extends MemoryStore {
     await collected();
     return super.apply(operations);
   }
-}
-
-async function collected(): Promise<void> {
-  collect();
-  await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
 async function openDropped(script: Parameters<typeof openScene>[0], keep: (response: Response) => Kept) {
@@ -49,14 +40,6 @@ async function openDropped(script: Parameters<typeof openScene>[0], keep: (respo
       await at[Symbol.asyncDispose]();
     },
   };
-}
-
-/** Collects what nobody holds, until something is so; what never is makes the test fail by its time limit. */
-function collectUntil(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  return until(async () => {
-    await collected();
-    return isSo();
-  });
 }
 
 async function textOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {

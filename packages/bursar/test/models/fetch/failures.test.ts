@@ -188,6 +188,32 @@ describe("what was never sent is free", () => {
   });
 });
 
+describe("addresses that fetch sends nothing to", () => {
+  const PATH = "/v1/chat/completions";
+  const init = { method: "POST", body: JSON.stringify({ model: "scripted", messages: HELLO, max_tokens: 100 }) };
+
+  test.each(["file://", "http://127.0.0.1:1", "ws://127.0.0.1"])("cost nothing: %s", async (origin) => {
+    const { used, held } = await spent({ cost_usd: 1 }, async () => {
+      const error = await errorOf(governedFetch({ prices: PRICES })(`${origin}${PATH}`, init));
+      expect([error.name, error.message]).toEqual(["TypeError", "fetch failed"]);
+    });
+    expect(used).toMatchObject({ steps: 1 });
+    for (const id of ["cost_usd", "llm_tokens", "network_egress_bytes"]) expect(used[id] ?? 0, id).toBe(0);
+    expect(held).toEqual({});
+  });
+
+  test("are paid for by who was led there: the one before may have computed an answer", async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(307, { location: `http://127.0.0.1:1${PATH}` }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`;
+    const { used } = await spent({ cost_usd: 1 }, () => errorOf(governedFetch({ prices: PRICES })(url, init)));
+    server.close();
+    expect(used).toMatchObject({ steps: 1, llm_output_tokens: 100 });
+  });
+});
+
 describe("what nobody can believe", () => {
   test("a usage beyond the limit is recorded, and the budget takes nothing more", async () => {
     await using at = await openScene(() => ({

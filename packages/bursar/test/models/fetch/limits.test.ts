@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { openBudget } from "../../../src/ambient/open-budget.js";
 import { withBudget } from "../../../src/ambient/with-budget.js";
+import type { BudgetAmounts } from "../../../src/core/input.js";
+import type { ApprovalQuestion } from "../../../src/runtime/purse.js";
 import { FakeClock } from "../../../src/testing/fake-clock.js";
 import { ASK, type Asked, HELLO, openScene, PRICE, PRICES, READ, refusalOf, spent, toldWhile } from "./scene.js";
 
@@ -56,6 +58,22 @@ describe("what does not fit is not sent", () => {
       expect(at.model.requests[1]?.max_tokens).toBe(50);
     });
     expect(at.model.count).toBe(2);
+  });
+
+  test("calls that wait for the same are let go by one yes", async () => {
+    await using at = await openScene(() => ANSWER);
+    const asked: BudgetAmounts[] = [];
+    const approve = async ({ suggested_extension }: ApprovalQuestion) => {
+      asked.push(suggested_extension);
+      return suggested_extension;
+    };
+    const policies = { steps: "approval_required" } as const;
+    await withBudget({ steps: 0 }, () => Promise.all([ASK.chat(at), ASK.responses(at), ASK.messages(at)]), {
+      policies,
+      approve,
+    });
+    expect(asked).toEqual([{ steps: 4 }]);
+    expect(at.model.count).toBe(3);
   });
 
   test("a dimension that only warns lets calls pass", async () => {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { openBudget } from "../../../src/ambient/open-budget.js";
 import type { Operation } from "../../../src/core/operation.js";
+import { BudgetExceededError } from "../../../src/models/meter/budget-exceeded-error.js";
 import type { Outcomes } from "../../../src/ports/store.js";
+import { StoreError } from "../../../src/stores/durable/errors.js";
 import { MemoryStore } from "../../../src/stores/memory.js";
 import { ASK, errorOf, openScene, READ, STREAMED, toldWhile } from "./scene.js";
 
@@ -11,13 +13,15 @@ const ANSWER = { kind: "text", text: "Hello.", usage: { prompt_tokens: 30, compl
 class FailingStore extends MemoryStore {
   fails: { readonly op: Operation["op"]; readonly when: "before" | "after"; times: number } | null = null;
 
+  error: Error = new Error("The disk is full");
+
   override async apply<const Ops extends readonly Operation[]>(operations: Ops): Promise<Outcomes<Ops>> {
     const { fails } = this;
     const now = fails !== null && fails.times > 0 && operations.some(({ op }) => op === fails.op);
     if (!now) return super.apply(operations);
     fails.times--;
     if (fails.when === "after") await super.apply(operations);
-    throw new Error("The disk is full");
+    throw this.error;
   }
 }
 
@@ -44,6 +48,22 @@ describe("a store that fails when a call is reserved", () => {
     expect((await budget.state()).used.steps ?? 0).toBe(0);
     await budget.end();
   });
+
+  test.each(["chat", "messages"] as const)(
+    "what the store says is the message, and not that the network failed: %s",
+    async (ask) => {
+      await using at = await openScene(() => ANSWER, { maxRetries: 0 });
+      const { store, budget } = await openFailing();
+      store.error = new StoreError("store_full", "the disk of b.db is full: make room on it");
+      store.fails = { op: "reserve", when: "before", times: 1 };
+      const error = await budget.run(() => errorOf(ASK[ask](at)));
+      expect(error).toMatchObject({ status: 503 });
+      expect(error.message).toContain("the disk of b.db is full: make room on it; nothing was sent");
+      expect(BudgetExceededError.from(error)).toBe(null);
+      expect(at.model.count).toBe(0);
+      await budget.end();
+    },
+  );
 
   test("an SDK that tries again sends one request", async () => {
     await using at = await openScene(() => ANSWER, { maxRetries: 1 });

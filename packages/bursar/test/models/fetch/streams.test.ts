@@ -247,7 +247,7 @@ describe("the time runs out", () => {
       const asked = refusalOf(ASK.chat(at));
       await until(() => at.model.count === 1);
       clock.advance(5000);
-      expect(await asked).toMatchObject({ code: "budget_exceeded" });
+      expect(await asked).toMatchObject({ code: "budget_exceeded", dimension: "wall_clock_ms", scope: budget.id });
     });
     await until(() => at.model.aborted === 1);
     expect(at.model.count).toBe(1);
@@ -279,7 +279,9 @@ describe("the time runs out", () => {
           for await (const _ of stream) if (++events === 3) clock.advance(5000);
         })(),
       );
-      expect(error.message).toContain("time has run out");
+      expect(error.message).toContain(
+        `time has run out while the call was being made: wall_clock_ms of budget ${budget.id}`,
+      );
       expect(BudgetExceededError.from(error)?.report).toMatchObject({ code: "budget_exceeded" });
       expect(await refusalOf(READ[protocol](at))).toMatchObject({ dimension: "wall_clock_ms" });
     });
@@ -297,7 +299,7 @@ describe("the time runs out", () => {
       const asked = refusalOf(ASK.messages(at));
       await until(() => at.model.count === 1);
       clock.advance(5000);
-      expect(await asked).toMatchObject({ code: "budget_exceeded" });
+      expect(await asked).toMatchObject({ code: "budget_exceeded", dimension: "deadline", scope: budget.id });
       expect(await refusalOf(ASK.messages(at))).toMatchObject({ dimension: "deadline" });
     });
     expect(at.model.count).toBe(1);

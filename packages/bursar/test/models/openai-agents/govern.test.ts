@@ -145,6 +145,22 @@ test("what is sent again counts where the wire is seen, and once where it is not
   expect(await steps("the model")).toBe(1);
 });
 
+test.for([
+  ["has no room in the end", 429, "what it may have used"],
+  ["does not take the request at all", 400, "nothing"],
+] as const)("a provider that %s, where the wire is not seen", async ([, status, charged]) => {
+  await using at = await openScene(() => ({ kind: "status", status, retry_after_s: 0 }), "the model");
+
+  const { used, held } = await withBudget({ llm_output_tokens: 50, llm_tokens: 10_000 }, async (budget) => {
+    await at.runner.run(new Agent({ name: "Teller", model: "scripted" }), "Go.").catch(() => null);
+    return await budget.state();
+  });
+
+  expect(held).toEqual({});
+  // An answer may have been computed before the last attempt, and lost.
+  expect(used.llm_output_tokens ?? 0).toBe(charged === "nothing" ? 0 : 50);
+});
+
 test("a governed wire is used whatever transport the SDK is set to", async () => {
   await using at = await openScene([SAYS], "the wire");
   setOpenAIResponsesTransport("websocket");

@@ -1,5 +1,5 @@
 import { Agent, OpenAIProvider, Runner, setTracingDisabled } from "@openai/agents";
-import { context, SpanStatusCode, trace } from "@opentelemetry/api";
+import { context, createNoopMeter, DiagLogLevel, diag, SpanStatusCode, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import {
   AggregationTemporality,
@@ -62,6 +62,30 @@ const SAYS = {
   text: "Hi.",
   usage: { prompt_tokens: 100, completion_tokens: 20, cached_tokens: 40, reasoning_tokens: 5 },
 } as const;
+
+test("a provider that throws changes nothing for those that are looked at, and it is told", async () => {
+  await using at = await scene([SAYS]);
+  const told: unknown[] = [];
+  const silent = { warn() {}, info() {}, debug() {}, verbose() {} };
+  diag.setLogger({ ...silent, error: (message) => told.push(message) }, DiagLogLevel.ERROR);
+  const broken = (): never => {
+    throw new Error("the collector is full");
+  };
+  const tracerProvider = { getTracer: () => ({ startSpan: broken, startActiveSpan: broken }) };
+  const meterProvider = new MeterProvider();
+  meterProvider.getMeter = () =>
+    Object.assign(Object.create(createNoopMeter()), { createGauge: () => ({ record: broken }) });
+  using _ = observe({ tracerProvider, meterProvider });
+
+  await withBudget({ steps: 3 }, () => at.client.chat.completions.create({ model: "scripted", messages }));
+  const adapter = createAdapter(scripted([says("hello", 1, 1)]), { onCall: observePrompts({ meterProvider }) });
+  const budget = new Budget({ tokenLimit: { input: 100, output: 100 } });
+  expect(await adapter.evaluate({ name: "greeting", text: "Hi." }, { budget })).toMatchObject({ text: "hello" });
+  // What a channel's listener throws ends the process, a turn later.
+  await new Promise(setImmediate);
+  diag.disable();
+  expect(told).toHaveLength(2);
+});
 
 test("a call is a span with the conventional names, below the one that was active, and with its budget", async () => {
   await using at = await scene([SAYS]);

@@ -231,3 +231,14 @@ describe("a price of the table", () => {
     expect(output).toBe(30);
   });
 });
+
+test.for([
+  ["gpt-4o-mni", "openai-chat", "gpt-4o-mini"],
+  ["claude-sonet-4-5", "anthropic-messages", "claude-sonnet-4-5"],
+  ["my-modle", "openai-chat", "my-model"],
+  ["nobody-knows-this-model", "openai-chat", null],
+  ["x", "openai-chat", null],
+] as const)("of a mistyped name a book guesses the right one: %s", async ([model, protocol, guess]) => {
+  const stated = { "my-model": { input_usd_per_mtok: 1, output_usd_per_mtok: 1 } };
+  expect((await openPrices({ prices: stated })).nearest?.(model, protocol)).toBe(guess);
+});

@@ -39,7 +39,7 @@ export function startProgram(
   model?: ScriptedModel,
 ): Started {
   const file = fileURLToPath(new URL(`./programs/${name}.mjs`, import.meta.url));
-  const { PATH = "", HOME = "" } = process.env;
+  const { PATH = "", HOME = "", NODE_OPTIONS = "" } = process.env;
   const addresses = model === undefined ? {} : { OPENAI_BASE_URL: model.url, ANTHROPIC_BASE_URL: model.origin };
   const child = spawn(process.execPath, [file, ...args], {
     cwd: ROOT,
@@ -47,7 +47,7 @@ export function startProgram(
     ...{ timeout: LONGEST_MS, killSignal: "SIGKILL" },
     env: {
       ...{ PATH, HOME, OPENAI_API_KEY: "k", OPENAI_AGENTS_DISABLE_TRACING: "1", BURSAR_PRICES: PRICES },
-      NODE_OPTIONS: "--import bursar/register",
+      NODE_OPTIONS: `${NODE_OPTIONS} --import bursar/register`.trim(),
       ...addresses,
       ...env,
     },

@@ -33,6 +33,11 @@ test("threads and child processes share one budget in a store that all of them f
     const again = await runProgram("openai", ["chat"], env, model);
     expect(again.outcomes[0]).toMatchObject({ status: 402 });
     expect(model.count).toBe(4);
+    expect(`${stderr}${again.stderr}`).not.toContain("was opened before");
+    // Whoever states other limits for it is told that they do not count.
+    const other = await runProgram("openai", ["chat"], { ...env, BURSAR_BUDGET: "steps=9,fuel=5,cost_usd=1" }, model);
+    expect(other.outcomes[0]).toMatchObject({ status: 402 });
+    expect(other.stderr).toContain("budget crowd was opened before, with steps=4, no limit of fuel; that holds");
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

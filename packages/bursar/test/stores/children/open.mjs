@@ -4,7 +4,8 @@ import { errand, faultOf, openStore, say } from "./common.mjs";
 try {
   const store = await openStore(errand.address);
   try {
-    await store.apply([{ op: "charge", budget: "all", call: errand.call, used: { steps: 1 } }]);
+    const charge = { op: "charge", budget: "all", call: errand.call, used: { steps: 1 } };
+    await store.apply(errand.operations ?? [charge]);
     say({ done: true });
   } finally {
     await store[Symbol.asyncDispose]();
