@@ -14,6 +14,8 @@ export default defineConfig({
     // The server's content security policy knows no data: addresses, and every file has a name of its own to be cached by.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // What others have written is in it, and their licences have to come with every copy.
+    license: { fileName: "licenses.txt" },
   },
   worker: { format: "es" },
   server: { proxy: { "/api": "http://127.0.0.1:8787" } },
@@ -26,7 +28,7 @@ function compressed(): Plugin {
     apply: "build",
     writeBundle({ dir = "dist" }) {
       const names = readdirSync(dir, { recursive: true, encoding: "utf8" });
-      for (const name of names.filter((each) => /\.(?:js|css|html|svg)$/.test(each))) {
+      for (const name of names.filter((each) => /\.(?:js|css|html|svg|txt)$/.test(each))) {
         const bytes = readFileSync(join(dir, name));
         writeFileSync(join(dir, `${name}.gz`), gzipSync(bytes, { level: 9 }));
         writeFileSync(join(dir, `${name}.br`), brotliCompressSync(bytes));

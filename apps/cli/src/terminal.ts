@@ -47,7 +47,7 @@ export function openTerminal(): Terminal {
       write(text);
       return code;
     },
-    columns: () => stdout.columns ?? COLUMNS,
+    columns: () => (stdout.isTTY ? (stdout.columns ?? COLUMNS) : Number.POSITIVE_INFINITY),
     rows: () => stdout.rows ?? ROWS,
     isTerminal: stdout.isTTY === true,
     env,

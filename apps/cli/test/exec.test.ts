@@ -58,6 +58,19 @@ describe("bursar exec", () => {
     expect(plain).toEqual({ status: 137, stdout: "out\n", stderr: "err\n" });
   });
 
+  test.each([
+    ["python", "x = bytearray(100_000_000)", 1],
+    ["javascript", "new Uint8Array(100_000_000)", 137],
+  ])("a program in %s that is short of memory ends as the help says", (language, code, exit_code) => {
+    const { status, stdout } = bursar(["exec", "-c", code, "--language", language, "--memory", "64", "--json"]);
+    expect(status).toBe(exit_code);
+    expect(JSON.parse(stdout)).toMatchObject({ metadata: { error_guidance: { error_type: "MemoryExhausted" } } });
+    const { stdout: help } = bursar(["exec", "--help"]);
+    expect(help).toMatch(
+      /137 {2}it ran out of fuel, or of memory; but where Python raises a\s+MemoryError, .* with 1 /,
+    );
+  });
+
   test("gives the result as JSON, and guidance when the fuel is used up", () => {
     const { status, stdout } = bursar(["exec", "-c", "while True: pass", "--fuel", "50M", "--json"]);
     expect(status).toBe(137);

@@ -20,7 +20,7 @@ export const note = defineTool({
   meter: () => ({ cost_usd: 0.02 }),
   run: ({ word }) => {
     appendFileSync(process.env.NOTES, word + "\\n");
-    if (word === "fail") throw new Error("the pen is empty");
+    if (word.startsWith("fail")) throw new Error("the pen is empty" + word.slice(4));
     return word.toUpperCase();
   },
 });

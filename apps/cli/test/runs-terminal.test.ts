@@ -205,6 +205,7 @@ describe("the view of a run", () => {
     const agent = defineAgent("looker", async (ctx) => {
       await ctx.tool("look", { well: true });
       await ctx.tool("look", { well: false }).catch(() => {});
+      await Promise.all([ctx.tool("look", { well: false }), ctx.tool("look", { well: false })]);
     });
     await using bursar = openBursar({ store, tools: [tool], programs: [agent] });
     const run = await bursar.start("looker", null, { id: "r" });
@@ -216,7 +217,9 @@ describe("the view of a run", () => {
     const told = lines.join("");
     expect(told).toMatch(/✓ #0 +look/);
     expect(told).toMatch(/✗ #1 +look .*\n +\w+: it is dark\n/);
-    expect(told.match(/it is dark/g)).toHaveLength(1);
+    // The first of the two ended the run, and its program was not told of the other.
+    expect(told).toMatch(/\? #3 +look .*\n +whether it has worked is not known\n/);
+    expect(told.match(/it is dark/g)).toHaveLength(2);
   });
 
   test("what a program prints stands above the bars, in whole lines, and each line once", () => {
@@ -250,6 +253,22 @@ describe("the view of a run", () => {
     ]);
     const released = { capability_id: "sandbox", step_id: null, why: "released" };
     expect(narrator.tell({ ...link, action_type: "StepReleased", data: released })).toEqual([]);
+  });
+
+  test("a run that was denied is neither resumed nor taken up, but those above it are", () => {
+    const link = { chain: "r", id: "r#0", seq: 0, prev: "", hash: "", at: 0, cause: null };
+    const narrator = new RunNarrator(style);
+    const claimed = (run_id: string) => ({
+      ...link,
+      action_type: "RunClaimed",
+      data: { run_id, epoch: 2, worker: "w" },
+    });
+    const resumed = (run_id: string) => ({ ...link, action_type: "RunResumed", data: { run_id } });
+    const denied = { dimension: "steps", checkpoint_id: "r.0/checkpoint.1", denied_by: "ann", reason: null };
+    expect(narrator.tell(claimed("r.0"))).toHaveLength(1);
+    narrator.tell({ ...link, action_type: "Budget", event: "Denied", data: denied });
+    for (const told of [resumed("r.0"), claimed("r.0")]) expect(narrator.tell(told)).toEqual([]);
+    for (const told of [resumed("r"), claimed("r")]) expect(narrator.tell(told)).toHaveLength(1);
   });
 
   test("tells every step once, with bars on a terminal and without them elsewhere", async () => {

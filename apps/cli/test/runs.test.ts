@@ -223,6 +223,16 @@ describe("looking", () => {
     expect(bursar(["verify", stage.at("forged.jsonl")]).status).toBe(1);
   });
 
+  test("nothing is cut off a line that goes to a pipe", () => {
+    const id = `whole-${"long-".repeat(12)}end`;
+    const why = `, ${"and there is no other ".repeat(10)}anywhere`;
+    stage.run(...writer("--id", id, ...words(`fail${why}`)));
+    const { stdout } = stage.run("show", id);
+    expect(stdout).toContain(`  ${id}\n`);
+    expect(stdout).toMatch(new RegExp(`^ {11}.*the pen is empty${why}$`, "m"));
+    expect(stage.run("runs").stdout).toMatch(new RegExp(`${id} .*writer\n`));
+  });
+
   test("to resume what has ended needs nothing that it was started with, and says how it ended", () => {
     stage.run(...writer("--id", "over", ...words("a")));
     const { status, stderr } = stage.run("resume", "over");
@@ -253,7 +263,8 @@ const REFUSED: readonly (readonly [readonly string[], number, string])[] = [
     2,
     '--exhaustion: steps is "explode"; allowed: hard_stop',
   ],
-  [["run", "MODULE", "--agent", "--policy", "modrate"], 1, "moderate"],
+  [["run", "MODULE", "--agent", "--policy", "modrate"], 2, "did you mean moderate?"],
+  [["estimate", "MODULE", "--agent", "--policy", "modrate"], 2, "did you mean moderate?"],
   [["run", "MODULE", "--agent", "--session-budget", "steps=1"], 2, "without --session"],
   [["run", "MODULE", "--agent", "--id", "a/b"], 2, "--id is a/b"],
   [["run", "MODULE", "--agent", "--deadline", "soon"], 2, "--deadline is soon"],

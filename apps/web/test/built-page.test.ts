@@ -23,6 +23,15 @@ test("all of the page, with its charts and its verifier, is under 100 KB gzipped
   expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(MOST_BYTES);
 });
 
+test("the licences of all that others have written come with it", () => {
+  const { devDependencies } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  const licences = files.get("licenses.txt")?.toString() ?? "";
+  for (const name of ["preact", "uplot"]) {
+    expect(Object.keys(devDependencies)).toContain(name);
+    expect(licences).toMatch(new RegExp(`^## ${name} - .*MIT[^]*Copyright`, "m"));
+  }
+});
+
 test("every file is there in its compressed forms too", () => {
   for (const [name, content] of plain()) {
     expect(gunzipSync(files.get(`${name}.gz`) ?? Buffer.alloc(0)).equals(content), name).toBe(true);

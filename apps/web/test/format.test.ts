@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { exactAmount, formatAmount, percentOf } from "../src/format/amount.js";
 import { inOrder, labelOf } from "../src/format/dimension.js";
 import { shortId } from "../src/format/id.js";
+import { knownLocale, mendLocale } from "../src/format/locale.js";
 import { formatAgo, formatClock, formatDuration, formatInstant, isoInstant } from "../src/format/time.js";
 
 describe("an amount is written", () => {
@@ -75,4 +76,17 @@ test("dimensions have names, and always the same order", () => {
 test("a long id keeps the end that tells it apart", () => {
   expect(shortId("run-7")).toBe("run-7");
   expect(shortId("01a1e48b-e10e-7cdc-be7e-0f0f0dd4e5c3")).toBe("01a1e4…0dd4e5c3");
+});
+
+test.each([
+  ["de-CH", "de-CH"],
+  ["en", "en"],
+  ["en-US@posix", "en-US"],
+  ["C", "en-US"],
+  ["", "en-US"],
+])("a browser whose language is %j formats as in %s", (language, expected) => {
+  expect(knownLocale(language)).toBe(expected);
+  const browser = Object.create({ language }) as { readonly language: string };
+  mendLocale(browser);
+  expect(browser.language).toBe(expected);
 });

@@ -101,6 +101,17 @@ describe("the page of a run", () => {
     expect(visit.faults).toEqual([]);
   });
 
+  test("draws in a browser whose language is named after the machine's too", async () => {
+    const run = await scene.run("researcher");
+    await using context = await scene.browser.newContext();
+    const named = '{ get: () => "en-US@posix", configurable: true }';
+    await context.addInitScript(`Object.defineProperty(Navigator.prototype, "language", ${named})`);
+    const page = await context.newPage();
+    await page.goto(`${scene.url}/runs/${run}`);
+    const chart = page.getByRole("img", { name: /^Cost left over time/ });
+    await expect.poll(() => chart.locator("canvas").count(), POLL).toBe(1);
+  });
+
   test("says when a run that is under way will have used up its budget, and follows it", async () => {
     const { id } = await scene.bursar.start("crawler", null, { limits: { cost_usd: 50, steps: 5000 } });
     await using visit = await scene.visit(`/runs/${id}`);

@@ -47,7 +47,7 @@ async function print({ word, flags, terminal, style }: Chore): Promise<Done> {
     const head = await place.store.head(chain);
     return { report: null, text: head === null ? "" : `${head.chain}:${head.seq}:${head.hash}\n` };
   }
-  const columns = flags.full === true || !terminal.isTerminal ? Number.POSITIVE_INFINITY : terminal.columns();
+  const columns = flags.full === true ? Number.POSITIVE_INFINITY : terminal.columns();
   for await (const line of place.store.chain(chain)) {
     signal.throwIfAborted();
     await pour(flags.json === true ? `${line}\n` : linkText(parseLine(line), columns, style, flags.full === true));

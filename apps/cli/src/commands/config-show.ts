@@ -13,6 +13,8 @@ import {
 } from "bursar/config";
 import { UsageError, unknown } from "../args.js";
 import type { Style } from "../render/style.js";
+import { understood } from "../runs/policy-flag.js";
+import { checkSession } from "../runs/terms.js";
 import { budgetReport, budgetText } from "./config-table.js";
 import { COMMON_HELP, type ConfigChore, type ConfigCommand, checkStore, type Done, type Given } from "./config-work.js";
 
@@ -50,14 +52,16 @@ Examples:
   },
   run({ file, flags, terminal, style }: ConfigChore): Done {
     const { config } = loadConfig(file, { env: terminal.env, checkStore });
-    const answer = effectiveBudget({
-      config,
-      policy: flags.policy,
-      agent: flags.agent,
-      session: sessionOf(flags.session),
-      override: flags.budget === undefined ? undefined : limitsOf(flags.budget, "--budget"),
-      authority: authorityOf(flags.authority),
-    });
+    const answer = understood(
+      effectiveBudget({
+        config,
+        policy: flags.policy,
+        agent: flags.agent,
+        session: sessionOf(flags.session),
+        override: flags.budget === undefined ? undefined : limitsOf(flags.budget, "--budget"),
+        authority: authorityOf(flags.authority),
+      }),
+    );
     if (answer.kind === "refused") return refused(answer.refusals, style);
     return shown(config, answer.budget, flags, terminal.columns(), style);
   },
@@ -66,7 +70,9 @@ Examples:
 /** A name, or limits: no name has a = in it. */
 function sessionOf(text: string | undefined): string | SessionInput | null {
   if (text === undefined) return null;
-  return text.includes("=") ? { name: "as given", limits: limitsOf(text, "--session").limits } : text;
+  if (text.includes("=")) return { name: "as given", limits: limitsOf(text, "--session").limits };
+  checkSession(text);
+  return text;
 }
 
 /** A flag that is no limits is a command line that was not understood. */

@@ -79,6 +79,8 @@ function closing(
 const HEAD = ["dimension", "limit", "when exhausted", "from"] as const;
 const GAP = "  ";
 const LEAST_ORIGIN = 16;
+const WIDEST = 120;
+const WITHOUT_SCREEN = 80;
 
 /** The last column takes what is left, and breaks its lines. */
 function table(limits: readonly EffectiveLimit[], columns: number, style: Style): string {
@@ -90,7 +92,7 @@ function table(limits: readonly EffectiveLimit[], columns: number, style: Style)
     Math.max(HEAD[at]?.length ?? 0, ...rows.map(({ cells }) => cells[at]?.length ?? 0)),
   );
   const [first = 0, second = 0, third = 0] = widths;
-  const room = Math.max(LEAST_ORIGIN, Math.min(columns, 120) - first - second - third - 4 * GAP.length);
+  const room = Math.max(LEAST_ORIGIN, widthIn(columns) - first - second - third - 4 * GAP.length);
   const line = ([a, b, c]: readonly string[], from: string) =>
     `${GAP}${[pad(a ?? "", first), (b ?? "").padStart(second), pad(c ?? "", third), from].join(GAP)}`.trimEnd();
   const lines = rows.flatMap(({ cells, origins: all }) => {
@@ -98,6 +100,11 @@ function table(limits: readonly EffectiveLimit[], columns: number, style: Style)
     return [line(cells, from), ...more.map((each) => line(["", "", ""], each))];
   });
   return `${[style.dim(line(HEAD, HEAD[3])), ...lines].join("\n")}\n`;
+}
+
+/** What is wrapped stays readable: lines do not grow with the screen, nor without one. */
+function widthIn(columns: number): number {
+  return columns === Number.POSITIVE_INFINITY ? WITHOUT_SCREEN : Math.min(columns, WIDEST);
 }
 
 /** Who set the limit; and who set what happens there, where somebody did. */

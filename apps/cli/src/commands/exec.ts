@@ -38,7 +38,8 @@ Exit codes:
   124  it took too long
   130  it was interrupted, with Ctrl-C
   134  it crashed
-  137  it ran out of fuel or memory
+  137  it ran out of fuel, or of memory; but where Python raises a
+       MemoryError, that ends it with 1 unless it is caught, as any error
 
 Examples:
   bursar exec -c 'print(6 * 7)'

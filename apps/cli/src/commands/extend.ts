@@ -11,7 +11,6 @@ import { openPlace } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
 import { dimensionLines } from "../tui/dimension-lines.js";
 
-const COLUMNS = 80;
 const INDENT = "  ";
 
 const COMMAND: RunsCommand = {
@@ -61,10 +60,9 @@ async function add({ word, flags, terminal, style }: Chore): Promise<Done> {
   await using bursar = openDeciding(place, terminal);
   await bursar.extend(budget, added, { by, reason });
   const view = await budgetView(store, budget);
-  const columns = terminal.isTerminal ? terminal.columns() : COLUMNS;
   const lines = [
     `${style.good("✓ extended")}  budget ${harmless(budget)}: ${runFigures(added)} more`,
-    ...standing(view, Object.keys(added), columns, style),
+    ...standing(view, Object.keys(added), terminal.columns(), style),
     ...(await whatNext(store, budget)).map((line) => style.dim(`${INDENT}${line}`)),
   ];
   return { report: { ok: true, ...view, added, by: by.name, reason }, text: listed(lines), brief: "" };

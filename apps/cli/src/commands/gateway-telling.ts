@@ -1,7 +1,7 @@
 import type { JsonObject } from "bursar";
 import type { Gateway, Served, UpstreamOptions } from "bursar/gateway";
 import { runFigures } from "../render/run-figures.js";
-import { clip, harmless, pad, type Style } from "../render/style.js";
+import { clip, fitted, harmless, pad, type Style } from "../render/style.js";
 import type { Terminal } from "../terminal.js";
 
 const MODEL_COLUMNS = 24;
@@ -71,14 +71,14 @@ export class GatewayTelling {
     };
     const figures = `${rest.estimated ? "at most " : ""}${runFigures(charged)}`;
     const why = rest.refused ?? rest.failed;
+    const columns = this.terminal.columns();
     const parts = [
       paint(status === 0 ? "left" : ` ${status}`),
-      pad(clip(harmless(what), MODEL_COLUMNS), MODEL_COLUMNS),
-      pad(clip(harmless(whose), LABEL_COLUMNS), LABEL_COLUMNS),
+      pad(fitted(harmless(what), MODEL_COLUMNS, columns), MODEL_COLUMNS),
+      pad(fitted(harmless(whose), LABEL_COLUMNS, columns), LABEL_COLUMNS),
       why === null ? figures : [harmless(why), ...(Object.keys(charged).length > 0 ? [figures] : [])].join(", "),
       dim(`${rest.duration_ms} ms`),
     ];
-    const line = parts.join("  ");
-    return this.terminal.isTerminal ? clip(line, this.terminal.columns()) : line;
+    return clip(parts.join("  "), columns);
   }
 }

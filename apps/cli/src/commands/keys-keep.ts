@@ -3,7 +3,7 @@ import { keyViews, type PaidView } from "bursar/views";
 import { UsageError } from "../args.js";
 import { readSpan, span, spanLeft } from "../render/quantities.js";
 import { runFigure, runFigures } from "../render/run-figures.js";
-import { clip, harmless, pad, type Style } from "../render/style.js";
+import { clip, fitted, harmless, pad, type Style } from "../render/style.js";
 import { type Chore, type Done, listed, type RunsCommand } from "../runs/command.js";
 import { COMMON_HELP, IDS_HELP, principalOf, QUIET, textOf } from "../runs/flags.js";
 import { onlyId } from "../runs/only-id.js";
@@ -15,7 +15,6 @@ const LABEL_COLUMNS = 18;
 const ID_COLUMNS = 18;
 const STATUS_COLUMNS = 10;
 const INDENT = " ".repeat(STATUS_COLUMNS);
-const COLUMNS = 80;
 
 export const LIST: RunsCommand = {
   help: `Usage: bursar keys list [flags]
@@ -98,8 +97,8 @@ async function list({ flags, terminal, style }: Chore): Promise<Done> {
   if (flags.quiet === true && flags.json !== true) return { report: null, text: brief };
   const keys = await keyViews(place.store, all);
   const now = place.store.clock.now().instant;
-  const columns = terminal.isTerminal ? terminal.columns() : null;
-  const lines = keys.flatMap((key) => [line(key, now, columns, style), ...amountLines(key, columns ?? COLUMNS, style)]);
+  const columns = terminal.columns();
+  const lines = keys.flatMap((key) => [line(key, now, columns, style), ...amountLines(key, columns, style)]);
   const none = style.dim("no keys; `bursar keys create --limits cost_usd=5` makes one");
   const text = lines.length === 0 ? `${none}\n` : listed(lines);
   return { report: { keys }, text, brief };
@@ -121,16 +120,16 @@ function standing({ dimensions, usage }: PaidView, columns: number, style: Style
   return [clip(`${INDENT}${style.dim(`${figures || "nothing used"}, no limit of its own`)}`, columns)];
 }
 
-function line(key: GatewayKey, now: number, columns: number | null, style: Style): string {
+function line(key: GatewayKey, now: number, columns: number, style: Style): string {
   const { status, paint } = statusOf(key, now, style);
   const parts = [
     paint(pad(status, STATUS_COLUMNS)),
     pad(key.id, ID_COLUMNS),
-    pad(clip(harmless(key.label), LABEL_COLUMNS - 2), LABEL_COLUMNS),
+    pad(`${fitted(harmless(key.label), LABEL_COLUMNS - 2, columns)}  `, LABEL_COLUMNS),
     harmless(key.budget),
     ...notes(key, now).map((note) => style.dim(`  ${note}`)),
   ];
-  return columns === null ? parts.join("") : clip(parts.join(""), columns);
+  return clip(parts.join(""), columns);
 }
 
 function statusOf({ status, expires }: GatewayKey, now: number, style: Style) {

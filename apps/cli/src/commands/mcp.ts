@@ -30,7 +30,8 @@ Flags:
                      fuel=50000000000,wall_clock=5m,storage_write=10MB; else
                      100 billion fuel, 10 minutes of running, 50 MiB written
                      and 1000 steps
-  --session <id>     an open session whose limits this connection shares
+  --session <id>     an open session whose limits this connection shares, its
+                     code and its runs; an agent's runs take no other
   --unattended       nobody sits at the client: never ask there, and leave
                      requests to other places
   --install          let agents fetch Python packages that are not there yet
@@ -79,13 +80,18 @@ async function speak({ flags, terminal }: Chore, args: readonly string[] = []): 
   // Standard output is the protocol's.
   const onError = (error: unknown) =>
     void process.stderr.write(`bursar: ${harmless(String((error as Error)?.stack ?? error))}\n`);
+  const session = textOf(flags, "session");
   const settings: McpSettings = {
     ...(await mcpSettings({ flags, place, equipment, bursar, onError })),
     ...{ limits, parent: await parentOf(flags, place), mayInstall: flags.install === true },
+    ...(session !== undefined && { session }),
   };
   // An agent is somebody else than the person it works for, so that it has no hand in what that person has started.
   const principal: Principal = role === "operator" ? human : { name: `agent of ${human.name}`, role: "agent" };
   await using connection = openMcp({ ...settings, principal, human: flags.unattended === true ? null : human });
+  // What cannot be read has nobody to be answered to, and may close the connection: whoever set the client up looks here.
+  connection.server.server.onerror = ({ message }) =>
+    void process.stderr.write(`bursar: trouble with the client: ${harmless(message.slice(0, 200))}\n`);
   const transport = new StdioServerTransport();
   const over = new Promise<void>((resolve) => {
     connection.server.server.onclose = resolve;

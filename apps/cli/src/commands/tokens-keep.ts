@@ -60,9 +60,7 @@ async function list({ flags, terminal, style }: Chore): Promise<Done> {
   await using place = await openPlace(flags, terminal);
   const tokens = await new Tokens(place.store).list();
   const now = place.store.clock.now().instant;
-  const lines = tokens.map((token) =>
-    clip(line(token, now, style), terminal.isTerminal ? terminal.columns() : Infinity),
-  );
+  const lines = tokens.map((token) => clip(line(token, now, style), terminal.columns()));
   const none = style.dim("no tokens; `bursar tokens create --name ann --role operator` makes one");
   const text = lines.length === 0 ? `${none}\n` : listed(lines);
   return { report: { tokens }, text, brief: listed(tokens.map(({ id }) => id)) };

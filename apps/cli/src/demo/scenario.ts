@@ -1,6 +1,6 @@
-import { Events, type Finding, readAmounts, readLimits, STANDARD, writeAmount } from "bursar";
+import { Events, type Finding, readAmounts, readLimits, STANDARD, suggestExtension, writeAmount } from "bursar";
 import { leftOf, type Position } from "bursar/views";
-import { type Answer, type ApprovalRequest, suggestExtension } from "./approval.js";
+import type { Answer, ApprovalRequest } from "./approval.js";
 import type { RunStatus, Summary } from "./moment.js";
 import { prove, tamper } from "./proof.js";
 import { nanoUsd } from "./quote.js";
@@ -179,7 +179,7 @@ async function pause(stage: Stage, finding: Finding): Promise<{ request: Approva
     exhausted_dimension: finding.dimension,
     consumed: figures("used"),
     limits: figures("limit"),
-    suggested_extension: suggestExtension(store.dimensions.get(finding.dimension), finding),
+    suggested_extension: suggestExtension(await store.path(RUN), finding, store.dimensions, store.clock.now()),
   };
   const { approval_id, exhausted_dimension } = request;
   const paused = { status: "paused", checkpoint_id, exhausted_dimension, policy: finding.policy, approval_id };

@@ -75,7 +75,7 @@ async function requestMore(
   const budget = await budgetOf(driving, workplace, wish);
   await checkOwn(driving, workplace, budget);
   const limited = await store.budget(budget);
-  if (limited?.limits[dimension] === undefined) {
+  if (limited === null || !Object.hasOwn(limited.limits, dimension)) {
     const known = Object.keys(limited?.limits ?? {}).join(", ");
     throw new ToolError(
       `${budget} has no limit of ${JSON.stringify(dimension.slice(0, 80))}.`,

@@ -116,6 +116,7 @@ const HINTS: Readonly<Record<string, string>> & { readonly decided: string } = {
   decided: "nothing: it was decided once, and that holds. Look at the run with run_status.",
   expired: "let the run go on with `bursar resume`; it asks anew.",
   not_open: "call approvals_list for what is asked now, and name its approval_id or checkpoint_id.",
+  ambiguous: "call approvals_list for what is asked there, and name one approval_id.",
   no_such_approval: "call approvals_list for what waits, and use its approval_id or checkpoint_id.",
 };
 

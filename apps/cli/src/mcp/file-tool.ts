@@ -50,12 +50,16 @@ export function offerFiles(offer: Offer, workplace: Workplace): void {
     input: INPUT,
     output: OUTPUT,
     annotations: { openWorldHint: false },
-    run: async (wish) => {
-      const session = workplace.sessions.find(wish.session_id);
+    run: async (wish, extra) => {
+      const { sessions } = workplace;
+      sessions.find(wish.session_id);
       const path = pathOf(wish);
-      return ACTIONS[wish.action](workplace, session, path, wish).catch((error: unknown) => {
-        throw fileFault(error, wish.action, path);
-      });
+      // In its turn: what is written into a guest that is just being made anew would be gone with the old one.
+      return sessions.inTurn(wish.session_id, extra.signal, (session) =>
+        ACTIONS[wish.action](workplace, session, path, wish).catch((error: unknown) => {
+          throw fileFault(error, wish.action, path);
+        }),
+      );
     },
   });
 }

@@ -26,6 +26,8 @@ export interface McpSettings {
   readonly limits?: BudgetLimits;
   /** The budget that those of the connections lie in. */
   readonly parent?: BudgetId | null;
+  /** The session that runs are started in; whoever is no operator takes no other. */
+  readonly session?: string;
   /** The programs that runs may be started with, by their names. */
   readonly programs?: readonly Program[];
   /** Makes a program of code that a client sends; without it, runs are of known programs alone. */

@@ -62,7 +62,7 @@ export function requestText(
 
 /** What of a dimension is held for calls under way, when something is. */
 export function holding(held: Readonly<Record<string, unknown>>, dimension: string): string {
-  const amount = held[dimension];
+  const amount = Object.hasOwn(held, dimension) ? held[dimension] : undefined;
   return amount === undefined ? "" : `, ${String(amount)} held for calls under way`;
 }
 

@@ -152,13 +152,21 @@ async function startRun(
 
 /** The run that is asked for. */
 export function wishOf(driving: Driving, args: z.output<z.ZodObject<typeof WISH>>): RunWish {
-  const { limits, policies, session } = args;
+  const { limits, policies } = args;
+  const session = sessionOf(driving, args.session);
   return {
     ...{ program: programOf(driving, args), input: inputOf(args.input) },
     ...(limits !== undefined && { limits }),
     ...(policies !== undefined && { policies }),
     ...(session !== undefined && { session }),
   };
+}
+
+/** A connection that shares the limits of a session does so with its runs too: another session would be a way around them. */
+function sessionOf({ settings, peer }: Driving, wanted: string | undefined): string | undefined {
+  const { session: own } = settings;
+  if (own === undefined || wanted === undefined || wanted === own || isDeciding(peer.principal)) return wanted ?? own;
+  throw new ToolError(`This connection belongs to the session ${own}, and so do its runs.`, "leave session out.");
 }
 
 /** Each run has a budget of its own, so it is their number that the connection's bounds. */
@@ -194,9 +202,19 @@ function programOf(
 }
 
 function inputOf(input: unknown): Json {
-  const text = JSON.stringify(input ?? null);
-  if (text.length <= LONGEST_INPUT) return (input ?? null) as Json;
-  throw new ToolError(`The input has ${text.length} characters; allowed: ${LONGEST_INPUT}.`, "pass less.");
+  const length = lengthOf(input ?? null);
+  if (length <= LONGEST_INPUT) return (input ?? null) as Json;
+  throw new ToolError(`The input has ${length} characters; allowed: ${LONGEST_INPUT}.`, "pass less.");
+}
+
+function lengthOf(input: unknown): number {
+  try {
+    return JSON.stringify(input).length;
+  } catch (error) {
+    // It came as JSON, so that nothing else can be wrong with it.
+    if (!(error instanceof RangeError)) throw error;
+    throw new ToolError("The input is nested too deeply to be written down.", "pass it flatter.");
+  }
 }
 
 /** Drives it until it stands still or has ended; where that is not possible here, or not wanted, others do. */

@@ -17,7 +17,7 @@ export function startingBy(
   config: Configuration,
 ): (wish: RunWish, by: Principal) => Promise<RunRecord> {
   return async (wish, by) => {
-    const budget = budgetFor(config, wish, by);
+    const budget = budgetFor(bursar, config, wish, by);
     const { session } = await openShared(bursar.store, budget.shared, false, [...config.sessions.keys()]);
     const { program, input } = wish;
     return bursar.start(program, input, { ...optionsOf(budget, wish), ...(session !== null && { session }), by });
@@ -30,18 +30,18 @@ export function estimatingBy(
   config: Configuration,
 ): (wish: RunWish, by: Principal) => Promise<Preflight> {
   return async (wish, by) => {
-    const budget = budgetFor(config, wish, by);
+    const budget = budgetFor(bursar, config, wish, by);
     const options = optionsOf(budget, wish);
     const shared = await sharedTerms(bursar.store, budget.shared, options.limits ?? {}, [...config.sessions.keys()]);
     return bursar.estimate(wish.program, wish.input, { ...options, ...shared, by });
   };
 }
 
-function budgetFor(config: Configuration, wish: RunWish, by: Principal): EffectiveBudget {
+function budgetFor(bursar: Bursar, config: Configuration, wish: RunWish, by: Principal): EffectiveBudget {
   const { program, limits = {}, policies = {}, session } = wish;
   const answer = asInput(() =>
     effectiveBudget({
-      ...{ config, agent: program.name, authority: isDeciding(by) ? "operator" : "agent" },
+      ...{ config, agent: bursar.governedName(program, by), authority: isDeciding(by) ? "operator" : "agent" },
       session: session === undefined ? null : { name: session, limits: {} },
       override: { limits: limits as Record<string, number | null>, policies, from: "the client" },
     }),

@@ -1,6 +1,6 @@
 import type { Link } from "bursar";
 import { foresightText } from "./event-text.js";
-import { clip, harmless, pad, type Style } from "./style.js";
+import { clip, fitted, harmless, pad, type Style } from "./style.js";
 
 const SEQ_COLUMNS = 6;
 const TIME_COLUMNS = 14;
@@ -10,7 +10,7 @@ const NAME_COLUMNS = 20;
 export function linkText(link: Link, columns: number, style: Style, full = false): string {
   const { seq, at, event, action_type, data } = link;
   const time = new Date(at).toISOString().slice(11, 23);
-  const name = pad(clip(harmless(event ?? action_type), NAME_COLUMNS - 1), NAME_COLUMNS);
+  const name = pad(`${fitted(harmless(event ?? action_type), NAME_COLUMNS - 1, columns)} `, NAME_COLUMNS);
   const head = `${style.dim(pad(String(seq), SEQ_COLUMNS))}${style.dim(pad(time, TIME_COLUMNS))}${name}`;
   const told = full ? null : foresightText(link);
   return `${clip(`${head}${told ?? harmless(JSON.stringify(data))}`, columns)}\n`;

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Link } from "bursar";
+import { type Json, type JsonObject, type Link, runOfCheckpoint } from "bursar";
 import { foresightText } from "./event-text.js";
 import { objectOf } from "./object.js";
 import { runFigure, runFigures, runShare } from "./run-figures.js";
@@ -9,6 +9,11 @@ const LONGEST_LINE = 70;
 const NAME_COLUMNS = 22;
 
 type Paint = "good" | "warn" | "bad" | "accent";
+
+/** How a call went that was paid for. */
+const GOOD = ["✓", "good"] as const;
+const BAD = ["✗", "bad"] as const;
+const UNKNOWN = ["?", "warn"] as const;
 
 /** What a decision against a call is called. */
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -21,6 +26,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 export class RunNarrator {
   private readonly style: Style;
   private readonly flying = new Map<string, string>();
+  private readonly denied = new Set<string>();
 
   constructor(style: Style) {
     this.style = style;
@@ -31,13 +37,15 @@ export class RunNarrator {
     return [...this.flying.values()];
   }
 
-  /** `problem` is what the program was told of a call that was paid for, but failed. */
-  tell(link: Link, problem: string | null = null): readonly string[] {
+  /** `problem` is what the program was told of a call that was paid for, but failed; null where it was told nothing. */
+  tell(link: Link, problem?: string | null): readonly string[] {
     const { data } = link;
     this.follow(link);
     switch (link.event ?? link.action_type) {
       case "RunClaimed":
-        return data.epoch === 1 ? [] : [this.row("↻", "", `taken up again by ${short(data.worker)}`, "accent")];
+        return data.epoch === 1 || this.isDenied(data)
+          ? []
+          : [this.row("↻", "", `taken up again by ${short(data.worker)}`, "accent")];
       case "Consumption":
         return this.consumption(data, problem);
       case "StepRefused":
@@ -62,7 +70,7 @@ export class RunNarrator {
           ),
         ];
       case "RunResumed":
-        return [this.row("▶", "", "resumed", "accent")];
+        return this.isDenied(data) ? [] : [this.row("▶", "", "resumed", "accent")];
       default:
         return this.foreseen(link);
     }
@@ -77,23 +85,30 @@ export class RunNarrator {
     return [this.row(link.action_type === "Saved" ? "+" : "≈", "", first, "accent"), ...rest];
   }
 
+  /** Whether a run goes on only to its end, because it gets no more budget. */
+  private isDenied({ run_id }: JsonObject): boolean {
+    return this.denied.has(String(run_id));
+  }
+
   private follow({ action_type, event, data }: Link): void {
+    if (event === "Denied") this.denied.add(runOfCheckpoint(String(data.checkpoint_id)) ?? "");
     const step = String(data.step_id);
     if (action_type === "StepStarted") this.flying.set(step, short(data.capability_id));
     else if (event === "Consumption" || action_type === "StepReleased") this.flying.delete(step);
   }
 
-  private consumption(data: JsonObject, problem: string | null): readonly string[] {
+  private consumption(data: JsonObject, problem: string | null | undefined): readonly string[] {
     // What a guest itself burns is charged all the time, and shown by the bars.
     if (data.capability_id === "sandbox") return [];
     const used = runFigures(objectOf(data.resources), ["steps", "llm_input_tokens", "llm_output_tokens"]);
     const { duration_ms } = objectOf(data.metadata);
     const took = typeof duration_ms === "number" ? this.style.dim(`  ${(duration_ms / 1000).toFixed(1)} s`) : "";
     const corrected = data.corrects === undefined ? "" : "corrected: ";
-    const [sign, paint] = problem === null ? (["✓", "good"] as const) : (["✗", "bad"] as const);
+    const [sign, paint] = problem === undefined ? GOOD : problem === null ? UNKNOWN : BAD;
     const line = this.row(sign, numberOf(data), `${nameOf(data)}${corrected}${used}${took}`, paint);
-    if (problem === null) return [line];
-    return [line, this.style.dim(`  ${" ".repeat(2 + NUMBER_COLUMNS)}${clip(harmless(problem), LONGEST_LINE)}`)];
+    if (problem === undefined) return [line];
+    const why = clip(harmless(problem ?? "whether it has worked is not known"), LONGEST_LINE);
+    return [line, this.style.dim(`  ${" ".repeat(2 + NUMBER_COLUMNS)}${why}`)];
   }
 
   private released(data: JsonObject): readonly string[] {

@@ -8,7 +8,7 @@ import { facts } from "./report.js";
 import { failureLines, statusText, valueText } from "./run.js";
 import { runBars, worthwhile } from "./run-bars.js";
 import { runFigure, runFigures } from "./run-figures.js";
-import { clip, harmless, pad, printable, type Style } from "./style.js";
+import { clip, fitted, harmless, pad, printable, type Style } from "./style.js";
 
 /** Everything there is to see of a run. */
 export interface RunPage {
@@ -92,6 +92,7 @@ const SIGNS: Readonly<Record<StoryStep["state"], readonly [string, "good" | "war
   "in flight": ["…", "accent"],
   done: ["✓", "good"],
   failed: ["✗", "bad"],
+  interrupted: ["?", "warn"],
   refused: ["‖", "warn"],
   released: ["·", "accent"],
 };
@@ -111,7 +112,7 @@ function stepText(step: StoryStep, created: number, columns: number, style: Styl
   const used = runFigures(step.used, ["steps", "llm_input_tokens", "llm_output_tokens"]);
   const took = step.duration_ms === null ? "" : style.dim(` ${(step.duration_ms / 1000).toFixed(1)} s`);
   const guess = step.estimated ? style.dim(" as reserved") : "";
-  const name = pad(clip(harmless(step.capability), NAME_COLUMNS - 1), NAME_COLUMNS);
+  const name = pad(`${fitted(harmless(step.capability), NAME_COLUMNS - 1, columns)} `, NAME_COLUMNS);
   const line = `  ${style[paint](sign)} ${pad(`#${step.number}`, 6)}${style.dim(pad(after, 10))}${name}${used}${guess}${took}`;
   const why = step.problem === null ? "" : `${clip(`           ${harmless(step.problem)}`, columns)}\n`;
   return `${clip(line, columns)}\n${why}`;

@@ -2,7 +2,7 @@ import type { JsonObject, RunRecord } from "bursar";
 import { counted, span } from "./quantities.js";
 import { statusText } from "./run.js";
 import { runFigure } from "./run-figures.js";
-import { clip, harmless, pad, type Style } from "./style.js";
+import { clip, fitted, harmless, pad, type Style } from "./style.js";
 
 /** A run in a list, with what it has used. */
 export interface RunRow {
@@ -24,13 +24,14 @@ const LONGEST_ID = 40;
 /** Runs as a table; what does not fit on a line is cut. */
 export function runsText(rows: readonly RunRow[], more: number, now: number, columns: number, style: Style): string {
   if (rows.length === 0) return `${style.dim("no runs")}\n`;
-  const ids = Math.min(LONGEST_ID, Math.max(...rows.map(({ run }) => run.id.length))) + 2;
+  const names = rows.map(({ run }) => fitted(harmless(run.id), LONGEST_ID, columns));
+  const ids = Math.max(...names.map((name) => name.length)) + 2;
   const costs = rows.map(costText);
   const room = Math.max(LEAST_COST_COLUMNS, ...costs.map((cost) => cost.length)) + 2;
   const wide = rows.some(({ interrupted }) => interrupted) ? LONGEST_STATUS : STATUS_COLUMNS;
   const lines = rows.map(({ run, interrupted }, index) => {
     const status = pad(statusText(run.status, style, interrupted), wide);
-    const id = pad(clip(harmless(run.id), ids - 2), ids);
+    const id = pad(names[index] ?? "", ids);
     const age = style.dim(pad(shortSpan(now - run.created), AGE_COLUMNS));
     const cost = pad(costs[index] ?? "", room);
     return clip(`${status}${id}${age}${cost}${harmless(run.program.name)}`, columns);

@@ -67,6 +67,11 @@ export function clip(text: string, columns: number): string {
   return `${cut}…${text.includes("\x1b[") ? "\x1b[0m" : ""}`;
 }
 
+/** A name in a column of a table: cut where lines have an end, and whole where they have none, as in a pipe or a file. */
+export function fitted(text: string, most: number, columns: number): string {
+  return columns === Number.POSITIVE_INFINITY ? text : clip(text, most);
+}
+
 /** Fills a text up with spaces to a number of columns. */
 export function pad(text: string, columns: number): string {
   return text + " ".repeat(Math.max(0, columns - widthOf(text)));

@@ -1,6 +1,7 @@
 import {
   type ApprovalRequest,
   findNamed,
+  isAnyStop,
   type RunRecord,
   readApproval,
   readRun,
@@ -45,7 +46,7 @@ export async function findRequest(store: Store, word: string): Promise<ApprovalR
   if (exact !== null) return readApproval(exact);
   const named = runOfCheckpoint(word);
   // With a number it means one stop of the run, and no other.
-  if (named !== null && !word.endsWith("/checkpoint")) return findNamed(store, word);
+  if (named !== null && !isAnyStop(word)) return findNamed(store, word);
   const requests = named === null ? await requestsBeginning(store, word) : [];
   const request = only(requests, "request", word);
   if (request !== null) return request;

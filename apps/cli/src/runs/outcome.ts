@@ -11,8 +11,7 @@ import { errorStyle, lastBars } from "./company.js";
 import { EXIT, exitCodeOf } from "./exit-code.js";
 import { type Given, textOf } from "./flags.js";
 import { type Needs, needsOf, quoted } from "./needs.js";
-
-const COLUMNS = 80;
+import { mayHoldLogin } from "./store-login.js";
 
 /** What a command that has driven a run says at its end: the result to standard output, all else to standard error. */
 export async function outcomeOf(bursar: Bursar, known: RunRecord, flags: Given, terminal: Terminal): Promise<Done> {
@@ -23,7 +22,7 @@ export async function outcomeOf(bursar: Bursar, known: RunRecord, flags: Given, 
   const report = { ...result, expected, saved_usd, program: run.program.name, ...(next.length > 0 && { next }) };
   if (flags.json !== true && flags.quiet !== true) {
     const style = errorStyle(terminal);
-    const columns = terminal.aside?.columns() ?? COLUMNS;
+    const columns = terminal.aside?.columns() ?? Number.POSITIVE_INFINITY;
     const now = systemClock.now().instant;
     const asked = requests.map((request) => approvalText(request, now, style)).join("");
     const how = next.length === 0 ? "" : `  go on with:\n${next.map((line) => `    ${line}\n`).join("")}`;
@@ -56,7 +55,7 @@ function placeFlags(flags: Given): readonly string[] {
   const words: string[] = [];
   const store = textOf(flags, "store");
   const config = textOf(flags, "config");
-  if (store !== undefined && !store.includes("@")) words.push("--store", store);
+  if (store !== undefined && !mayHoldLogin(store)) words.push("--store", store);
   if (config !== undefined) words.push("--config", config);
   return words;
 }

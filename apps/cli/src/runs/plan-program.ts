@@ -7,7 +7,7 @@ import {
   type Sandbox,
   type Stage,
 } from "bursar";
-import { type Plan, planErrorAt, planExpects } from "bursar/plans";
+import { type Plan, planExpects } from "bursar/plans";
 
 /** A plan as programs: itself first, then the runs that are nested in it, each under a name of its own. */
 export function planPrograms(
@@ -16,7 +16,6 @@ export function planPrograms(
   rest: Pick<GuestSource, "packages" | "memory_bytes">,
   sandbox: () => Promise<Sandbox>,
 ): readonly Program[] {
-  checkChildren(plan);
   const source: GuestSource = { language: "javascript", code: plan.code, ...rest, plan: true };
   const below = plan.children.flatMap((child, index) => planPrograms(childName(name, index), child, rest, sandbox));
   const expects = planExpects(plan, name, (above, _, index) => childName(above, index));
@@ -40,22 +39,7 @@ function spawned(name: string, args: Json): Json {
   const { program, input = null, grant, limits = {}, policies = {} } = args as JsonObject;
   const { index } = program as { readonly index?: number };
   const { kind, fraction = null } = grant as { readonly kind?: string; readonly fraction?: number };
-  const budget = kind === "share" ? "share" : kind === "fraction" ? { fraction } : { limits, policies };
+  const budget =
+    kind === "share" ? "share" : kind === "fraction" ? { fraction, limits, policies } : { limits, policies };
   return { program: childName(name, index ?? 0), input, budget };
-}
-
-/** What a child may be given in one way only; a part of it that is passed over would be a limit that does not hold. */
-function checkChildren(plan: Plan): void {
-  for (const { budget } of plan.children) {
-    if (budget === null || budget.grant.kind === "given") continue;
-    const [position] = [...Object.values(budget.limitPositions), ...Object.values(budget.policyPositions)];
-    if (position === undefined) continue;
-    const hint = "give it limits of its own, or leave them out";
-    throw planErrorAt(
-      plan,
-      position,
-      `a child that has a ${budget.grant.kind} of its parent's budget takes no more`,
-      hint,
-    );
-  }
 }

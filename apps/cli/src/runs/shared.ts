@@ -8,6 +8,7 @@ import {
   readPolicies,
   type Store,
   sessionBudget,
+  tenantSession,
 } from "bursar";
 import type { SharedOpening } from "bursar/config";
 import { nearest } from "bursar/nearest";
@@ -36,7 +37,7 @@ export async function openShared(
   let session: string | null = null;
   let note: string | null = null;
   for (const each of shared) {
-    session = each.kind === "tenant" ? `tenant:${each.name}` : each.name;
+    session = each.kind === "tenant" ? tenantSession(each.name) : each.name;
     const budget = sessionBudget(session);
     const wanted = readLimits(each.opening.limits, store.dimensions);
     const open = await store.budget(budget);
@@ -70,7 +71,7 @@ export async function sharedTerms(
   let session: string | null = null;
   for (const each of shared) {
     const { kind, name, opening } = each;
-    const id = kind === "tenant" ? `tenant:${name}` : name;
+    const id = kind === "tenant" ? tenantSession(name) : name;
     if ((await store.budget(sessionBudget(id))) !== null) session = id;
     // As whoever starts such a run is told; below a tenant it would be a new one.
     else if (isUnheardOf(each) && shared.length === 1) throw await notOpen(store, name, named);

@@ -10,6 +10,7 @@ import {
 import { CommandError, UsageError } from "../args.js";
 import { readSpan } from "../render/quantities.js";
 import { amountsOf, type Given, limitsOf, pairsOf, textOf } from "./flags.js";
+import { understood } from "./policy-flag.js";
 import type { FoundProgram } from "./program.js";
 
 /** What a run is started with. */
@@ -21,11 +22,13 @@ export interface Terms {
 /** The budget of a run: what the configuration gives it, what its plan says, and what the flags say. */
 export function termsOf(config: Configuration, flags: Given, found: FoundProgram, now: number): Terms {
   const answer = asked(() =>
-    effectiveBudget({
-      ...{ config, policy: textOf(flags, "policy"), agent: found.program.name, authority: "operator" },
-      session: sessionOf(flags, found),
-      override: overrideOf(flags, found.override),
-    }),
+    understood(
+      effectiveBudget({
+        ...{ config, policy: textOf(flags, "policy"), agent: found.program.name, authority: "operator" },
+        session: sessionOf(flags, found),
+        override: overrideOf(flags, found.override),
+      }),
+    ),
   );
   if (answer.kind === "refused") {
     throw new CommandError(answer.refusals.map(({ message }) => message).join("\nbursar: "));
@@ -79,13 +82,18 @@ function sessionOf(flags: Given, { session: planned }: FoundProgram): SessionInp
     if (given === undefined) return null;
     throw new UsageError("--session-budget says nothing without --session");
   }
+  checkSession(name);
+  const limits = { ...planned, ...(given === undefined ? {} : limitsOf(given, "--session-budget")) };
+  return { name, limits };
+}
+
+/** Throws when a session that --session names cannot be called so. */
+export function checkSession(name: string): void {
   try {
     checkSessionName(name);
   } catch (error) {
     throw error instanceof InputError ? new UsageError(`--${error.message}`) : error;
   }
-  const limits = { ...planned, ...(given === undefined ? {} : limitsOf(given, "--session-budget")) };
-  return { name, limits };
 }
 
 function checkedId(id: string): string {

@@ -78,7 +78,7 @@ export class Watching {
     const lines: string[] = [];
     const links = await this.newLinks();
     const problems = await this.problems.of(links);
-    for (const link of links) lines.push(...this.narrator.tell(link, problems.get(String(link.data.step_id)) ?? null));
+    for (const link of links) lines.push(...this.narrator.tell(link, problems.get(String(link.data.step_id))));
     const { write } = this.options;
     if (this.painter !== null) this.painter.show(lines, draws ? await this.frame(this.painter.columns) : []);
     else if (lines.length > 0) write(lines.map((line) => `${line}\n`).join(""));

@@ -1,6 +1,7 @@
 import { harmless, type Style } from "../render/style.js";
 import { quoted } from "../runs/needs.js";
 import { command } from "../runs/outcome.js";
+import { mayHoldLogin } from "../runs/store-login.js";
 import type { Terminal } from "../terminal.js";
 import type { Serving } from "./serving.js";
 
@@ -43,7 +44,7 @@ export class ServeTelling {
   /** Where everybody shows a token, whoever starts the server has to know where they come from. */
   private howToLogin(url: string, store: string): string {
     const { dim, warn } = this.style;
-    const at = store === "" || store.includes("@") ? "" : ` --store ${quoted(store)}`;
+    const at = store === "" || mayHoldLogin(store) ? "" : ` --store ${quoted(store)}`;
     const how = dim(`bursar tokens create --name <who> --role operator${at}`);
     const open = "without --tls-cert, tokens and all else can be read on the way";
     return `everybody shows a token  ${how}${IN_THE_OPEN.test(url) ? `\n           ${warn(open)}` : ""}`;

@@ -1,7 +1,7 @@
 import type { DimensionView } from "bursar/views";
 import { bar } from "../render/bars.js";
 import { runFigure, runShare } from "../render/run-figures.js";
-import { clip, harmless, pad, type Style } from "../render/style.js";
+import { clip, fitted, harmless, pad, type Style } from "../render/style.js";
 
 const GAP = "  ";
 const MOST_CELLS = 40;
@@ -11,7 +11,7 @@ const FIGURES = 34;
 
 /** One line for each dimension: its name, a bar with what is used and what is held apart, and the figures. */
 export function dimensionLines(views: readonly DimensionView[], columns: number, style: Style): readonly string[] {
-  const names = views.map(({ dimension }) => clip(harmless(dimension), LONGEST_NAME));
+  const names = views.map(({ dimension }) => fitted(harmless(dimension), LONGEST_NAME, columns));
   const label = Math.max(0, ...names.map((name) => name.length)) + GAP.length;
   const room = columns - label - GAP.length;
   const figures = Math.min(FIGURES, Math.max(...views.map((view) => shareOf(view).length), 0));

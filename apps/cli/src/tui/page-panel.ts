@@ -100,6 +100,7 @@ const SIGNS: Readonly<Record<StepView["state"], readonly [string, "good" | "warn
   "in flight": ["…", "accent"],
   done: ["✓", "good"],
   failed: ["✗", "bad"],
+  interrupted: ["?", "warn"],
   refused: ["‖", "warn"],
   released: ["·", "accent"],
 };

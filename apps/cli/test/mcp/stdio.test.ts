@@ -48,6 +48,17 @@ async function start(args: readonly string[], approves: (() => Record<string, st
 }
 
 describe("bursar mcp over standard input and output", { timeout: 300_000 }, () => {
+  test.each([
+    ["garbage", "garbage\n", /trouble with the client: .*JSON/],
+    ["a message without an end", "x".repeat(11_000_000), /trouble with the client: .*exceeded maximum size/],
+  ])("of %s it says on standard error what the trouble is, and ends with its client", (_, input, told) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, "mcp"], {
+      ...{ env: env(), input, encoding: "utf8" },
+    });
+    expect([status, stdout]).toEqual([0, ""]);
+    expect(stderr).toMatch(told);
+  });
+
   test("an agent executes code, starts a run that pauses; an operator's connection approves it", async () => {
     const agent = await start(["--unattended", "--budget", "fuel=20000000000,wall_clock=60s"]);
     expect(await toolNames(agent.client)).not.toContain("budget_approve");

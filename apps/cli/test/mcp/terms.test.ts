@@ -1,5 +1,5 @@
-import { defineAgent, InputError, MemoryStore, openBursar } from "bursar";
-import { shippedConfig } from "bursar/config";
+import { defineAgent, InputError, MemoryStore, openBursar, type Principal, type Program } from "bursar";
+import { readConfig, shippedConfig } from "bursar/config";
 import { expect, test } from "vitest";
 import { startingBy } from "../../src/mcp/terms.js";
 
@@ -20,4 +20,28 @@ test.each([
   expect(fault).toMatchObject({ field, message: expect.stringContaining(message) });
 });
 
+test("a program that an agent sends gets what every program gets, whatever it calls itself", async () => {
+  await using store = new MemoryStore();
+  const dollars = (name: string) => (name === "writer" ? 20 : name === "nightly" ? 40 : 0.5);
+  const governance = (name: string) => ({ limits: { cost_usd: dollars(name) } });
+  await using bursar = openBursar({ store, programs: [writer], governance });
+  const config = readConfig(`
+governance:
+  agents:
+    writer: { budgets: { cost_usd: 20 } }
+    nightly: { budgets: { cost_usd: 40 } }
+`);
+  const start = startingBy(bursar, config);
+  const dollarsOf = async (program: Program, by: Principal) => {
+    const { budget } = await start({ program, input: null }, by);
+    return (await store.budget(budget))?.limits.cost_usd;
+  };
+  const sent = defineAgent("nightly", async () => null);
+
+  expect(await dollarsOf(sent, AGENT)).toBe(500_000_000);
+  expect(await dollarsOf(writer, AGENT)).toBe(20_000_000_000);
+  expect(await dollarsOf(sent, OPERATOR)).toBe(40_000_000_000);
+});
+
+const AGENT = { name: "robot", role: "agent" } as const;
 const OPERATOR = { name: "ann", role: "operator" } as const;

@@ -1,5 +1,5 @@
 import type { Overview, RunRow } from "bursar/views";
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useResource } from "../api/resource.js";
 import { ApprovalCard } from "../approvals/approval-card.js";
 import { Heading } from "../parts/heading.js";
@@ -24,7 +24,9 @@ export function OverviewPage(): JSX.Element {
           <>
             <Tally overview={overview} />
             <Waiting overview={overview} reload={resource.reload} />
-            <Runs title="Under way" runs={overview.active} empty="Nothing is running." />
+            <Runs title="Under way" runs={overview.active} empty="Nothing is running.">
+              <Rest overview={overview} />
+            </Runs>
             <Runs title="Ended lately" runs={overview.recent} empty="No run has ended yet." />
           </>
         )}
@@ -34,7 +36,7 @@ export function OverviewPage(): JSX.Element {
 }
 
 function Waiting({ overview, reload }: { readonly overview: Overview; readonly reload: () => void }): JSX.Element {
-  const { waiting } = overview;
+  const { waiting, waiting_count } = overview;
   return (
     <section aria-labelledby="waiting">
       <h2 id="waiting">Waiting for an answer</h2>
@@ -44,9 +46,9 @@ function Waiting({ overview, reload }: { readonly overview: Overview; readonly r
           <ApprovalCard key={approval.id} approval={approval} onDecided={reload} level={3} />
         ))}
       </div>
-      {waiting.length > CARDS && (
+      {waiting_count > CARDS && (
         <p>
-          <a href="/approvals">All {waiting.length} requests</a>
+          <a href="/approvals">All {waiting_count.toLocaleString("en-US")} requests</a>
         </p>
       )}
     </section>
@@ -57,9 +59,11 @@ interface RunsProps {
   readonly title: string;
   readonly runs: readonly RunRow[];
   readonly empty: string;
+  /** What stands below the table. */
+  readonly children?: ComponentChildren;
 }
 
-function Runs({ title, runs, empty }: RunsProps): JSX.Element {
+function Runs({ title, runs, empty, children }: RunsProps): JSX.Element {
   return (
     <section aria-label={title}>
       <div class="section-head">
@@ -67,6 +71,26 @@ function Runs({ title, runs, empty }: RunsProps): JSX.Element {
         <a href={addressOf({ kind: "runs", filter: ALL_RUNS })}>All runs</a>
       </div>
       {runs.length === 0 ? <Empty title={empty} /> : <RunsTable caption={title} runs={runs} />}
+      {children}
     </section>
+  );
+}
+
+const UNENDED = ["running", "paused", "queued"] as const;
+
+/** Of many runs that are under way the first are shown; this says so, and leads to the others. */
+function Rest({ overview }: { readonly overview: Overview }): JSX.Element | null {
+  const { active, active_count, active_more } = overview;
+  if (active.length >= active_count && !active_more) return null;
+  const links = UNENDED.map((status) => (
+    <a key={status} href={addressOf({ kind: "runs", filter: { ...ALL_RUNS, status } })}>
+      {status}
+    </a>
+  ));
+  return (
+    <p class="note">
+      {active.length} of {active_more && "at least "}
+      {active_count.toLocaleString("en-US")} are shown. All that are {links[0]}, {links[1]} or {links[2]}
+    </p>
   );
 }

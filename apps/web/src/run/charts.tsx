@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useResource } from "../api/resource.js";
 import { formatAmount, percentOf } from "../format/amount.js";
 import { inOrder, labelOf } from "../format/dimension.js";
+import { mendLocale } from "../format/locale.js";
 import { formatAgo, formatDuration, formatInstant } from "../format/time.js";
 import { useNow } from "../parts/now.js";
 import { Empty, Loading, Ready } from "../parts/states.js";
@@ -37,6 +38,7 @@ export function Charts({ run }: { readonly run: RunView }): JSX.Element {
 function useChart(): Drawing {
   const [drawing, setDrawing] = useState<Drawing>("loading");
   useEffect(() => {
+    mendLocale(navigator);
     import("./usage-chart.js").then(
       ({ UsageChart }) => setDrawing(() => UsageChart),
       () => setDrawing("missing"),
