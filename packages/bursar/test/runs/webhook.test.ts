@@ -237,7 +237,7 @@ test("waits do not grow without end", async () => {
   const timer = {
     after: (ms: number, ring: () => void) => {
       waits.push(ms);
-      ring();
+      queueMicrotask(ring);
       return { [Symbol.dispose]: () => {} };
     },
   };
