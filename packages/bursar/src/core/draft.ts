@@ -13,13 +13,30 @@ export interface Growth {
 
 /** Everything that was written to a draft: what a store has to make durable at once. */
 export interface Changes {
-  readonly accounts: Map<BudgetId, Account>;
-  readonly calls: Map<CallId, Call>;
-  readonly chains: Map<string, Growth>;
-  readonly documents: Map<string, Document>;
-  readonly entries: Map<string, Entry>;
+  readonly accounts: ReadonlyMap<BudgetId, Account>;
+  readonly calls: ReadonlyMap<CallId, Call>;
+  readonly chains: ReadonlyMap<string, Growth>;
+  readonly documents: ReadonlyMap<string, Document>;
+  readonly entries: ReadonlyMap<string, Entry>;
   /** Up to which position chains are anchored. */
-  readonly anchored: Map<string, number>;
+  readonly anchored: ReadonlyMap<string, number>;
+}
+
+/** Changes while they are written. Most drafts are of one call, so what is seldom written has a map of its own only then. */
+class Writing implements Changes {
+  readonly accounts = new Map<BudgetId, Account>();
+  readonly calls = new Map<CallId, Call>();
+  readonly chains = new Map<string, Growth>();
+  documents: ReadonlyMap<string, Document> = NOTHING;
+  entries: ReadonlyMap<string, Entry> = NOTHING;
+  anchored: ReadonlyMap<string, number> = NOTHING;
+}
+
+const NOTHING: ReadonlyMap<never, never> = new Map<never, never>();
+
+/** A map that can be written, in place of the one that is everybody's. */
+function own<Key, Value>(map: ReadonlyMap<Key, Value>): Map<Key, Value> {
+  return map === NOTHING ? new Map() : (map as Map<Key, Value>);
 }
 
 /** A text that names a document or an entry, and no other: neither part of a budget's or a run's name holds a line break. */
@@ -32,19 +49,14 @@ export function keyOf(first: string, second: string): string {
  * the draft of the whole transaction, or dropped without a trace.
  */
 export class Draft implements Books {
-  readonly changes: Changes = {
-    accounts: new Map(),
-    calls: new Map(),
-    chains: new Map(),
-    documents: new Map(),
-    entries: new Map(),
-    anchored: new Map(),
-  };
+  readonly changes: Changes;
+  private readonly writing = new Writing();
   private readonly shelf: Shelf;
   private readonly hash: (text: string) => string;
   private readonly instant: number;
 
   constructor(shelf: Shelf, hash: (text: string) => string, instant: number) {
+    this.changes = this.writing;
     this.shelf = shelf;
     this.hash = hash;
     this.instant = instant;
@@ -55,7 +67,7 @@ export class Draft implements Books {
   }
 
   putAccount(account: Account): void {
-    this.changes.accounts.set(account.budget.id, account);
+    this.writing.accounts.set(account.budget.id, account);
   }
 
   call(id: CallId): Call | undefined {
@@ -63,7 +75,7 @@ export class Draft implements Books {
   }
 
   putCall(call: Call): void {
-    this.changes.calls.set(call.id, call);
+    this.writing.calls.set(call.id, call);
   }
 
   head(chain: string): Head | undefined {
@@ -75,7 +87,8 @@ export class Draft implements Books {
   }
 
   putDocument(document: Document): void {
-    this.changes.documents.set(keyOf(document.kind, document.id), document);
+    const { writing } = this;
+    writing.documents = own(writing.documents).set(keyOf(document.kind, document.id), document);
   }
 
   entry(run: string, key: string): Entry | undefined {
@@ -83,7 +96,8 @@ export class Draft implements Books {
   }
 
   putEntry(entry: Entry): void {
-    this.changes.entries.set(keyOf(entry.run, entry.key), entry);
+    const { writing } = this;
+    writing.entries = own(writing.entries).set(keyOf(entry.run, entry.key), entry);
   }
 
   due(instant: number, most: number): readonly Call[] {
@@ -103,7 +117,8 @@ export class Draft implements Books {
   }
 
   anchor(head: Head): void {
-    this.changes.anchored.set(head.chain, head.seq);
+    const { writing } = this;
+    writing.anchored = own(writing.anchored).set(head.chain, head.seq);
   }
 
   append(id: string, action: Action, cause: string | null): string {
@@ -123,17 +138,18 @@ export class Draft implements Books {
   }
 
   private absorb({ accounts, calls, chains, documents, entries, anchored }: Changes): void {
-    for (const [id, account] of accounts) this.changes.accounts.set(id, account);
-    for (const [id, call] of calls) this.changes.calls.set(id, call);
+    const { writing } = this;
+    for (const [id, account] of accounts) writing.accounts.set(id, account);
+    for (const [id, call] of calls) writing.calls.set(id, call);
     for (const [id, { head, lines }] of chains) this.grow(id, head, lines);
-    for (const [key, document] of documents) this.changes.documents.set(key, document);
-    for (const [key, entry] of entries) this.changes.entries.set(key, entry);
-    for (const [id, seq] of anchored) this.changes.anchored.set(id, seq);
+    for (const [key, document] of documents) writing.documents = own(writing.documents).set(key, document);
+    for (const [key, entry] of entries) writing.entries = own(writing.entries).set(key, entry);
+    for (const [id, seq] of anchored) writing.anchored = own(writing.anchored).set(id, seq);
   }
 
   private grow(id: string, head: Head, lines: readonly string[]): void {
-    const grown = this.changes.chains.get(id);
-    if (grown === undefined) this.changes.chains.set(id, { head, lines: [...lines] });
+    const grown = this.writing.chains.get(id);
+    if (grown === undefined) this.writing.chains.set(id, { head, lines: [...lines] });
     else {
       grown.head = head;
       for (const line of lines) grown.lines.push(line);

@@ -23,12 +23,15 @@ import { SettlementError } from "../runtime/settlement-error.js";
 import { OutOfTime } from "../runtime/time-limit.js";
 import { plain, type Readable } from "./encoding.js";
 import { returned } from "./headers.js";
+import { ClientGone, leavingOf } from "./leaving.js";
 import { bodyOfAnswer, type Received } from "./received.js";
 import type { Sender, Sending } from "./sender.js";
 import { type Upstream, UpstreamDenied } from "./upstream.js";
 
 /** An answer is passed on as it comes; one that comes in one piece is kept until the call is settled. */
 const MOST_ANSWER = 256 * 1024 * 1024;
+/** Longer answers are not copied to save a write. */
+const MOST_TOGETHER = 8 * 1024;
 
 export interface ExchangeOptions {
   readonly meter: Meter;
@@ -56,7 +59,6 @@ type Came =
 /** One request on its way to a provider and back, paid for from a purse. */
 export class Exchange {
   private readonly options: ExchangeOptions;
-  private readonly left = new AbortController();
   private answer: StreamedAnswer | null = null;
   private reserved: Amounts = {};
   /** As it is made, once it is known which model answers it. */
@@ -64,25 +66,22 @@ export class Exchange {
 
   constructor(options: ExchangeOptions) {
     this.options = options;
-    const { request } = options;
-    request.signal = this.left.signal;
+    const { request, response } = options;
+    request.signal = leavingOf(response.req.socket);
     this.request = request;
   }
 
   /** Makes the call; whoever asked may hang up at any moment, and then the provider is hung up on too. */
   async run(): Promise<Metered<unknown>> {
-    const { meter, purse, response } = this.options;
-    const { request } = this;
-    const leave = () => this.left.abort(new ClientGone());
-    response.once("close", leave);
-    if (response.destroyed) leave();
+    const { meter, purse, reuse, request } = this.options;
     try {
-      const { reuse } = this.options;
       const make: MeteredEffect<Came> = (held, made) => {
         this.request = made;
         return this.make(held);
       };
       const alone = reuse === null || request.wire.stream;
+      // Sending and reading end when the signal fires; waiting for what others are answered need not.
+      if (alone) request.heeds = true;
       const metered = await (alone ? meter.call(purse, request, make) : this.reused(reuse, request, make));
       if (metered.kind !== "done") return metered;
       const { value, settled } = metered;
@@ -92,8 +91,6 @@ export class Exchange {
       // What was answered is handed on, even if what it cost could not be recorded: its reservation stays behind it.
       if (error instanceof SettlementError && isCame(error.value)) await this.finish(error.value, {});
       throw error;
-    } finally {
-      response.off("close", leave);
     }
   }
 
@@ -208,7 +205,9 @@ export class Exchange {
     this.tellAmounts(headers, "used", charged);
     await this.tellRemaining(headers);
     response.writeHead(status, headers);
-    response.end(body);
+    // As a text that has a character for each byte it goes with the headers, in one piece; bytes would go apart from them.
+    if (body.length <= MOST_TOGETHER) response.end(body.toString("latin1"), "latin1");
+    else response.end(body);
   }
 
   /** Whoever asked is told what pays for it, what answers it, and how much of it is held. */
@@ -260,15 +259,6 @@ function named(word: string): Readonly<Record<string, string>> {
   return Object.fromEntries(SHOWN.map((id) => [id, `x-bursar-${word}-${id.replaceAll("_", "-")}`]));
 }
 
-/** Whoever asked has hung up. */
-class ClientGone extends Error {
-  override readonly name: string = "ClientGone";
-
-  constructor(message = "the client has hung up") {
-    super(message);
-  }
-}
-
 /** The provider has answered with something that cannot be read. */
 class UnreadableAnswer extends Error {
   override readonly name: string = "UnreadableAnswer";
@@ -295,10 +285,6 @@ function answerHeaders(headers: OutgoingHttpHeaders): AnswerHeaders {
     if (value !== undefined) kept[name] = Array.isArray(value) ? value : String(value);
   }
   return kept;
-}
-
-export function isClientGone(error: unknown): boolean {
-  return error instanceof ClientGone;
 }
 
 export function isOutOfTime(error: unknown): error is OutOfTime {

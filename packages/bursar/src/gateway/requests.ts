@@ -26,10 +26,11 @@ import {
 } from "./answers.js";
 import { bodyOf } from "./body.js";
 import { plain } from "./encoding.js";
-import { Exchange, isClientGone, isOutOfTime } from "./exchange.js";
+import { Exchange, isOutOfTime } from "./exchange.js";
 import { forwarded, isFromPage, isOurs, returned, secretIn, sitedBy, wishedBy } from "./headers.js";
 import type { KeyRing } from "./key-ring.js";
 import type { GatewayKey } from "./keys.js";
+import { isClientGone, leavingOf } from "./leaving.js";
 import type { Settings } from "./options.js";
 import { tellOwn } from "./own-pages.js";
 import { bodyOfAnswer, type Received } from "./received.js";
@@ -59,7 +60,9 @@ export class Requests {
   private readonly options: RequestsOptions;
   private readonly events: Events;
   private readonly routes: Routes;
-  private readonly underWay = new Set<Promise<void>>();
+  private underWay = 0;
+  /** Who waits until nothing is under way. */
+  private readonly waiting: (() => void)[] = [];
 
   constructor(options: RequestsOptions) {
     this.options = options;
@@ -67,21 +70,25 @@ export class Requests {
     this.routes = new Routes(options.settings.upstreams);
   }
 
-  serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  async serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const { clock } = this.options.settings.store;
     const visit = new Visit(incoming, response, clock.now().monotonic);
     // What is written to who has left is lost, and that is all.
     response.on("error", () => {});
-    const served = this.handle(visit)
-      .catch((error: unknown) => this.fail(visit, error))
-      .then(() => this.tell(visit));
-    this.underWay.add(served);
-    return served.finally(() => this.underWay.delete(served));
+    this.underWay++;
+    try {
+      await this.handle(visit);
+    } catch (error) {
+      this.fail(visit, error);
+    } finally {
+      this.tell(visit);
+      if (--this.underWay === 0) for (const resolve of this.waiting.splice(0)) resolve();
+    }
   }
 
   /** Waits until everything under way is settled. */
   async settled(): Promise<void> {
-    while (this.underWay.size > 0) await Promise.allSettled([...this.underWay]);
+    if (this.underWay > 0) await new Promise<void>((resolve) => void this.waiting.push(resolve));
     await this.options.settings.reuse?.settled();
   }
 
@@ -271,15 +278,12 @@ export class Requests {
   ): Promise<void> {
     const { incoming, response, method } = visit;
     const { sender, meter } = this.options;
-    const left = new AbortController();
-    const leave = () => left.abort();
-    response.once("close", leave);
     const headers = forwarded(incoming.headers, upstream.credentials(home));
     const url = upstream.below(ending, search);
     try {
       const sent = method === "GET" ? null : body.toString("utf8");
       const verb = method === "GET" ? "GET" : "POST";
-      const answer = await sender.send({ method: verb, url, headers }, sent, left.signal);
+      const answer = await sender.send({ method: verb, url, headers }, sent, leavingOf(incoming.socket));
       const { status } = answer;
       const bytes = await freeBody(answer);
       if (upstream.tellsOfKey(status, bytes)) throw new UpstreamDenied(upstream.name);
@@ -289,8 +293,6 @@ export class Requests {
     } catch (error) {
       visit.failed = codeOf(error);
       if (!response.destroyed) this.blame(response, upstream.name, error);
-    } finally {
-      response.off("close", leave);
     }
   }
 

@@ -73,7 +73,7 @@ const EXPIRES_MS = 15 * 60_000;
 const LOOK_MS = 1000;
 const CALL_KEYS = [
   ...["budget", "capability_id", "kind", "asked", "least", "ledger", "input", "call_id", "step_id", "wait_ms"],
-  ...["signal", "expires_ms", "onWait", "seen", "reported", "path", "inner"],
+  ...["signal", "expires_ms", "onWait", "seen", "reported", "path", "inner", "heeds"],
 ];
 const OPEN_KEYS = ["limits", "parent", "scope", "policies", "thresholds", "deadline"];
 
@@ -312,7 +312,7 @@ export class Gate implements Disposable {
     try {
       const made = effect(limit.signal);
       // One that does not listen to its signal is left behind, because the run has to end at that moment.
-      const result: unknown = await (limit.mayFire ? untilAborted(made, limit.signal) : made);
+      const result: unknown = await (limit.mayFire && call.heeds !== true ? untilAborted(made, limit.signal) : made);
       if (typeof result !== "object" || result === null || !("value" in result)) {
         throw new InputError(
           "effect",

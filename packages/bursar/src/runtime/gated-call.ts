@@ -23,6 +23,8 @@ export interface GatedCall {
   readonly step_id?: string;
   readonly wait_ms?: number;
   readonly signal?: AbortSignal;
+  /** Whether the effect ends by itself when the signal it is given fires; one that does not say so is left behind. */
+  readonly heeds?: true;
   /** When a dead holder's reservation is settled; the longest the call can take, with room to spare. */
   readonly expires_ms?: number;
   /**

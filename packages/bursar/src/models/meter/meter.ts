@@ -13,7 +13,6 @@ import { newName } from "../../runtime/names.js";
 import type { Purse } from "../../runtime/purse.js";
 import { judged, type Unfit } from "../../runtime/unfit.js";
 import { untilAborted } from "../../runtime/until-aborted.js";
-import { takeHold } from "../../runtime/waiting-holds.js";
 import { openingPrices } from "../prices/open-prices.js";
 import type { Price, PriceBook } from "../prices/price.js";
 import { siteKey } from "../reservations/site-key.js";
@@ -38,6 +37,7 @@ import type { MeterOptions } from "./meter-options.js";
 import type { InputCount } from "./provider-count.js";
 import { type Quote, quoteOf, type Terms } from "./quote.js";
 import { type RefusalReport, reportDecision, unbounded } from "./refusal.js";
+import { takenOver } from "./taken-over.js";
 import { ToldCall } from "./told-call.js";
 import { closedBudget, invalidModel, noTiers, unboundedInput, unknownPrice } from "./unmade.js";
 
@@ -50,6 +50,8 @@ export interface MeteredRequest extends Siting {
   /** How many bytes are sent; 0 where nobody can tell. */
   readonly egress_bytes: number;
   readonly signal?: AbortSignal;
+  /** Whether making it ends by itself when its signal fires. */
+  readonly heeds?: true;
   readonly wait_ms?: number;
   /** Told when it has to wait for what others hold. */
   readonly onWait?: () => void;
@@ -273,7 +275,7 @@ export class Meter {
     unfit: Unfit,
   ): Promise<Metered<Value>> {
     const { gate, store, budget } = purse;
-    const { wire, signal, onWait, wait_ms = purse.wait_ms } = request;
+    const { wire, signal, heeds, onWait, wait_ms = purse.wait_ms } = request;
     const call_id = purse.name?.() ?? newName(store.clock.now().instant);
     const told = this.tell(purse, request, call_id);
     const call = new HeldCall(call_id, purse, terms, told);
@@ -289,6 +291,7 @@ export class Meter {
       };
       if (path !== null) gatedCall.path = path;
       if (signal !== undefined) gatedCall.signal = signal;
+      if (heeds !== undefined) gatedCall.heeds = heeds;
       if (wait_ms !== undefined) gatedCall.wait_ms = wait_ms;
       if (onWait !== undefined) gatedCall.onWait = onWait;
       const gated = await gate.call<Value>(gatedCall, (stop, granted) => call.make(effect, stop, granted));
@@ -377,17 +380,6 @@ function bytesBound({ beyond, input_tokens }: WireRequest, { context_window: win
 /** What a request needs of every dimension: all of what cannot be cut, and the least of what can. */
 function mostNeeded({ asked, least }: Quote): Amounts {
   return { ...asked, ...least };
-}
-
-/** Whoever holds something for this call knew less about it, and hands it down. Only who sees the request takes what was left for it. */
-function takenOver(purse: Purse, { url, wire }: MeteredRequest): Purse | Promise<Purse> {
-  const { store, budget, leaver = null } = purse;
-  const isSeen = purse.hold === undefined && url !== null;
-  const left = isSeen ? takeHold({ store, budget, model: wire.model, leaver }) : null;
-  const hold = purse.hold ?? left?.hold;
-  if (hold === undefined) return purse;
-  const payer = left === null || left.round === null ? purse : { ...purse, round: left.round };
-  return hold.handDown().then(() => payer);
 }
 
 /** Nothing was sent, so nothing is held; what cannot be given back now expires. */
