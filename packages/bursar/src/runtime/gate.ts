@@ -337,10 +337,9 @@ export class Gate implements Disposable {
     const read = used === undefined ? extractUsage(usage, this.store.dimensions) : null;
     const amounts = used ?? read?.amounts ?? {};
     const took = read?.duration_ms ?? Math.max(0, Math.round(this.clock.now().monotonic - began));
-    const commit = {
-      ...({ op: "commit", call: id, used: amounts, duration_ms: took } as const),
-      ...(isSilent(call.kind, call.ledger?.asked ?? call.asked ?? {}, amounts) && this.guess(call, value)),
-    };
+    const reported = { op: "commit", call: id, used: amounts, duration_ms: took } as const;
+    const silent = isSilent(call.kind, call.ledger?.asked ?? call.asked ?? {}, amounts);
+    const commit: CommitOperation = silent ? { ...reported, ...this.guess(call, value) } : reported;
     for (let again = false; ; again = true) {
       try {
         return (await this.store.apply([commit, ...alongside]))[0];

@@ -3,12 +3,12 @@ import type { JsonObject } from "../../core/chain/canonical.js";
 import type { Dimensions } from "../../core/dimensions.js";
 import { type BudgetAmounts, readAmounts } from "../../core/input.js";
 import type { Operation } from "../../core/operation.js";
-import type { Filling } from "../../runtime/filling.js";
 import type { Effected } from "../../runtime/gate.js";
 import type { Purse, Round } from "../../runtime/purse.js";
+import { writeSent } from "../wire/source.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import { type Held, NOTHING_AT_ALL, type Seen } from "./meter.js";
-import { atEdge, boundOf, learnedOf, outputOf, type Quote, type Terms, usedOf } from "./quote.js";
+import { atEdge, boundOf, learnedOf, outputOf, type Quote, type Terms, type Used, usedOf } from "./quote.js";
 import type { ToldCall } from "./told-call.js";
 
 /** Of a call that was not begun. */
@@ -35,7 +35,7 @@ export class HeldCall implements Held {
   private final: () => TokenCounts | null = () => null;
   private written: string | null = null;
   /** What was last counted, in both units. */
-  private counted: { readonly usage: BudgetAmounts; readonly used: Amounts } | null = null;
+  private counted: { readonly usage: BudgetAmounts; readonly used: Used } | null = null;
   /** What calls like it need, if that is known. */
   private learned: Amounts | null = null;
   /** The most that one answer may have, as it was sent. */
@@ -109,7 +109,7 @@ export class HeldCall implements Held {
   }
 
   get text(): string {
-    this.written ??= JSON.stringify(this.body);
+    this.written ??= writeSent(this.body, this.terms.wire.body);
     return this.written;
   }
 
@@ -141,12 +141,12 @@ export class HeldCall implements Held {
     this.body = wire.held(this.most);
   }
 
-  private withEgress(used: Amounts): Amounts {
+  /** Written out, because to add a member to a copy takes longer than to write all of them. */
+  private withEgress(used: Used): Amounts {
     const { network_egress_bytes: sent } = this.egress;
     if (sent === undefined) return used;
-    const whole: Filling<Amounts> = { ...used };
-    whole.network_egress_bytes = sent as Amount;
-    return whole;
+    const { llm_input_tokens, llm_output_tokens, llm_tokens, cost_usd } = used;
+    return { llm_input_tokens, llm_output_tokens, llm_tokens, cost_usd, network_egress_bytes: sent as Amount };
   }
 
   private get egress(): BudgetAmounts {

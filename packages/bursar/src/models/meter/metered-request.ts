@@ -6,6 +6,7 @@ import { listNamed } from "../tiers/tier-list.js";
 import { NO_WISH, type Wish } from "../tiers/wish.js";
 import type { Protocol } from "../wire/protocol.js";
 import { checkText } from "../wire/request-fields.js";
+import { keepSource } from "../wire/source.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 import type { MeteredRequest } from "./meter.js";
 import { type RefusalReport, unbounded } from "./refusal.js";
@@ -45,7 +46,7 @@ export function readMetered({
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return invalid("the body is no object");
   const compatible = HOMES.get(url.hostname) !== protocol.home;
   try {
-    const whole: Whole = { protocol, url, body: parsed as JsonObject, bytes, compatible };
+    const whole: Whole = { protocol, url, body: parsed as JsonObject, text: body, bytes, compatible };
     const request = requestTo(whole, null);
     if (listNamed(request.wire.model) === null) return wish.pin === null ? request : invalid(PINNED_MODEL);
     // The vectors of different models cannot be compared.
@@ -63,14 +64,17 @@ const PINNED_MODEL = "a tier is named, and the model is not left open; ask for a
 /** A request that was parsed. */
 interface Whole extends Pick<RawRequest, "protocol" | "url" | "bytes"> {
   readonly body: JsonObject;
+  readonly text: string;
   readonly compatible: boolean;
 }
 
 /** The request to another model than the one that it names, or to that one. */
-function requestTo({ protocol, url, body, bytes, compatible }: Whole, model: string | null): MeteredRequest {
+function requestTo({ protocol, url, body, text, bytes, compatible }: Whole, model: string | null): MeteredRequest {
   const longer = model === null ? 0 : Math.max(0, Buffer.byteLength(model) - String(body.model).length);
   const facts = { bytes: bytes + longer, compatible, shallow: true };
-  const wire = protocol.read(model === null ? body : { ...body, model }, facts);
+  const wanted = model === null ? body : { ...body, model };
+  keepSource(wanted, text);
+  const wire = protocol.read(wanted, facts);
   return { protocol, wire, url: url.href, egress_bytes: bytes + longer };
 }
 

@@ -73,8 +73,11 @@ export function outputOf({ wire, price, input }: Terms, granted: Amounts): numbe
   return Math.max(Math.min(tokens, paid), wire.least_output * wire.answers);
 }
 
-/** What the provider has reported, with what it costs, in ledger units. */
-export function usedOf(counts: TokenCounts, price: Price): Amounts {
+/** What a model call used, in ledger units. */
+export type Used = Readonly<Record<"llm_input_tokens" | "llm_output_tokens" | "llm_tokens" | "cost_usd", Amount>>;
+
+/** What the provider has reported, with what it costs. */
+export function usedOf(counts: TokenCounts, price: Price): Used {
   const { input, output } = counts;
   return {
     llm_input_tokens: counted(input),

@@ -130,14 +130,14 @@ function isDigit(code: number): boolean {
 }
 
 /** Whether the string that ends here is the name of a member. */
-function isName(text: string, end: number): boolean {
+export function isName(text: string, end: number): boolean {
   let at = end + 1;
   while (text.charCodeAt(at) <= SPACE) at++;
   return text.charCodeAt(at) === COLON;
 }
 
 /** Where the string that begins here ends. A text without an end is none that can be parsed, so anything does. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let at = text.indexOf('"', start + 1);
   while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
   return at === -1 ? text.length : at;

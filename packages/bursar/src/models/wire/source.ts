@@ -1,0 +1,104 @@
+import type { Json, JsonObject } from "../../core/chain/canonical.js";
+import { endOfString, isName } from "./text-scan.js";
+
+const QUOTE = 34;
+const COMMA = 44;
+const OPEN_LIST = 91;
+const CLOSE_LIST = 93;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+
+/** What is shorter is written anew: that takes no time, and a limit stands there as it was read. */
+const SHORTEST = 256;
+/** A body with more names is written anew: to count them would take as long. */
+const MOST_NAMES = 20_000;
+
+const texts = new WeakMap<JsonObject, string>();
+
+/** Remembers the text that a body was parsed from, or one that differs from it in short members alone. */
+export function keepSource(body: JsonObject, text: string): void {
+  texts.set(body, text);
+}
+
+/**
+ * The text of what is sent in place of a body. Its long members, which are the conversation and the tools, are copied from the text that
+ * it came as, because to write them anew takes longer than to parse them. That is done only where no name stands twice in one object:
+ * of two, the provider might read the other.
+ */
+export function writeSent(sent: JsonObject, body: JsonObject): string {
+  const text = texts.get(body);
+  const members = text === undefined || text.length < SHORTEST ? null : longMembers(text, body);
+  if (members === null) return JSON.stringify(sent);
+  let written = "";
+  for (const name of Object.keys(sent)) {
+    const value = sent[name];
+    if (value === undefined) continue;
+    const source = value === body[name] ? members.get(name) : undefined;
+    written += `${written === "" ? "{" : ","}${JSON.stringify(name)}:${source ?? JSON.stringify(value)}`;
+  }
+  return written === "" ? "{}" : `${written}}`;
+}
+
+/** The texts of a body's long members; null when one of them cannot be told from its text for certain. */
+function longMembers(text: string, body: JsonObject): ReadonlyMap<string, string> | null {
+  const look = new Look(text);
+  return look.isPlain() && look.names === namesIn(body) ? look.members : null;
+}
+
+/** One look at the text of an object. */
+class Look {
+  readonly members = new Map<string, string>();
+  names = 0;
+  private readonly text: string;
+  /** The member at the top whose value is being looked at, and where that begins. */
+  private name = "";
+  private start = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** Goes through it, from string to string; false when it is nothing to be copied from. */
+  isPlain(): boolean {
+    const { text } = this;
+    let depth = 0;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) {
+        const last = endOfString(text, at);
+        if (isName(text, last) && !this.begin(depth, at + 1, last)) return false;
+        at = last;
+      } else if (code === OPEN_OBJECT || code === OPEN_LIST) depth++;
+      else if (code === CLOSE_OBJECT || code === CLOSE_LIST) depth--;
+      if ((code === COMMA && depth === 1) || depth === 0) this.end(at);
+    }
+    return true;
+  }
+
+  private begin(depth: number, first: number, last: number): boolean {
+    if (++this.names > MOST_NAMES) return false;
+    if (depth !== 1) return true;
+    this.name = this.text.slice(first, last);
+    this.start = this.text.indexOf(":", last) + 1;
+    // It may be written in another way than the one it is looked for by.
+    return !this.name.includes("\\");
+  }
+
+  private end(at: number): void {
+    if (at - this.start >= SHORTEST) this.members.set(this.name, this.text.slice(this.start, at));
+    this.start = this.text.length;
+  }
+}
+
+/** How many names there are in it, at all levels. Of those that stood twice in one object, there is one. */
+function namesIn(value: Json): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let names = 0;
+  if (Array.isArray(value)) {
+    for (const item of value as readonly Json[]) names += namesIn(item);
+    return names;
+  }
+  const object = value as JsonObject;
+  for (const name of Object.keys(object)) names += 1 + namesIn(object[name] as Json);
+  return names;
+}

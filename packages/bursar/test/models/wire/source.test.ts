@@ -1,0 +1,83 @@
+import { deepStrictEqual } from "node:assert";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Json, JsonObject } from "../../../src/core/chain/canonical.js";
+import { keepSource, writeSent } from "../../../src/models/wire/source.js";
+
+const LONG = "all work and no play ".repeat(20);
+
+/** A body as it comes, with the text that it came as. */
+function come(text: string): JsonObject {
+  const body = JSON.parse(text) as JsonObject;
+  keepSource(body, text);
+  return body;
+}
+
+/** A JSON text with white space wherever it may stand. */
+function spaced(value: Json, space: () => string): string {
+  const pad = (text: string) => `${space()}${text}${space()}`;
+  if (Array.isArray(value)) return pad(`[${value.map((each) => spaced(each as Json, space)).join(",") || space()}]`);
+  if (typeof value !== "object" || value === null) return pad(JSON.stringify(value));
+  const members = Object.entries(value).map(
+    ([name, each]) => `${pad(JSON.stringify(name))}:${spaced(each as Json, space)}`,
+  );
+  return pad(`{${members.join(",") || space()}}`);
+}
+
+describe("what is sent in place of a body", () => {
+  test("has its long members as they came, and the short ones written anew", () => {
+    const text = `{ "messages" : [ {"role":"user", "content":"${LONG}\\u00e9", "size": 12345678901234567890} ] , "max_tokens" : 1e2}`;
+    const body = come(text);
+    const written = writeSent({ ...body, max_tokens: 7, stream: true }, body);
+    expect(written).toContain(`[ {"role":"user", "content":"${LONG}\\u00e9", "size": 12345678901234567890} ]`);
+    expect(written).toMatch(/,"max_tokens":7,"stream":true\}$/);
+  });
+
+  test("is written anew as a whole where nobody knows the text", () => {
+    const body = { messages: [LONG] };
+    expect(writeSent({ ...body, n: 1 }, body)).toBe(JSON.stringify({ messages: [LONG], n: 1 }));
+  });
+
+  test("does not have what stood there before in a member that is another one now", () => {
+    const body = come(JSON.stringify({ messages: [LONG], system: LONG }));
+    const sent = { ...body, messages: [`${LONG}!`] };
+    expect(writeSent(sent, body)).toBe(JSON.stringify(sent));
+  });
+
+  test.for([
+    ["at the top", `{"messages":["${LONG}"],"n":1,"n":9}`],
+    ["at the top, of which the second is as long", `{"messages":["${LONG}"],"messages":["${LONG}?"]}`],
+    ["in the middle", `{"messages":[{"content":"${LONG}","detail":"low","detail":"high"}]}`],
+    ["in another spelling", `{"messages":[{"content":"${LONG}","detail":"low","d\\u0065tail":"high"}]}`],
+    ["in another spelling at the top", `{"messages":["${LONG}"],"m\\u0065ssages":["${LONG}?"]}`],
+  ] as const)("has no name twice, %s", ([, text]) => {
+    const body = come(text);
+    expect(writeSent(body, body)).toBe(JSON.stringify(body));
+  });
+
+  test("is written anew where there are very many names", () => {
+    const text = `{"messages": [${Array.from({ length: 30_000 }, () => '{"a": 1}').join(",")}]}`;
+    const body = come(text);
+    expect(writeSent(body, body)).toBe(JSON.stringify(body));
+  });
+
+  test("means the same, whatever it is and however it is spaced", () => {
+    const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
+    const name = fc.oneof(fc.constantFrom("messages", "__proto__", "toJSON", '"', "a:b", "0"), fc.string());
+    const long = fc.oneof(json, fc.constantFrom<Json>(LONG, [LONG, { '"}': `${LONG}"\\`, "},": [LONG] }]));
+    const spaces = fc.infiniteStream(fc.constantFrom("", "", " ", "\n\t", "\r\n  "));
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(name, long)),
+        fc.array(fc.tuple(name, json)),
+        spaces,
+        (members, changes, stream) => {
+          const text = spaced(Object.fromEntries(members), () => stream.next().value as string);
+          const body = come(text);
+          const sent = { ...body, ...Object.fromEntries(changes) } as JsonObject;
+          deepStrictEqual(JSON.parse(writeSent(sent, body)), JSON.parse(JSON.stringify(sent)));
+        },
+      ),
+    );
+  });
+});
