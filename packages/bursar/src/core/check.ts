@@ -146,7 +146,8 @@ function checkGrant(grant: Grant, dimensions: Dimensions): void {
 function amounts(value: Amounts, field: string, dimensions: Dimensions, clocks: boolean): void {
   object(value, field);
   for (const id of Object.keys(value)) {
-    const dimension = known(id, field, dimensions);
+    // To say which field it is takes longer than to look it up.
+    const dimension = dimensions.has(id) ? dimensions.get(id) : known(id, field, dimensions);
     if (!clocks && dimension.kind === "clock") {
       throw new InputError(`${field}.${id}`, "is a clock, which runs by itself; leave it out");
     }

@@ -5,8 +5,16 @@ import { randomUUID } from "node:crypto";
  * neighbours in time are neighbours, and a step touches one page instead of one page for every call.
  */
 export function newName(instant: number): string {
-  const time = Math.max(0, Math.floor(instant)).toString(16).padStart(12, "0").slice(-12);
+  const ms = Math.max(0, Math.floor(instant));
+  if (ms !== last.ms) last = { ms, start: startAt(ms) };
   // Node draws chance for many of these at once, which single bytes are not worth.
-  const random = randomUUID();
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`;
+  return last.start + randomUUID().slice(15);
+}
+
+/** What names of the same millisecond begin with. */
+let last = { ms: 0, start: startAt(0) };
+
+function startAt(ms: number): string {
+  const time = ms.toString(16).padStart(12, "0").slice(-12);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7`;
 }
