@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from "node:http";
 /** Takes a piece of a body. Whoever cannot take more right now gives back what to wait for. */
 export type Take = (piece: Buffer) => void | Promise<void>;
 
-/** How the sender is held back. */
-interface Control {
+/** How the sender is held back, until the answer is over. */
+export interface Control {
   pause(): void;
   resume(): void;
   abort(reason: Error): void;
@@ -20,7 +20,6 @@ const MOST_EARLY = 64 * 1024;
 export class Received {
   status = 0;
   headers: IncomingHttpHeaders = {};
-  private readonly explain: (error: unknown) => unknown;
   /** What has come and was not handed over. */
   private early: Buffer[] = [];
   private size = 0;
@@ -33,10 +32,6 @@ export class Received {
   private waiting = false;
   /** What is there will be handed over at the end of this turn. */
   private due = false;
-
-  constructor(explain: (error: unknown) => unknown) {
-    this.explain = explain;
-  }
 
   begin(status: number, headers: IncomingHttpHeaders, control: Control): void {
     this.status = status;
@@ -75,13 +70,15 @@ export class Received {
 
   end(): void {
     if (this.state === "open") this.state = "ended";
+    // Its connection is another's from now on.
+    this.control = null;
     this.over();
   }
 
   fail(error: unknown): void {
     if (this.state !== "open") return;
     this.state = "failed";
-    this.error = this.explain(error);
+    this.error = error;
     // What has come is paid for, so whoever counts it has to see it, even if he is behind.
     this.waiting = false;
     this.handOver();

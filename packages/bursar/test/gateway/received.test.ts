@@ -4,7 +4,7 @@ import { bodyOfAnswer, Received } from "../../src/gateway/received.js";
 /** An answer that has begun, and what was asked of whoever sends it. */
 function begun() {
   const asked: string[] = [];
-  const received = new Received((error) => error);
+  const received = new Received();
   received.begin(
     200,
     {},

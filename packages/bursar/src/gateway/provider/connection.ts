@@ -1,0 +1,162 @@
+import type { Socket } from "node:net";
+import { isUnsent } from "../../models/meter/answer-status.js";
+import type { AnswerHead } from "./answer-head.js";
+import { ConnectionLost, MalformedAnswer, NotSent, UpstreamTimeout } from "./errors.js";
+import type { RoundTrip } from "./round-trip.js";
+
+export interface TimeLimits {
+  /** How long a provider may take until it begins to answer. */
+  readonly answer_ms: number;
+  /** How long it may then be silent. */
+  readonly silence_ms: number;
+}
+
+/** Whoever has opened a connection is told when it is free, and when it is gone. */
+export interface ConnectionOwner {
+  readonly limits: TimeLimits;
+  freed(connection: Connection): void;
+  gone(connection: Connection, wasConnected: boolean): void;
+}
+
+/** For how long a provider may not be reached. */
+const CONNECT_MS = 10_000;
+
+/** A connection to a provider. It carries one request at a time, and is used again only where it is certain that the last has ended. */
+export class Connection {
+  /** When it has lasted long enough, whatever it is doing; by the clock of `performance`. */
+  deadline: number = performance.now() + CONNECT_MS;
+  private readonly socket: Socket;
+  private readonly owner: ConnectionOwner;
+  private state: "connecting" | "waiting" | "reading" | "idle" | "gone" = "connecting";
+  private trip: RoundTrip | null = null;
+  private isPaused = false;
+
+  constructor(owner: ConnectionOwner, socket: Socket, ready: "connect" | "secureConnect") {
+    this.owner = owner;
+    this.socket = socket;
+    socket.once(ready, () => this.ready());
+    socket.on("data", (bytes: Buffer) => this.read(bytes));
+    socket.on("end", () => this.end());
+    socket.on("error", (error) => this.fail(error));
+    socket.on("close", () => this.fail(new ConnectionLost()));
+  }
+
+  /** Whether it can carry another request right now. */
+  isFree(now: number): boolean {
+    return this.state === "idle" && now < this.deadline && !this.socket.destroyed;
+  }
+
+  /** Carries a request, as soon as it is connected. */
+  carry(trip: RoundTrip): void {
+    this.trip = trip;
+    trip.start(this);
+    if (this.state === "connecting") return;
+    this.socket.ref();
+    this.write(trip);
+  }
+
+  /** Nobody reads: so long as we ourselves hold it back, the provider is not the one who is silent. */
+  pause(): void {
+    if (this.isPaused) return;
+    this.isPaused = true;
+    this.deadline = Number.POSITIVE_INFINITY;
+    this.socket.pause();
+  }
+
+  resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    this.deadline = performance.now() + this.owner.limits.silence_ms;
+    this.socket.resume();
+  }
+
+  /** Hangs up: what it was doing fails with the reason as it is. */
+  abort(reason: unknown): void {
+    const { trip } = this;
+    this.destroy();
+    trip?.fail(reason);
+  }
+
+  /** Its deadline has passed. */
+  expire(): void {
+    const { answer_ms, silence_ms } = this.owner.limits;
+    if (this.state === "connecting") this.fail(new NotSent("connect_timeout", `nobody was there for ${CONNECT_MS} ms`));
+    else if (this.state === "waiting") this.fail(new UpstreamTimeout(answer_ms));
+    else if (this.state === "reading") this.fail(new UpstreamTimeout(silence_ms));
+    else this.destroy();
+  }
+
+  private ready(): void {
+    if (this.trip !== null && this.state === "connecting") this.write(this.trip);
+  }
+
+  private write(trip: RoundTrip): void {
+    this.state = "waiting";
+    this.deadline = performance.now() + this.owner.limits.answer_ms;
+    trip.request.writeTo(this.socket);
+  }
+
+  private read(bytes: Buffer): void {
+    const { trip } = this;
+    try {
+      if (trip === null || this.state === "connecting") throw new MalformedAnswer("nobody has asked for it");
+      const isOver = trip.reader.read(bytes);
+      const { head } = trip.reader;
+      if (head !== null) this.goOn(trip, head, isOver);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private goOn(trip: RoundTrip, head: AnswerHead, isOver: boolean): void {
+    if (isOver) this.finish(trip, head);
+    else {
+      this.state = "reading";
+      if (!this.isPaused) this.deadline = performance.now() + this.owner.limits.silence_ms;
+    }
+  }
+
+  /** The provider has closed it. */
+  private end(): void {
+    const { trip } = this;
+    try {
+      trip?.reader.close();
+      this.destroy();
+      trip?.end();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** The answer has ended. A request that was answered before all of it was read leaves nothing that could be used again. */
+  private finish(trip: RoundTrip, { idle_ms }: AnswerHead): void {
+    if (idle_ms > 0 && this.socket.writableLength === 0 && !this.socket.destroyed) this.rest(idle_ms);
+    else this.destroy();
+    trip.end();
+  }
+
+  private rest(idle_ms: number): void {
+    if (this.isPaused) this.resume();
+    this.trip = null;
+    this.state = "idle";
+    this.deadline = performance.now() + idle_ms;
+    // What nobody uses keeps no process alive.
+    this.socket.unref();
+    this.owner.freed(this);
+  }
+
+  /** Where nothing was sent, the error says so. */
+  private fail(error: unknown): void {
+    const isClear = this.state !== "connecting" || isUnsent(error, null);
+    this.abort(isClear ? error : new NotSent("connect_failed", "the provider could not be reached", error));
+  }
+
+  private destroy(): void {
+    if (this.state === "gone") return;
+    const wasConnected = this.state !== "connecting";
+    this.state = "gone";
+    this.trip = null;
+    this.socket.destroy();
+    this.owner.gone(this, wasConnected);
+  }
+}

@@ -1,0 +1,53 @@
+import type { Socket } from "node:net";
+import { NotSent } from "./errors.js";
+import { IS_NAME, IS_PLAIN_TEXT, IS_TEXT } from "./grammar.js";
+
+/** What says where a request goes and where it ends is said here, once, and by nobody else. */
+const OWN: ReadonlySet<string> = new Set([
+  ...["host", "connection", "keep-alive", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect"],
+]);
+
+/** A request as it is written, checked before anything is. */
+export class OutgoingRequest {
+  private readonly head: string;
+  private readonly body: string | null;
+  private isPlain = true;
+
+  /** `start` is its first line and what its address says, each with the end of a line. */
+  constructor(start: string, headers: Readonly<Record<string, string | readonly string[]>>, body: string | null) {
+    let head = start;
+    for (const name in headers) {
+      const value = headers[name] as string | readonly string[];
+      if (!IS_NAME.test(name) || OWN.has(name.toLowerCase())) {
+        throw new NotSent("invalid_header", `no header that is sent may be called ${JSON.stringify(name)}`);
+      }
+      if (typeof value === "string") head += this.line(name, value);
+      else for (const each of value) head += this.line(name, each);
+    }
+    this.head = body === null ? `${head}\r\n` : `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n`;
+    this.body = body;
+  }
+
+  /** In one piece if that can be, because each is a system call. */
+  writeTo(socket: Socket): void {
+    const { head, body } = this;
+    if (this.isPlain) {
+      socket.write(body === null ? head : head + body, "utf8");
+      return;
+    }
+    socket.cork();
+    socket.write(head, "latin1");
+    if (body !== null) socket.write(body, "utf8");
+    socket.uncork();
+  }
+
+  private line(name: string, value: string): string {
+    if (!IS_PLAIN_TEXT.test(value)) {
+      if (typeof value !== "string" || !IS_TEXT.test(value)) {
+        throw new NotSent("invalid_header", `the header ${name} holds what no header may`);
+      }
+      this.isPlain = false;
+    }
+    return `${name}: ${value}\r\n`;
+  }
+}
