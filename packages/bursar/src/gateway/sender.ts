@@ -15,6 +15,10 @@ export interface Sending {
   readonly headers: Record<string, string | string[]>;
 }
 
+export interface SenderOptions extends Omit<TimeLimits, "connect_ms"> {
+  readonly connect_ms?: number;
+}
+
 /** What an address comes to. */
 interface Target {
   readonly origin: Origin;
@@ -37,12 +41,12 @@ export class Sender implements Disposable {
 
   private constructor(limits: TimeLimits) {
     this.limits = limits;
-    const least_ms = Math.min(limits.answer_ms, limits.silence_ms);
+    const least_ms = Math.min(limits.connect_ms, limits.answer_ms, limits.silence_ms);
     this.watch = new Watch(Math.max(1, Math.min(MOST_LATE_MS, least_ms * LATE_SHARE)));
   }
 
-  static open(limits: TimeLimits): Sender {
-    return new Sender(limits);
+  static open({ connect_ms = 10_000, ...limits }: SenderOptions): Sender {
+    return new Sender({ connect_ms, ...limits });
   }
 
   /** Sends a request, and gives the answer once its headers are there. */

@@ -23,13 +23,29 @@ export class Chunks {
   private digits = 0;
   private extension = 0;
   private trailer = "";
+  /** Where in the bytes that are being read the data stands that was found in them. */
+  private start = 0;
+  private end = 0;
 
   constructor(take: (piece: Buffer) => void) {
     this.take = take;
   }
 
-  /** Takes the next bytes, and says whether the body has ended with them. */
+  /**
+   * Takes the next bytes, and says whether the body has ended with them. Providers send many small chunks at once: what is in them
+   * is moved together, and handed over as one piece, even if something malformed comes after it.
+   */
   read(bytes: Buffer): boolean {
+    this.start = 0;
+    this.end = 0;
+    try {
+      return this.readAll(bytes);
+    } finally {
+      if (this.end > this.start) this.take(bytes.subarray(this.start, this.end));
+    }
+  }
+
+  private readAll(bytes: Buffer): boolean {
     let at = 0;
     while (at < bytes.length) {
       if (this.next === "data") at = this.readData(bytes, at);
@@ -43,7 +59,9 @@ export class Chunks {
     const end = Math.min(bytes.length, at + this.size);
     this.size -= end - at;
     if (this.size === 0) this.next = "data return";
-    this.take(bytes.subarray(at, end));
+    if (this.end === 0) this.start = at;
+    else bytes.copyWithin(this.end, at, end);
+    this.end = (this.end === 0 ? at : this.end) + end - at;
     return end;
   }
 

@@ -1,10 +1,12 @@
-import type { Socket } from "node:net";
+import type { OnReadOpts, Socket } from "node:net";
 import { isUnsent } from "../../models/meter/answer-status.js";
 import type { AnswerHead } from "./answer-head.js";
 import { ConnectionLost, MalformedAnswer, NotSent, UpstreamTimeout } from "./errors.js";
 import type { RoundTrip } from "./round-trip.js";
 
 export interface TimeLimits {
+  /** For how long a provider may not be reached. */
+  readonly connect_ms: number;
   /** How long a provider may take until it begins to answer. */
   readonly answer_ms: number;
   /** How long it may then be silent. */
@@ -18,24 +20,32 @@ export interface ConnectionOwner {
   gone(connection: Connection, wasConnected: boolean): void;
 }
 
-/** For how long a provider may not be reached. */
-const CONNECT_MS = 10_000;
+/**
+ * Where every look at a socket puts what it finds, for all connections: it is copied from there before anybody else looks. To have
+ * memory for each look, and to give back most of it, takes longer.
+ */
+const LOOKED_AT = Buffer.allocUnsafeSlow(64 * 1024);
 
 /** A connection to a provider. It carries one request at a time, and is used again only where it is certain that the last has ended. */
 export class Connection {
   /** When it has lasted long enough, whatever it is doing; by the clock of `performance`. */
-  deadline: number = performance.now() + CONNECT_MS;
+  deadline: number;
   private readonly socket: Socket;
   private readonly owner: ConnectionOwner;
   private state: "connecting" | "waiting" | "reading" | "idle" | "gone" = "connecting";
   private trip: RoundTrip | null = null;
   private isPaused = false;
 
-  constructor(owner: ConnectionOwner, socket: Socket, ready: "connect" | "secureConnect") {
+  constructor(owner: ConnectionOwner, connect: (onread: OnReadOpts) => Socket, ready: "connect" | "secureConnect") {
     this.owner = owner;
+    this.deadline = performance.now() + owner.limits.connect_ms;
+    const callback = (size: number, buffer: Uint8Array) => {
+      this.read(Buffer.from(buffer.subarray(0, size)));
+      return true;
+    };
+    const socket = connect({ buffer: LOOKED_AT, callback });
     this.socket = socket;
     socket.once(ready, () => this.ready());
-    socket.on("data", (bytes: Buffer) => this.read(bytes));
     socket.on("end", () => this.end());
     socket.on("error", (error) => this.fail(error));
     socket.on("close", () => this.fail(new ConnectionLost()));
@@ -79,8 +89,8 @@ export class Connection {
 
   /** Its deadline has passed. */
   expire(): void {
-    const { answer_ms, silence_ms } = this.owner.limits;
-    if (this.state === "connecting") this.fail(new NotSent("connect_timeout", `nobody was there for ${CONNECT_MS} ms`));
+    const { connect_ms, answer_ms, silence_ms } = this.owner.limits;
+    if (this.state === "connecting") this.fail(new NotSent("connect_timeout", `nobody was there for ${connect_ms} ms`));
     else if (this.state === "waiting") this.fail(new UpstreamTimeout(answer_ms));
     else if (this.state === "reading") this.fail(new UpstreamTimeout(silence_ms));
     else this.destroy();

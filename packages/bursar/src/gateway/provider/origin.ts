@@ -1,4 +1,4 @@
-import { connect, isIP, type Socket } from "node:net";
+import { connect, isIP, type OnReadOpts, type Socket } from "node:net";
 import { createSecureContext, type SecureContext, connect as secureConnect } from "node:tls";
 import { Connection, type ConnectionOwner, type TimeLimits } from "./connection.js";
 import { NotSent } from "./errors.js";
@@ -59,7 +59,7 @@ export class Origin implements ConnectionOwner {
 
   private open(): Connection {
     try {
-      const connection = new Connection(this, this.connect(), this.isSecure ? "secureConnect" : "connect");
+      const connection = new Connection(this, (onread) => this.connect(onread), this.isSecure ? "secureConnect" : "connect");
       this.watch.add(connection);
       return connection;
     } catch (error) {
@@ -67,9 +67,9 @@ export class Origin implements ConnectionOwner {
     }
   }
 
-  private connect(): Socket {
+  private connect(onread: OnReadOpts): Socket {
     const { host, port, session } = this;
-    const options = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS };
+    const options = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS, onread };
     if (!this.isSecure) return connect(options);
     this.context ??= createSecureContext();
     const socket = secureConnect({
