@@ -76,7 +76,10 @@ export class Received {
   }
 
   fail(error: unknown): void {
-    if (this.state !== "open") return;
+    if (this.state === "open") this.breakOff(error);
+  }
+
+  private breakOff(error: unknown): void {
     this.state = "failed";
     this.error = error;
     // What has come is paid for, so whoever counts it has to see it, even if he is behind.
@@ -114,9 +117,9 @@ export class Received {
     );
   }
 
-  /** Whoever reads has failed, so nobody wants the rest. */
+  /** Whoever reads has failed, be it at the end of all, so nobody wants the rest. */
   private giveUp(error: unknown): void {
-    this.fail(error);
+    if (this.state !== "failed") this.breakOff(error);
     this.hangUp();
   }
 

@@ -94,4 +94,16 @@ describe("an answer that is being read", () => {
     await expect(read).rejects.toThrow("full");
     expect(asked).toEqual(["abort"]);
   });
+
+  test.each([
+    ["at once", () => Promise.resolve().then(() => Promise.reject(new Error("full")))],
+    ["in the act", () => expect.unreachable("full")],
+  ])("fails when whoever reads does (%s), even if all has come; and hangs up on nobody", async (_, take) => {
+    const { received, asked } = begun();
+    received.push(Buffer.from("a"));
+    received.end();
+    await expect(received.read(take)).rejects.toThrow("full");
+    received.drop();
+    expect(asked).toEqual([]);
+  });
 });

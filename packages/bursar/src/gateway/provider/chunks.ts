@@ -1,13 +1,13 @@
 import { MOST_HEAD } from "./answer-head.js";
 import { MalformedAnswer } from "./errors.js";
-import { IS_HOPELESS, IS_TRAILER } from "./grammar.js";
+import { IS_EXTENSION, IS_HOPELESS, IS_TRAILER } from "./grammar.js";
 
 /** Enough for 4 GB in one chunk. */
 const MOST_DIGITS = 8;
 /** What may stand behind a size, and is not read. */
 const MOST_EXTENSION = 1024;
 
-const [CR, LF, SEMICOLON, TAB] = [0x0d, 0x0a, 0x3b, 0x09];
+const [CR, LF, SEMICOLON] = [0x0d, 0x0a, 0x3b];
 
 /** What comes next. */
 type Next = "size" | "extension" | "size end" | "data" | "data return" | "data end" | "trailer" | "nothing";
@@ -21,7 +21,7 @@ export class Chunks {
   private next: Next = "size";
   private size = 0;
   private digits = 0;
-  private extension = 0;
+  private extension = "";
   private trailer = "";
   /** Where in the bytes that are being read the data stands that was found in them. */
   private start = 0;
@@ -84,7 +84,7 @@ export class Chunks {
       case "data end":
         expect(byte, LF);
         this.digits = 0;
-        this.extension = 0;
+        this.extension = "";
         this.next = "size";
         break;
       default:
@@ -100,14 +100,22 @@ export class Chunks {
       return;
     }
     if (this.digits === 0 || (byte !== CR && byte !== SEMICOLON)) throw new MalformedAnswer("a chunk has no size");
-    this.next = byte === CR ? "size end" : "extension";
+    if (byte === CR) this.next = "size end";
+    else {
+      this.next = "extension";
+      this.readExtension(byte);
+    }
   }
 
+  /** It is dropped: nobody has asked for one. */
   private readExtension(byte: number): void {
-    if (byte === CR) this.next = "size end";
-    else if ((byte < 0x20 && byte !== TAB) || byte === 0x7f)
-      throw new MalformedAnswer("a chunk has a control behind it");
-    else if (++this.extension > MOST_EXTENSION) throw new MalformedAnswer("a chunk has too much behind it");
+    if (byte !== CR) {
+      this.extension += String.fromCharCode(byte);
+      if (this.extension.length > MOST_EXTENSION) throw new MalformedAnswer("a chunk has too much behind its size");
+      return;
+    }
+    if (!IS_EXTENSION.test(this.extension)) throw new MalformedAnswer("a chunk has something behind its size");
+    this.next = "size end";
   }
 
   /** It is dropped, because nobody asks for it; but only once it is certain where it ends. */

@@ -15,5 +15,9 @@ export const IS_HEAD: RegExp = new RegExp(`^HTTP/1\\.[01] [1-5][0-9]{2}(?: ${TEX
 /** The whole of what follows the last chunk, with the empty line. */
 export const IS_TRAILER: RegExp = new RegExp(`^${FIELDS}\\r\\n$`);
 
+const QUOTED = `"(?:[\\t\\x20!\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"`;
+/** What stands behind the size of a chunk. */
+export const IS_EXTENSION: RegExp = new RegExp(`^(?:;${NAME}(?:=(?:${NAME}|${QUOTED}))?)*$`);
+
 /** What no lines of a head or a trailer can hold, whatever comes after it: half an end of a line, or a control. */
 export const IS_HOPELESS: RegExp = /(?:^|[^\r])\n|\r[^\n]|[^\t\r\n\x20-\x7e\x80-\xff]/;

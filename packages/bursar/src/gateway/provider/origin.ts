@@ -59,7 +59,11 @@ export class Origin implements ConnectionOwner {
 
   private open(): Connection {
     try {
-      const connection = new Connection(this, (onread) => this.connect(onread), this.isSecure ? "secureConnect" : "connect");
+      const connection = new Connection(
+        this,
+        (onread) => this.connect(onread),
+        this.isSecure ? "secureConnect" : "connect",
+      );
       this.watch.add(connection);
       return connection;
     } catch (error) {

@@ -21,8 +21,8 @@ export class OutgoingRequest {
       if (!IS_NAME.test(name) || OWN.has(name.toLowerCase())) {
         throw new NotSent("invalid_header", `no header that is sent may be called ${JSON.stringify(name)}`);
       }
-      if (typeof value === "string") head += this.line(name, value);
-      else for (const each of value) head += this.line(name, each);
+      if (Array.isArray(value)) for (const each of value) head += this.line(name, each);
+      else head += this.line(name, value as string);
     }
     this.head = body === null ? `${head}\r\n` : `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n`;
     this.body = body;
@@ -42,7 +42,7 @@ export class OutgoingRequest {
   }
 
   private line(name: string, value: string): string {
-    if (!IS_PLAIN_TEXT.test(value)) {
+    if (typeof value !== "string" || !IS_PLAIN_TEXT.test(value)) {
       if (typeof value !== "string" || !IS_TEXT.test(value)) {
         throw new NotSent("invalid_header", `the header ${name} holds what no header may`);
       }

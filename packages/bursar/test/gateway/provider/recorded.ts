@@ -10,7 +10,7 @@ export const RECORDED: readonly (readonly [name: string, bytes: string, body: st
     "in chunks with extensions, a trailer, and large digits",
     answer(
       ["Transfer-Encoding: CHUNKED", "trailer: x-sum"],
-      'A;a=b;c="d e"\r\n0123456789\r\n00000001;\r\n!\r\n0;last\r\nx-sum: 1\r\nX-Other:\t2 \r\n\r\n',
+      'A;a=b;c="d e"\r\n0123456789\r\n00000001;a\r\n!\r\n0;last\r\nx-sum: 1\r\nX-Other:\t2 \r\n\r\n',
     ),
     "0123456789!",
   ],
@@ -107,6 +107,8 @@ export const MALFORMED: readonly (readonly [what: string, bytes: string])[] = [
     ["a chunk that ends with a return only", "5\r\nhello\r0\r\n\r\n"],
     ["an extension with a feed in it", "5;a\nb\r\nhello\r\n0\r\n\r\n"],
     ["an extension with a zero in it", "5;a\0b\r\nhello\r\n0\r\n\r\n"],
+    ["an extension without a name", "5;\r\nhello\r\n0\r\n\r\n"],
+    ["an extension that is not closed", '5;a="b\r\nhello\r\n0\r\n\r\n'],
     ["an extension without end", `5;${"a".repeat(5000)}`],
     ["a trailer that ends with a feed only", "5\r\nhello\r\n0\r\nx: 1\n\r\n"],
     ["a trailer without a colon", "5\r\nhello\r\n0\r\nx\r\n\r\n"],
