@@ -141,7 +141,8 @@ test("what we take, Node's own client takes too, and reads the same, whatever is
         next = `${next.slice(0, place)}${put}${next.slice(place + take)}`;
       }
       const ours = await byUs(sender, server.url);
-      if (ours === null) return;
+      // The standard allows tabs around any value, and so do we; Node's does not where it is a length.
+      if (ours === null || /content-length:[^\r]*\t/i.test(next)) return;
       taken++;
       const theirs = await byNode(server.url);
       expect([theirs?.status, theirs?.body]).toEqual([ours.status, ours.body]);
