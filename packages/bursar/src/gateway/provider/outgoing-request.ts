@@ -10,8 +10,10 @@ const OWN: ReadonlySet<string> = new Set([
 /** A request as it is written, checked before anything is. */
 export class OutgoingRequest {
   private readonly head: string;
-  private readonly body: string | null;
-  private isPlain = true;
+  private readonly body: string;
+  /** Whether they are in ASCII, which is the same in latin1 and in UTF-8. */
+  private isHeadPlain = true;
+  private readonly isBodyPlain: boolean;
 
   /** `start` is its first line and what its address says, each with the end of a line. */
   constructor(start: string, headers: Readonly<Record<string, string | readonly string[]>>, body: string | null) {
@@ -24,21 +26,23 @@ export class OutgoingRequest {
       if (Array.isArray(value)) for (const each of value) head += this.line(name, each);
       else head += this.line(name, value as string);
     }
-    this.head = body === null ? `${head}\r\n` : `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n`;
-    this.body = body;
+    const length = body === null ? 0 : Buffer.byteLength(body);
+    this.head = body === null ? `${head}\r\n` : `${head}content-length: ${length}\r\n\r\n`;
+    this.body = body ?? "";
+    this.isBodyPlain = length === this.body.length;
   }
 
-  /** In one piece if that can be, because each is a system call. */
+  /** In one piece if that can be, because each is a system call; in latin1 if that can be, because nothing has to be converted. */
   writeTo(socket: Socket): void {
     const { head, body } = this;
-    if (this.isPlain) {
-      socket.write(body === null ? head : head + body, "utf8");
-      return;
+    if (this.isBodyPlain) socket.write(head + body, "latin1");
+    else if (this.isHeadPlain) socket.write(head + body, "utf8");
+    else {
+      socket.cork();
+      socket.write(head, "latin1");
+      socket.write(body, "utf8");
+      socket.uncork();
     }
-    socket.cork();
-    socket.write(head, "latin1");
-    if (body !== null) socket.write(body, "utf8");
-    socket.uncork();
   }
 
   private line(name: string, value: string): string {
@@ -46,7 +50,7 @@ export class OutgoingRequest {
       if (typeof value !== "string" || !IS_TEXT.test(value)) {
         throw new NotSent("invalid_header", `the header ${name} holds what no header may`);
       }
-      this.isPlain = false;
+      this.isHeadPlain = false;
     }
     return `${name}: ${value}\r\n`;
   }

@@ -1,5 +1,6 @@
 // Asks a provider several times, one after another, and says what came of each; then it has nothing to do, and has to end by
 // itself. A process of its own, because which certificates are trusted is read when one starts.
+import { setImmediate } from "node:timers/promises";
 import { Sender } from "../../../dist/gateway/sender.js";
 
 const [, , ...addresses] = process.argv;
@@ -10,8 +11,10 @@ for (const address of addresses) {
     .send(sending, "{}", new AbortController().signal)
     .then(async (received) => {
       let body = "";
-      await received.read((piece) => {
+      // Slowly, so that the connection is held back again and again.
+      await received.read(async (piece) => {
         body += piece;
+        await setImmediate();
       });
       return { status: received.status, body };
     })

@@ -42,8 +42,11 @@ describe("a request", () => {
     const text = await arrived({ headers: { "x-name": "J\xfcrgen" }, body: "Jürgen €" });
     expect(text).toContain("\r\nx-name: J\xfcrgen\r\n");
     expect(Buffer.from(text.split("\r\n\r\n")[1] ?? "", "latin1").toString("utf8")).toBe("Jürgen €");
-    const bare = await arrived({ headers: { "x-name": "J\xfcrgen" }, body: null });
-    expect(bare.endsWith("\r\nx-name: J\xfcrgen\r\n\r\n")).toBe(true);
+    for (const body of [null, "Jurgen"]) {
+      const bare = await arrived({ headers: { "x-name": "J\xfcrgen" }, body });
+      expect(bare).toContain("\r\nx-name: J\xfcrgen\r\n");
+      expect(bare.endsWith(`\r\n\r\n${body ?? ""}`)).toBe(true);
+    }
   });
 
   test("arrives as it was, however long it is", async () => {

@@ -14,7 +14,8 @@ function coded(code: string, more: object = {}): Error {
 }
 
 test("a failure is looked at through what wraps it", () => {
-  for (const code of ["ECONNREFUSED", "ENOTFOUND", "UND_ERR_CONNECT_TIMEOUT", "CERT_HAS_EXPIRED"]) {
+  const codes = ["ECONNREFUSED", "ENOTFOUND", "UND_ERR_CONNECT_TIMEOUT", "CERT_HAS_EXPIRED"];
+  for (const code of [...codes, "connect_failed", "connect_timeout", "invalid_header"]) {
     expect(isUnsent(new TypeError("fetch failed", { cause: coded(code) }), null)).toBe(true);
   }
   expect(isUnsent(new Error("a", { cause: new Error("b", { cause: coded("ECONNREFUSED") }) }), null)).toBe(true);
@@ -23,7 +24,14 @@ test("a failure is looked at through what wraps it", () => {
 });
 
 test("what may have been sent is not unsent", () => {
-  for (const code of ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "UND_ERR_HEADERS_TIMEOUT", "ETIMEDOUT"]) {
+  for (const code of [
+    "ECONNRESET",
+    "EPIPE",
+    "UND_ERR_SOCKET",
+    "UND_ERR_HEADERS_TIMEOUT",
+    "ETIMEDOUT",
+    "connection_lost",
+  ]) {
     expect(isUnsent(new TypeError("fetch failed", { cause: coded(code) }), null)).toBe(false);
   }
   for (const nothing of [null, undefined, "ECONNREFUSED", 7, {}, new Error("no")])
