@@ -53,7 +53,7 @@ export class Sender implements Disposable {
   send({ method, url, headers }: Sending, body: string | null, signal: AbortSignal): Promise<Received> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
-      if (this.isClosed) throw new NotSent("connect_failed", "the gateway is closed");
+      if (this.isClosed) throw notSent();
       const { origin, rest } = this.targets.get(url.href) ?? this.target(url);
       const request = new OutgoingRequest(method + rest, headers, body);
       origin.send(new RoundTrip(request, signal, resolve, reject));
@@ -62,7 +62,8 @@ export class Sender implements Disposable {
 
   [Symbol.dispose](): void {
     this.isClosed = true;
-    this.watch.close(new ConnectionLost("the gateway is closed"));
+    for (const origin of this.origins.values()) origin.close(notSent());
+    this.watch.close(new ConnectionLost(CLOSED));
   }
 
   private target(url: URL): Target {
@@ -74,4 +75,10 @@ export class Sender implements Disposable {
     this.targets.set(url.href, target);
     return target;
   }
+}
+
+const CLOSED = "the gateway is closed";
+
+function notSent(): NotSent {
+  return new NotSent("connect_failed", CLOSED);
 }

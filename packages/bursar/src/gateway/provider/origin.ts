@@ -15,6 +15,7 @@ export class Origin implements ConnectionOwner {
   private readonly isSecure: boolean;
   private readonly host: string;
   private readonly port: number;
+  private readonly due: RoundTrip[] = [];
   /** Those that nobody uses, the one used last at the end: it is the least likely to be closed. */
   private readonly idle: Connection[] = [];
   /** Whose certificates are trusted, which takes long to read. */
@@ -30,8 +31,17 @@ export class Origin implements ConnectionOwner {
     this.port = port === "" ? (this.isSecure ? 443 : 80) : Number(port);
   }
 
+  /**
+   * Sends it at the end of this turn, with all others. By then whatever has come in this turn is read, so that a connection that was
+   * closed, or on which somebody has said something, is not used; and who is asked by many at once is woken once.
+   */
   send(trip: RoundTrip): void {
-    (this.free() ?? this.open()).carry(trip);
+    if (this.due.push(trip) === 1) setImmediate(() => this.sendDue());
+  }
+
+  /** Sends nothing that is due. */
+  close(reason: Error): void {
+    for (const trip of this.due.splice(0)) trip.fail(reason);
   }
 
   freed(connection: Connection): void {
@@ -46,6 +56,17 @@ export class Origin implements ConnectionOwner {
     if (!wasConnected) this.session = null;
   }
 
+  private sendDue(): void {
+    for (const trip of this.due.splice(0)) {
+      if (trip.isOver) continue;
+      try {
+        (this.free() ?? this.open()).carry(trip);
+      } catch (error) {
+        trip.fail(new NotSent("connect_failed", "the provider could not be reached", error));
+      }
+    }
+  }
+
   private free(): Connection | null {
     if (this.idle.length === 0) return null;
     const now = performance.now();
@@ -58,17 +79,10 @@ export class Origin implements ConnectionOwner {
   }
 
   private open(): Connection {
-    try {
-      const connection = new Connection(
-        this,
-        (onread) => this.connect(onread),
-        this.isSecure ? "secureConnect" : "connect",
-      );
-      this.watch.add(connection);
-      return connection;
-    } catch (error) {
-      throw new NotSent("connect_failed", "the provider could not be reached", error);
-    }
+    const ready = this.isSecure ? "secureConnect" : "connect";
+    const connection = new Connection(this, (onread) => this.connect(onread), ready);
+    this.watch.add(connection);
+    return connection;
   }
 
   private connect(onread: OnReadOpts): Socket {

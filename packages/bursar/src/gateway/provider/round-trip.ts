@@ -13,6 +13,7 @@ export class RoundTrip implements AnswerSink, Control {
   private readonly resolve: (received: Received) => void;
   private readonly reject: (error: unknown) => void;
   private connection: Connection | null = null;
+  isOver = false;
 
   constructor(
     request: OutgoingRequest,
@@ -24,11 +25,11 @@ export class RoundTrip implements AnswerSink, Control {
     this.signal = signal;
     this.resolve = resolve;
     this.reject = reject;
+    signal.addEventListener("abort", this);
   }
 
   start(connection: Connection): void {
     this.connection = connection;
-    this.signal.addEventListener("abort", this);
   }
 
   begin({ status, headers }: AnswerHead): void {
@@ -60,7 +61,8 @@ export class RoundTrip implements AnswerSink, Control {
   }
 
   abort(reason: unknown): void {
-    this.connection?.abort(reason);
+    if (this.connection !== null) this.connection.abort(reason);
+    else if (!this.isOver) this.fail(reason);
   }
 
   /** Whoever asked does not want the answer any more. */
@@ -69,6 +71,7 @@ export class RoundTrip implements AnswerSink, Control {
   }
 
   private letGo(): void {
+    this.isOver = true;
     this.connection = null;
     this.signal.removeEventListener("abort", this);
   }

@@ -117,7 +117,7 @@ describe("whoever asks hangs up", () => {
     expect(server.seen.connections).toBe(0);
   });
 
-  test("while it is being connected: nothing is sent", async () => {
+  test("before it is sent: nothing is sent", async () => {
     await using server = await openRawServer(({ socket }) => socket.write(said("hello")));
     using sender = Sender.open(PATIENT);
     const leaving = new AbortController();
@@ -201,5 +201,16 @@ describe("a sender that is closed", () => {
     const error = await ask(sender, server.url).catch((each: unknown) => each);
     expect(isUnsent(error, null)).toBe(true);
     expect(server.seen.connections).toBe(2);
+  });
+
+  test("sends nothing that was only about to be sent", async () => {
+    await using server = await openRawServer(({ socket }) => socket.write(said("hello")));
+    const sender = Sender.open(PATIENT);
+    await ask(sender, server.url);
+    const asked = ask(sender, server.url).catch((each: unknown) => each);
+    sender[Symbol.dispose]();
+    expect(isUnsent(await asked, null)).toBe(true);
+    await until("all are closed", () => server.open() === 0);
+    expect(server.seen.requests).toBe(1);
   });
 });
