@@ -2,7 +2,7 @@ import type { Amounts } from "./amount.js";
 import { type Budget, DEADLINE, freeUnder, limitOf, usedOf } from "./budget.js";
 import type { Json, JsonObject } from "./chain/canonical.js";
 import type { Decision, Finding } from "./decision.js";
-import { writeAmount } from "./dimension.js";
+import { type Dimension, writeAmount } from "./dimension.js";
 import type { Dimensions } from "./dimensions.js";
 import type { Notice } from "./notice.js";
 import { termsOf } from "./terms.js";
@@ -30,9 +30,12 @@ const BUDGET_ACTION = "BudgetConsumptionRecorded";
 /** Turns what happened into actions, in edge units: dollars, whole tokens, milliseconds. */
 export class Events {
   private readonly dimensions: Dimensions;
+  /** In the order in which the chain writes them. */
+  private readonly byName: readonly Dimension[];
 
   constructor(dimensions: Dimensions) {
     this.dimensions = dimensions;
+    this.byName = dimensions.all.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   allocation(budget: Budget): Action {
@@ -52,7 +55,7 @@ export class Events {
     data.estimated = unreported.length > 0;
     data.metadata = this.metadata(charged, duration_ms);
     data.remaining = this.remaining(budget, time);
-    data.resources = this.amounts(charged);
+    data.resources = this.sorted(charged);
     data.step_id = step_id;
     return event("Consumption", data);
   }
@@ -79,7 +82,7 @@ export class Events {
   /** `full` is what would have been held, had there been plenty; null where nothing was learned that was held in its place. */
   stepStarted(budget: string, step: Step, asked: Amounts, full: Amounts | null): Action {
     const { step_id, capability_id } = step;
-    const data: Record<string, Json> = { asked: this.amounts(asked), budget, capability_id };
+    const data: Record<string, Json> = { asked: this.sorted(asked), budget, capability_id };
     if (full !== null) data.full = this.amounts(full);
     data.step_id = step_id;
     return { action_type: "StepStarted", data };
@@ -140,6 +143,16 @@ export class Events {
   amounts(amounts: Amounts): JsonObject {
     const written: Record<string, Json> = {};
     for (const id of Object.keys(amounts)) written[id] = this.edge(id, amounts[id] as number);
+    return written;
+  }
+
+  /** The same in the order in which the chain writes them: to sort them takes it longer than to hash them. */
+  private sorted(amounts: Amounts): JsonObject {
+    const written: Record<string, Json> = {};
+    for (const dimension of this.byName) {
+      const amount = amounts[dimension.id];
+      if (amount !== undefined) written[dimension.id] = writeAmount(dimension, amount);
+    }
     return written;
   }
 
