@@ -138,10 +138,9 @@ export class Connection {
     }
   }
 
-  /** The answer has ended. A request that was answered before all of it was read leaves nothing that could be used again. */
   private finish(trip: RoundTrip, { idle_ms }: AnswerHead): void {
-    if (idle_ms > 0 && this.socket.writableLength === 0 && !this.socket.destroyed) this.rest(idle_ms);
-    else this.destroy();
+    if (idle_ms === 0 || this.socket.destroyed) this.destroy();
+    else this.rest(idle_ms);
     trip.end();
   }
 
@@ -152,7 +151,16 @@ export class Connection {
     this.deadline = performance.now() + idle_ms;
     // What nobody uses keeps no process alive.
     this.socket.unref();
-    this.owner.freed(this);
+    if (this.socket.writableLength === 0) this.owner.freed(this);
+    // Over TLS it is told at the end of a turn that everything was written.
+    else setImmediate(() => this.settle());
+  }
+
+  /** A request that was answered before all of it was written leaves nothing that could be used again. */
+  private settle(): void {
+    if (this.state !== "idle") return;
+    if (this.socket.writableLength === 0) this.owner.freed(this);
+    else this.destroy();
   }
 
   /** Where nothing was sent, the error says so. */
