@@ -45,7 +45,8 @@ export function checkOperation(operation: Operation, dimensions: Dimensions): vo
   oneOf(operation?.op, OPERATIONS, "op");
   const { op } = operation;
   checkNames(operation);
-  if ("step_id" in operation) text(operation.step_id, "step_id", true);
+  // Most steps are called like their call, which was looked at already.
+  if ("step_id" in operation && !isCall(operation)) text(operation.step_id, "step_id", true);
   if ("capability_id" in operation) text(operation.capability_id, "capability_id", true);
   if ("duration_ms" in operation) duration(operation.duration_ms, "duration_ms");
   switch (op) {
@@ -87,6 +88,10 @@ export function checkOperation(operation: Operation, dimensions: Dimensions): vo
       json(operation.entry, "entry");
       break;
   }
+}
+
+function isCall(operation: { readonly step_id?: unknown; readonly call?: unknown }): boolean {
+  return operation.step_id === operation.call && operation.call !== undefined;
 }
 
 function checkReserve(operation: ReserveOperation, dimensions: Dimensions): void {

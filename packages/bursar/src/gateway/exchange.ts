@@ -22,6 +22,7 @@ import type { Purse } from "../runtime/purse.js";
 import { SettlementError } from "../runtime/settlement-error.js";
 import { OutOfTime } from "../runtime/time-limit.js";
 import { plain, type Readable } from "./encoding.js";
+import { endOfTurn } from "./end-of-turn.js";
 import { returned } from "./headers.js";
 import { ClientGone, leavingOf } from "./leaving.js";
 import { bodyOfAnswer, type Received } from "./received.js";
@@ -204,6 +205,7 @@ export class Exchange {
     this.tell(headers);
     this.tellAmounts(headers, "used", charged);
     await this.tellRemaining(headers);
+    await endOfTurn();
     response.writeHead(status, headers);
     // As a text that has a character for each byte it goes with the headers, in one piece; bytes would go apart from them.
     if (body.length <= MOST_TOGETHER) response.end(body.toString("latin1"), "latin1");

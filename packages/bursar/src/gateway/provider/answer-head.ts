@@ -52,7 +52,7 @@ function fieldsIn(text: string): IncomingHttpHeaders {
     const name = text.slice(at, colon).toLowerCase();
     const value = trimmed(text, colon + 1, end);
     // Of its own: every object has a constructor. What is called __proto__ is not taken, which is as well.
-    if (Object.hasOwn(headers, name)) addTo(headers, name, value);
+    if (headers[name] !== undefined && Object.hasOwn(headers, name)) addTo(headers, name, value);
     else headers[name] = value;
     at = end + 2;
   }
