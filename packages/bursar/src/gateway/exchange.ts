@@ -136,8 +136,10 @@ export class Exchange {
     try {
       received = await sender.send(sending, held.text, held.signal);
     } catch (error) {
-      if (isUnsent(error, null)) return { value: { kind: "hidden", error }, usage: NOTHING_SENT };
-      throw error;
+      if (!isUnsent(error, null)) throw error;
+      // Whoever hears of it wants to know why it was given up.
+      const why = held.signal.aborted ? held.signal.reason : error;
+      return { value: { kind: "hidden", error: why }, usage: NOTHING_SENT };
     }
     const { status, headers } = received;
     const readable = readableOf(received);

@@ -1,5 +1,5 @@
 import type { TimeLimits } from "./provider/connection.js";
-import { ConnectionLost, NotSent } from "./provider/errors.js";
+import { ConnectionLost, givenUp, NotSent } from "./provider/errors.js";
 import { Origin } from "./provider/origin.js";
 import { OutgoingRequest } from "./provider/outgoing-request.js";
 import { RoundTrip } from "./provider/round-trip.js";
@@ -52,7 +52,7 @@ export class Sender implements Disposable {
   /** Sends a request, and gives the answer once its headers are there. */
   send({ method, url, headers }: Sending, body: string | null, signal: AbortSignal): Promise<Received> {
     return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
+      if (signal.aborted) throw givenUp(signal.reason);
       if (this.isClosed) throw notSent();
       const { origin, rest } = this.targets.get(url.href) ?? this.target(url);
       const request = new OutgoingRequest(method + rest, headers, body);

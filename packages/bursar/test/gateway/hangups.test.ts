@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { opened } from "./opened.js";
@@ -52,6 +52,26 @@ describe("a client that hangs up", () => {
     await until("the provider is left", () => at.model.aborted === 1);
     await until("nothing is held", async () => Object.keys(await at.held()).length === 0);
     expect(await at.used()).toMatchObject({ steps: 1, llm_output_tokens: 5000 });
+  });
+
+  test("before anything was sent: nothing is charged but the step", async () => {
+    const connected = new Set<Socket>();
+    // It takes connections, and says nothing on them, so that no request can be sent in secret.
+    const silent = createTcpServer((socket) => void connected.add(socket.on("error", () => {})));
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const url = `https://127.0.0.1:${(silent.address() as AddressInfo).port}/v1`;
+    await using at = await opened([], { cost_usd: 1 }, { upstreams: [{ name: "silent", url, key: "k" }] });
+    const leaving = new AbortController();
+    const asked = at.post("/v1/chat/completions", ASK, at.secret, { signal: leaving.signal });
+    await until("the provider is connected to", () => connected.size === 1);
+    leaving.abort();
+    await expect(asked).rejects.toThrow();
+    await until("it is settled", async () => (await at.used()).steps === 1);
+    await until("nothing is held", async () => Object.keys(await at.held()).length === 0);
+    const { wall_clock_ms: _, ...used } = await at.used();
+    expect(used).toEqual({ steps: 1, cost_usd: 0 });
+    for (const socket of connected) socket.destroy();
+    silent.close();
   });
 
   test("in the middle of a stream: it is charged by what was seen", async () => {

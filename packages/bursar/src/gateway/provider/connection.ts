@@ -103,6 +103,7 @@ export class Connection {
   private write(trip: RoundTrip): void {
     this.state = "waiting";
     this.deadline = performance.now() + this.owner.limits.answer_ms;
+    trip.isSent = true;
     trip.request.writeTo(this.socket);
   }
 

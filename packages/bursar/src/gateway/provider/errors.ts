@@ -13,9 +13,18 @@ export class UpstreamTimeout extends BursarError {
 export class NotSent extends BursarError {
   override readonly name: string = "NotSent";
 
-  constructor(code: "connect_failed" | "connect_timeout" | "invalid_header", message: string, cause?: unknown) {
+  constructor(
+    code: "connect_failed" | "connect_timeout" | "invalid_header" | "given_up",
+    message: string,
+    cause?: unknown,
+  ) {
     super(code, message, { cause });
   }
+}
+
+/** Whoever asked has hung up, or had no time left, before anything was sent; why is behind it. */
+export function givenUp(reason: unknown): NotSent {
+  return new NotSent("given_up", "the request was given up before anything was sent", reason);
 }
 
 /** What the provider has sent is no answer, or may be read in two ways. */

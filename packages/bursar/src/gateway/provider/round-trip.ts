@@ -2,6 +2,7 @@ import { type Control, Received } from "../received.js";
 import type { AnswerHead } from "./answer-head.js";
 import { AnswerReader, type AnswerSink } from "./answer-reader.js";
 import type { Connection } from "./connection.js";
+import { givenUp } from "./errors.js";
 import type { OutgoingRequest } from "./outgoing-request.js";
 
 /** A request on its way, and its answer on the way back. It lets go of its connection with the answer's last byte. */
@@ -13,6 +14,8 @@ export class RoundTrip implements AnswerSink, Control {
   private readonly resolve: (received: Received) => void;
   private readonly reject: (error: unknown) => void;
   private connection: Connection | null = null;
+  /** Whether anything of it was given to a connection. */
+  isSent = false;
   isOver = false;
 
   constructor(
@@ -67,7 +70,8 @@ export class RoundTrip implements AnswerSink, Control {
 
   /** Whoever asked does not want the answer any more. */
   handleEvent(): void {
-    this.abort(this.signal.reason);
+    const { reason } = this.signal;
+    this.abort(this.isSent ? reason : givenUp(reason));
   }
 
   private letGo(): void {

@@ -25,7 +25,7 @@ const UNSENT: ReadonlySet<unknown> = new Set([
   ...["UNABLE_TO_GET_ISSUER_CERT", "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"],
   ...["ERR_TLS_CERT_ALTNAME_INVALID"],
   // The gateway's own, whatever the reason is.
-  ...["connect_failed", "connect_timeout", "invalid_header"],
+  ...["connect_failed", "connect_timeout", "invalid_header", "given_up"],
 ]);
 
 /**

@@ -158,7 +158,7 @@ describe("a provider that cannot be reached got nothing, and it is clear that it
     expect(isUnsent(nobody, null)).toBe(true);
   });
 
-  test("because whoever asks hangs up while it is being connected: the reason stays what it was", async () => {
+  test("because whoever asks hangs up while it is being connected", async () => {
     await using stranger = await openStranger(() => {});
     using sender = Sender.open(PATIENT);
     const leaving = new AbortController();
@@ -166,7 +166,9 @@ describe("a provider that cannot be reached got nothing, and it is clear that it
     await until("it is connected", () => stranger.open.size === 1);
     const reason = new Error("not any more");
     leaving.abort(reason);
-    await expect(asking).rejects.toBe(reason);
+    const error = await asking.catch((each: unknown) => each);
+    expect(error).toMatchObject({ code: "given_up", cause: reason });
+    expect(isUnsent(error, null)).toBe(true);
     await until("it is hung up on", () => stranger.open.size === 0);
   });
 });

@@ -109,11 +109,12 @@ test("an answer that nobody takes stays where it comes from", async () => {
 
 describe("whoever asks hangs up", () => {
   const reason = new Error("not any more");
+  const GIVEN_UP = { code: "given_up", cause: reason };
 
   test("before anything: nobody is connected to", async () => {
     await using server = await openRawServer(({ socket }) => socket.write(said("hello")));
     using sender = Sender.open(PATIENT);
-    await expect(ask(sender, server.url, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(ask(sender, server.url, { signal: AbortSignal.abort(reason) })).rejects.toMatchObject(GIVEN_UP);
     expect(server.seen.connections).toBe(0);
   });
 
@@ -123,7 +124,7 @@ describe("whoever asks hangs up", () => {
     const leaving = new AbortController();
     const asked = ask(sender, server.url, { signal: leaving.signal });
     leaving.abort(reason);
-    await expect(asked).rejects.toBe(reason);
+    await expect(asked).rejects.toMatchObject(GIVEN_UP);
     expect((await ask(sender, server.url)).body).toBe("hello");
     expect(server.seen.requests).toBe(1);
   });
