@@ -73,7 +73,7 @@ function requestTo({ protocol, url, body, text, bytes, compatible }: Whole, mode
   const longer = model === null ? 0 : Math.max(0, Buffer.byteLength(model) - String(body.model).length);
   const facts = { bytes: bytes + longer, compatible, shallow: true };
   const wanted = model === null ? body : { ...body, model };
-  keepSource(wanted, text);
+  keepSource(wanted, text, body);
   const wire = protocol.read(wanted, facts);
   return { protocol, wire, url: url.href, egress_bytes: bytes + longer };
 }

@@ -8,16 +8,22 @@ const CLOSE_LIST = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
-/** What is shorter is written anew: that takes no time, and a limit stands there as it was read. */
+/** What is shorter is written anew, because that takes no time. */
 const SHORTEST = 256;
 /** A body with more names is written anew: to count them would take as long. */
 const MOST_NAMES = 20_000;
 
-const texts = new WeakMap<JsonObject, string>();
+/** A text, and what was parsed from it. */
+interface Source {
+  readonly text: string;
+  readonly parsed: JsonObject;
+}
 
-/** Remembers the text that a body was parsed from, or one that differs from it in short members alone. */
-export function keepSource(body: JsonObject, text: string): void {
-  texts.set(body, text);
+const sources = new WeakMap<JsonObject, Source>();
+
+/** Remembers the text that a body was parsed from; or, for one that is sent in place of another, the text of that other. */
+export function keepSource(body: JsonObject, text: string, parsed: JsonObject = body): void {
+  sources.set(body, { text, parsed });
 }
 
 /**
@@ -26,23 +32,25 @@ export function keepSource(body: JsonObject, text: string): void {
  * of two, the provider might read the other.
  */
 export function writeSent(sent: JsonObject, body: JsonObject): string {
-  const text = texts.get(body);
-  const members = text === undefined || text.length < SHORTEST ? null : longMembers(text, body);
-  if (members === null) return JSON.stringify(sent);
+  const source = sources.get(body);
+  const members = source === undefined || source.text.length < SHORTEST ? null : longMembers(source);
+  if (source === undefined || members === null) return JSON.stringify(sent);
   let written = "";
   for (const name of Object.keys(sent)) {
     const value = sent[name];
     if (value === undefined) continue;
-    const source = value === body[name] ? members.get(name) : undefined;
-    written += `${written === "" ? "{" : ","}${JSON.stringify(name)}:${source ?? JSON.stringify(value)}`;
+    // White space makes anything long. Only what the text itself says is copied from it; and a limit stands there as it was read.
+    const isSame = value === source.parsed[name] && typeof value !== "number";
+    const copied = isSame ? members.get(name) : undefined;
+    written += `${written === "" ? "{" : ","}${JSON.stringify(name)}:${copied ?? JSON.stringify(value)}`;
   }
   return written === "" ? "{}" : `${written}}`;
 }
 
 /** The texts of a body's long members; null when one of them cannot be told from its text for certain. */
-function longMembers(text: string, body: JsonObject): ReadonlyMap<string, string> | null {
+function longMembers({ text, parsed }: Source): ReadonlyMap<string, string> | null {
   const look = new Look(text);
-  return look.isPlain() && look.names === namesIn(body) ? look.members : null;
+  return look.isPlain() && look.names === namesIn(parsed) ? look.members : null;
 }
 
 /** One look at the text of an object. */

@@ -39,6 +39,14 @@ describe("the gateway", () => {
     expect(switches.length).toBeGreaterThan(1);
   });
 
+  test("sends the model that it chose, also where the one that was asked for is written at length", async () => {
+    await using at = await opened(() => ANSWER, { cost_usd: 1 }, { prices: PRICES, tiers: tiersOf() });
+    const padded = JSON.stringify(BODY).replace('"bursar/auto"', `${" ".repeat(300)}"bursar/auto"`);
+    const { status, headers } = await at.post("/v1/chat/completions", padded);
+    expect([status, headers.get("x-bursar-model")]).toEqual([200, "gpt-5"]);
+    expect(at.model.requests.map(({ body }) => (body as JsonObject).model)).toEqual(["gpt-5"]);
+  });
+
   test("takes a pin from a header, which the provider does not see, and says the model of a stream", async () => {
     await using at = await opened(() => ANSWER, { cost_usd: 1 }, { prices: PRICES, tiers: tiersOf() });
     const openai = new OpenAI({ baseURL: `${at.gateway.url}/v1`, apiKey: at.secret, maxRetries: 0 });

@@ -44,6 +44,19 @@ describe("what is sent in place of a body", () => {
     expect(writeSent(sent, body)).toBe(JSON.stringify(sent));
   });
 
+  test("names the model that was chosen in place of the one that was asked for, however long that was written", () => {
+    const text = `{"model":${" ".repeat(300)}"bursar/auto","messages":["${LONG}"]}`;
+    const asked = JSON.parse(text) as JsonObject;
+    const chosen = { ...asked, model: "small" };
+    keepSource(chosen, text, asked);
+    expect(writeSent({ ...chosen, n: 1 }, chosen)).toBe(`{"model":"small","messages":["${LONG}"],"n":1}`);
+  });
+
+  test("has every limit as it was read, however long it was written", () => {
+    const body = come(`{"messages":["${LONG}"],"max_tokens":7.${"0".repeat(300)}}`);
+    expect(writeSent({ ...body }, body)).toBe(JSON.stringify(body));
+  });
+
   test.for([
     ["at the top", `{"messages":["${LONG}"],"n":1,"n":9}`],
     ["at the top, of which the second is as long", `{"messages":["${LONG}"],"messages":["${LONG}?"]}`],
