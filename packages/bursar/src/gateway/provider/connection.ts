@@ -164,10 +164,12 @@ export class Connection {
     else this.destroy();
   }
 
-  /** Where nothing was sent, the error says so. */
+  /** Where nothing was sent, the error says so, and nowhere else: the system may call it the same when a network is gone. */
   private fail(error: unknown): void {
-    const isClear = this.state !== "connecting" || isUnsent(error, null);
-    this.abort(isClear ? error : new NotSent("connect_failed", "the provider could not be reached", error));
+    const saysUnsent = isUnsent(error, null);
+    if (saysUnsent === (this.state === "connecting")) this.abort(error);
+    else if (saysUnsent) this.abort(new ConnectionLost("the provider cannot be reached any more"));
+    else this.abort(new NotSent("connect_failed", "the provider could not be reached", error));
   }
 
   private destroy(): void {

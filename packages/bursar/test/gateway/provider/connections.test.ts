@@ -1,5 +1,9 @@
+import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
+import { Connection } from "../../../src/gateway/provider/connection.js";
 import { ConnectionLost, MalformedAnswer } from "../../../src/gateway/provider/errors.js";
+import { OutgoingRequest } from "../../../src/gateway/provider/outgoing-request.js";
+import { RoundTrip } from "../../../src/gateway/provider/round-trip.js";
 import { bodyOfAnswer } from "../../../src/gateway/received.js";
 import { Sender } from "../../../src/gateway/sender.js";
 import { isUnsent } from "../../../src/models/meter/answer-status.js";
@@ -116,6 +120,24 @@ describe("a connection", () => {
     expect(isUnsent(error, null)).toBe(false);
     expect(server.seen).toMatchObject({ connections: 1, requests: 2 });
   });
+
+  test.each(["EHOSTUNREACH", "ENETUNREACH", "ECONNREFUSED"])(
+    "that is lost as %s has sent its request all the same",
+    async (code) => {
+      await using server = await openRawServer(() => {});
+      const socket = connect(server.port, "127.0.0.1");
+      const owner = { limits: { connect_ms: 1e6, answer_ms: 1e6, silence_ms: 1e6 }, freed: () => {}, gone: () => {} };
+      const connection = new Connection(owner, () => socket, "connect");
+      const request = new OutgoingRequest("GET / HTTP/1.1\r\n", {}, null);
+      const { signal } = new AbortController();
+      const asked = new Promise((...settle) => connection.carry(new RoundTrip(request, signal, ...settle)));
+      await until("it has come", () => server.seen.requests === 1);
+      socket.destroy(Object.assign(new Error("the network is gone"), { code }));
+      const error = await failure(asked);
+      expect(error).toBeInstanceOf(ConnectionLost);
+      expect(isUnsent(error, null)).toBe(false);
+    },
+  );
 
   test("is not used again when it was answered before all of the request was read", async () => {
     await using server = await openRawServer(({ socket }) => socket.write(said("next")));
