@@ -1,5 +1,6 @@
 import { Gate, MemoryStore, openStore } from "bursar";
 import { openGateway } from "bursar/gateway";
+import { tellTaken } from "./processes.js";
 
 /* Run by bench/gateway in a process of its own: a gateway with a key and a budget, in memory or in a file. */
 
@@ -12,8 +13,5 @@ await gate.open("bench", {
 });
 const gateway = await openGateway({ store, upstreams: [{ name: "bench", url: upstream, key: "k" }] });
 const { secret } = await gateway.keys.create({ budget: "bench" });
-process.on("message", () => {
-  (globalThis as { readonly gc?: () => void }).gc?.();
-  process.send?.({ rss: process.memoryUsage.rss(), heap: process.memoryUsage().heapUsed });
-});
+tellTaken();
 process.send?.({ url: gateway.url, secret });

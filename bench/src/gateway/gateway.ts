@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { type Measured, measureAsync } from "../measure.js";
 import type { Bar, Bench, Report } from "../report.js";
 import { Client } from "./client.js";
-import { memoryOf, type Started, started } from "./processes.js";
+import { type Started, started, takenBy } from "./processes.js";
 
 const MAX_LATENCY = 1.2;
 const MIN_THROUGHPUT = 0.85;
 /** What a process may have grown by when its memory counts as flat. */
 const FLAT_MB = 32;
 const MB = 1024 * 1024;
+const NS_PER_US = 1000;
 /** So many requests make the engine compile what serves them. A gateway runs for days, and is not measured while it warms up. */
 const WARM_UP = 3000;
 /** How long the quickest of real providers take until they begin to answer. */
@@ -59,6 +60,10 @@ async function inFolder(folder: string, quick: boolean): Promise<Report> {
   };
   const real = await latencies(clients, "stream", quick ? 5 : 100, { "x-after": String(PROVIDER_MS) });
   const rate = { whole: await rates(clients, "whole", quick), stream: await rates(clients, "stream", quick) };
+  const cpu = {
+    whole: await processorTimes({ "bare pipe": pipe, gateway: memory }, clients, "whole", quick),
+    stream: await processorTimes({ "bare pipe": pipe, gateway: memory }, clients, "stream", quick),
+  };
   const growth = await measureGrowth(memory, clients.gateway, quick);
   for (const client of Object.values(clients)) client.close();
   return {
@@ -68,6 +73,8 @@ async function inFolder(folder: string, quick: boolean): Promise<Report> {
       { title: `one connection, a stream that begins after ${PROVIDER_MS} ms`, rows: real },
       { title: "16 connections, per request", rows: rate.whole },
       { title: "16 connections, per stream of 20 chunks", rows: rate.stream },
+      { title: "time on a processor, per request", rows: cpu.whole },
+      { title: "time on a processor, per stream of 20 chunks", rows: cpu.stream },
     ],
     bars: [
       ...(["whole", "stream"] as const).flatMap((kind) => [
@@ -107,16 +114,44 @@ function rates(clients: Clients, kind: "whole" | "stream", quick: boolean): Prom
   return measureAsync(variants, quick ? 10 : 60, () => {});
 }
 
+/** What each process itself takes for a request, in all its threads and in the system, while 16 are under way. */
+async function processorTimes(
+  processes: Readonly<Record<string, Started<unknown>>>,
+  clients: Clients,
+  kind: "whole" | "stream",
+  quick: boolean,
+): Promise<readonly Measured[]> {
+  const requests = 2000;
+  const names = Object.keys(processes);
+  const rounds: number[][] = [];
+  for (let round = 0; round < (quick ? 2 : 7); round++) {
+    const times: number[] = [];
+    for (const name of names) {
+      const process = processes[name] as Started<unknown>;
+      const before = await takenBy(process, "processor");
+      await (clients[name] as Client).askAll(kind, requests, 16);
+      times.push(((await takenBy(process, "processor")).us - before.us) / requests);
+    }
+    rounds.push(times);
+  }
+  const middle = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] as number;
+  return names.map((name, index) => {
+    const times = rounds.map((each) => (each[index] as number) * NS_PER_US);
+    const ratio = middle(rounds.map((each) => (each[index] as number) / (each[0] as number)));
+    return { name, medianNs: middle(times), p10Ns: Math.min(...times), ratio };
+  });
+}
+
 /** The memory of the gateway after many requests, and while many streams that take long are open. */
 async function measureGrowth(process: Started<Opened>, client: Client, quick: boolean): Promise<readonly Bar[]> {
   const requests = quick ? 1000 : 10_000;
   await client.askAll("whole", requests / 5, 16);
-  const before = await memoryOf(process);
+  const before = await takenBy(process, "memory");
   await client.askAll("whole", requests, 16);
-  const after = await memoryOf(process);
+  const after = await takenBy(process, "memory");
   const streams = quick ? 50 : 500;
   await Promise.all(Array.from({ length: streams }, () => client.ask("stream", { "x-slow": "1" })));
-  const slow = await memoryOf(process);
+  const slow = await takenBy(process, "memory");
   return [
     flatBar(`memory after ${requests} requests`, before.heap, after.heap),
     flatBar(`memory after ${streams} slow streams at once`, after.heap, slow.heap),

@@ -1,4 +1,5 @@
 import { Agent, createServer, request } from "node:http";
+import { tellTaken } from "./processes.js";
 
 /* Run by bench/gateway in a process of its own: what a reverse proxy costs that does nothing but pass bytes on. */
 
@@ -13,5 +14,6 @@ const server = createServer((incoming, response) => {
   sent.on("error", () => response.destroy());
   incoming.pipe(sent);
 });
+tellTaken();
 server.keepAliveTimeout = 60_000;
 server.listen(0, "127.0.0.1", () => process.send?.(server.address()));

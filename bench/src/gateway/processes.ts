@@ -18,10 +18,36 @@ export async function started<Said>(file: string, args: readonly string[]): Prom
   return { said, child, [Symbol.dispose]: () => void child.kill() };
 }
 
-/** Asks a process how much memory it has. */
-export function memoryOf({ child }: Started<unknown>): Promise<{ readonly rss: number; readonly heap: number }> {
+/** What a process can be asked for. */
+interface Taken {
+  /** Memory, once everything that is not needed was given back. */
+  readonly memory: { readonly rss: number; readonly heap: number };
+  /** Time on a processor, in microseconds, of all its threads and in the system too. */
+  readonly processor: { readonly us: number };
+}
+
+/** Asks a process what it has taken so far. */
+export function takenBy<What extends keyof Taken>({ child }: Started<unknown>, what: What): Promise<Taken[What]> {
   return new Promise((resolve) => {
-    child.once("message", (message) => resolve(message as { rss: number; heap: number }));
-    child.send("memory");
+    child.once("message", (message) => resolve(message as Taken[What]));
+    child.send(what);
   });
+}
+
+/** Lets this process be asked. */
+export function tellTaken(): void {
+  process.on("message", (what) => {
+    process.send?.(what === "memory" ? memory() : processor());
+  });
+}
+
+function memory(): Taken["memory"] {
+  (globalThis as { readonly gc?: () => void }).gc?.();
+  const { rss, heapUsed: heap } = process.memoryUsage();
+  return { rss, heap };
+}
+
+function processor(): Taken["processor"] {
+  const { user, system } = process.cpuUsage();
+  return { us: user + system };
 }
