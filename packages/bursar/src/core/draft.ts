@@ -49,17 +49,19 @@ export function keyOf(first: string, second: string): string {
  * the draft of the whole transaction, or dropped without a trace.
  */
 export class Draft implements Books {
-  readonly changes: Changes;
   private readonly writing = new Writing();
   private readonly shelf: Shelf;
   private readonly hash: (text: string) => string;
   private readonly instant: number;
 
   constructor(shelf: Shelf, hash: (text: string) => string, instant: number) {
-    this.changes = this.writing;
     this.shelf = shelf;
     this.hash = hash;
     this.instant = instant;
+  }
+
+  get changes(): Changes {
+    return this.writing;
   }
 
   account(id: BudgetId): Account | undefined {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { BudgetAmounts } from "../../src/core/input.js";
 import { readLimits } from "../../src/core/input.js";
-import { Gate, type Gated } from "../../src/runtime/gate.js";
+import { type Effected, Gate, type Gated } from "../../src/runtime/gate.js";
 import { OutOfTime } from "../../src/runtime/time-limit.js";
 import { MemoryStore } from "../../src/stores/memory.js";
 import { FakeClock } from "../../src/testing/fake-clock.js";
@@ -175,6 +175,28 @@ describe("the gate", () => {
     await expect(again()).rejects.toThrow("a further attempt needs an id of its own");
     expect(made).toBe(1);
     expect(await used("cost_usd")).toBe(100_000_000);
+  });
+
+  test("an effect that heeds its signal is waited for, and charged what it says", async () => {
+    const { gate } = await gateOf({ cost_usd: 1 });
+    const controller = new AbortController();
+    const heeding = gate.call(
+      { ...call, signal: controller.signal, heeds: true, asked: { cost_usd: 0.5 } },
+      (signal) => {
+        return new Promise<Effected<string>>((resolve) => {
+          signal.addEventListener("abort", () =>
+            setImmediate(() => resolve({ value: "half", usage: { cost_usd: 0.2 } })),
+          );
+        });
+      },
+    );
+    await settled();
+    controller.abort(new Error("enough"));
+    expect(await heeding).toMatchObject({
+      kind: "done",
+      value: "half",
+      settled: { charged: { cost_usd: 200_000_000 } },
+    });
   });
 
   test("the caller's own signal reaches the effect", async () => {

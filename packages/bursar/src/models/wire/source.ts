@@ -1,12 +1,7 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
-import { endOfString, isName } from "./text-scan.js";
+import { CLOSE_LIST, CLOSE_OBJECT, endOfString, isName, OPEN_LIST, OPEN_OBJECT, QUOTE } from "./text-scan.js";
 
-const QUOTE = 34;
 const COMMA = 44;
-const OPEN_LIST = 91;
-const CLOSE_LIST = 93;
-const OPEN_OBJECT = 123;
-const CLOSE_OBJECT = 125;
 
 /** What is shorter is written anew, because that takes no time. */
 const SHORTEST = 256;

@@ -1,14 +1,14 @@
-const QUOTE = 34;
+export const QUOTE = 34;
 const ZERO = 48;
 const NINE = 57;
 const COLON = 58;
 const CAPITAL_E = 69;
 const SMALL_E = 101;
 const BACKSLASH = 92;
-const OPEN_LIST = 91;
-const CLOSE_LIST = 93;
-const OPEN_OBJECT = 123;
-const CLOSE_OBJECT = 125;
+export const OPEN_LIST = 91;
+export const CLOSE_LIST = 93;
+export const OPEN_OBJECT = 123;
+export const CLOSE_OBJECT = 125;
 const SPACE = 32;
 
 /** A member takes so many characters at least: `"":1,`. */
