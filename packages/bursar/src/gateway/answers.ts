@@ -1,17 +1,11 @@
-import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { OutgoingHttpHeaders } from "node:http";
 import type { JsonObject } from "../core/chain/canonical.js";
 import { REFUSAL_HEADERS, type RefusalReport, refusalBody, refusalStatus } from "../models/meter/refusal.js";
+import type { Reply } from "./clients/asked.js";
 import type { Home } from "./upstream.js";
 
-export function say(
-  response: ServerResponse,
-  status: number,
-  body: JsonObject,
-  headers: OutgoingHttpHeaders = {},
-): void {
-  const bytes = Buffer.from(JSON.stringify(body));
-  response.writeHead(status, { ...headers, "content-type": "application/json", "content-length": bytes.length });
-  response.end(bytes);
+export function say(reply: Reply, status: number, body: JsonObject, headers: OutgoingHttpHeaders = {}): void {
+  reply.answer(status, { ...headers, "content-type": "application/json" }, Buffer.from(JSON.stringify(body)));
 }
 
 /** An error of the gateway's own, in the form that both providers use: their SDKs show the message. */
@@ -23,18 +17,17 @@ export interface Failing {
 }
 
 export function sayError(
-  response: ServerResponse,
+  reply: Reply,
   { status, type, code, message }: Failing,
   headers: OutgoingHttpHeaders = {},
 ): void {
-  say(response, status, { type: "error", error: { type, code, message, param: null } }, headers);
+  say(reply, status, { type: "error", error: { type, code, message, param: null } }, headers);
 }
 
 /** The answer in place of the provider's, to a request that was not sent. */
-export function refuse(response: ServerResponse, report: RefusalReport): void {
-  // Set, and not only written, so that whoever tells of the request later finds it.
-  response.setHeader("x-bursar-refused", report.code);
-  say(response, refusalStatus(report), refusalBody(report), REFUSAL_HEADERS);
+export function refuse(reply: Reply, report: RefusalReport): void {
+  reply.refused = report.code;
+  say(reply, refusalStatus(report), refusalBody(report), { ...REFUSAL_HEADERS, "x-bursar-refused": report.code });
 }
 
 export const NO_KEY: Failing = {

@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { OutgoingHttpHeaders } from "node:http";
 import type { Amounts } from "../core/amount.js";
 import { covers, freeOf, type Path } from "../core/budget.js";
 import { type Dimension, writeAmount } from "../core/dimension.js";
@@ -21,30 +21,29 @@ import type { Effected } from "../runtime/gate.js";
 import type { Purse } from "../runtime/purse.js";
 import { SettlementError } from "../runtime/settlement-error.js";
 import { OutOfTime } from "../runtime/time-limit.js";
+import type { Reply } from "./clients/asked.js";
 import { plain, type Readable } from "./encoding.js";
 import { endOfTurn } from "./end-of-turn.js";
 import { returned } from "./headers.js";
-import { ClientGone, leavingOf } from "./leaving.js";
+import { ClientGone } from "./leaving.js";
 import { bodyOfAnswer, type Received } from "./received.js";
 import type { Sender, Sending } from "./sender.js";
 import { type Upstream, UpstreamDenied } from "./upstream.js";
 
 /** An answer is passed on as it comes; one that comes in one piece is kept until the call is settled. */
 const MOST_ANSWER = 256 * 1024 * 1024;
-/** Longer answers are not copied to save a write. */
-const MOST_TOGETHER = 8 * 1024;
 
 export interface ExchangeOptions {
   readonly meter: Meter;
   readonly sender: Sender;
   readonly purse: Purse;
-  /** The exchange's own: its signal is put into it. */
+  /** The exchange's own: how it is made is put into it. */
   readonly request: Filling<MeteredRequest>;
   /** What is used again, or sent together with what others ask; null for nothing. */
   readonly reuse: Reuse | null;
   readonly upstream: Upstream;
   readonly sending: Sending;
-  readonly response: ServerResponse;
+  readonly reply: Reply;
   /** How long a client may leave unread what it was sent. */
   readonly silence_ms: number;
 }
@@ -67,9 +66,7 @@ export class Exchange {
 
   constructor(options: ExchangeOptions) {
     this.options = options;
-    const { request, response } = options;
-    request.signal = leavingOf(response.req.socket);
-    this.request = request;
+    this.request = options.request;
   }
 
   /** Makes the call; whoever asked may hang up at any moment, and then the provider is hung up on too. */
@@ -154,7 +151,7 @@ export class Exchange {
 
   /** Passes events on as fast as they are read. */
   private async pipe(readable: Readable, held: Held): Promise<Effected<Came>> {
-    const { response, silence_ms } = this.options;
+    const { reply, silence_ms } = this.options;
     const { protocol, wire } = this.request;
     const answer = new StreamedAnswer(wire, protocol.stream(wire), held.output_tokens);
     this.answer = answer;
@@ -164,7 +161,7 @@ export class Exchange {
     );
     const headers = returned(readable.headers);
     this.tell(headers);
-    response.writeHead(readable.status, headers);
+    reply.begin(readable.status, headers);
     let written = false;
     const pass = (piece: Buffer): void | Promise<void> => {
       if (answer.state === "capped") return;
@@ -173,20 +170,20 @@ export class Exchange {
       if (held.signal.aborted) return;
       // What came as one piece goes as one: each is a system call.
       const bytes = passed.length === 1 ? (passed[0] as Uint8Array) : Buffer.concat(passed);
-      const full = bytes.length > 0 && !response.write(bytes);
+      const full = bytes.length > 0 && !reply.write(bytes);
       written ||= bytes.length > 0;
       if (isCapped(answer)) readable.drop();
-      else if (full) return drained(response, held.signal, silence_ms);
+      else if (full) return drained(reply, held.signal, silence_ms);
     };
     const reading = readable.read(pass);
     // They go with the first bytes, if those are there already.
-    if (!written) response.flushHeaders();
+    if (!written) reply.flush();
     await reading.catch((error: unknown) => {
       if (!isCapped(answer)) throw error;
     });
     held.signal.throwIfAborted();
     const rest = answer.state === "running" ? answer.rest() : null;
-    if (rest !== null) response.write(rest);
+    if (rest !== null) reply.write(rest);
     const { counts } = answer;
     const value: Came = { kind: "streamed", answer };
     return counts === null ? { value } : { value, usage: held.usage(counts) };
@@ -194,24 +191,20 @@ export class Exchange {
 
   /** Says the last word, now that the call is settled. */
   private async finish(came: Came, charged: Amounts): Promise<void> {
-    const { response } = this.options;
+    const { reply } = this.options;
     // Whoever made the exchange tells it, as all that has failed.
     if (came.kind === "hidden") return;
     if (came.kind === "streamed") {
-      for (const bytes of came.answer.last) response.write(bytes);
-      response.end();
+      const { last } = came.answer;
+      reply.end(last.length === 1 ? last[0] : Buffer.concat(last));
       return;
     }
     const { status, headers, body } = came;
-    headers["content-length"] = body.length;
     this.tell(headers);
     this.tellAmounts(headers, "used", charged);
     await this.tellRemaining(headers);
     await endOfTurn();
-    response.writeHead(status, headers);
-    // As a text that has a character for each byte it goes with the headers, in one piece; bytes would go apart from them.
-    if (body.length <= MOST_TOGETHER) response.end(body.toString("latin1"), "latin1");
-    else response.end(body);
+    reply.answer(status, headers, body);
   }
 
   /** Whoever asked is told what pays for it, what answers it, and how much of it is held. */
@@ -315,25 +308,25 @@ function isCame(value: unknown): value is Came {
 }
 
 /** Waits until the client has read what was sent, and hangs up on one that does not; nothing is sent to it meanwhile. */
-function drained(response: ServerResponse, over: AbortSignal, silence_ms: number): Promise<void> {
+function drained(reply: Reply, over: AbortSignal, silence_ms: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = () => {
-      response.off("drain", done);
+      reply.flow.off("drain", done);
       over.removeEventListener("abort", gone);
       clearTimeout(patience);
       resolve();
     };
     const gone = () => {
-      response.off("drain", done);
+      reply.flow.off("drain", done);
       clearTimeout(patience);
       reject(over.reason);
     };
     const patience = setTimeout(() => {
-      response.destroy();
+      reply.hangUp();
       reject(new ClientGone(`the client has read nothing for ${silence_ms} ms`));
     }, silence_ms);
     if (over.aborted) return gone();
-    response.once("drain", done);
+    reply.flow.once("drain", done);
     over.addEventListener("abort", gone, { once: true });
   });
 }

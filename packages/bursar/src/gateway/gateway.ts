@@ -7,9 +7,11 @@ import { Meter } from "../models/meter/meter.js";
 import { keepSites } from "../models/reservations/sites.js";
 import type { Store } from "../ports/store.js";
 import { Gate } from "../runtime/gate.js";
+import type { Asked } from "./clients/asked.js";
+import { Clients } from "./clients/clients.js";
+import { NodeAsked } from "./clients/node-asked.js";
 import { KeyRing } from "./key-ring.js";
 import { Keys } from "./keys.js";
-import { Listening } from "./listening.js";
 import { type GatewayOptions, type MountOptions, readSettings, type Settings } from "./options.js";
 import { Requests } from "./requests.js";
 import { Sender } from "./sender.js";
@@ -38,7 +40,7 @@ export class Gateway implements AsyncDisposable {
   readonly prefixes: readonly string[];
   private readonly base: () => string;
   /** Null when somebody else listens for it. */
-  private readonly listening: Listening | null;
+  private readonly listening: Clients | null;
   private readonly store: Store;
   private readonly gate: Gate;
   private readonly sender: Sender;
@@ -51,7 +53,8 @@ export class Gateway implements AsyncDisposable {
     this.prefixes = ["/v1", "/bursar", ...upstreams.map(({ name }) => `/${name}`)];
     this.gate = new Gate({ store, ...(wait_ms !== null && { wait_ms }), ...(timer !== null && { timer }) });
     this.sender = sender;
-    this.listening = elsewhere === null ? new Listening(settings, (...each) => void this.handle(...each)) : null;
+    this.listening =
+      elsewhere === null ? new Clients(settings, (asked: Asked) => void this.requests.serve(asked)) : null;
     this.base = elsewhere ?? (() => this.listening?.url ?? missing());
     this.requests = new Requests({
       ...{ settings, gate: this.gate, sender, meter, base: this.base },
@@ -71,7 +74,7 @@ export class Gateway implements AsyncDisposable {
 
   /** Serves one request. It is settled, and the client has its answer or has left, when this is. */
   handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    return this.requests.serve(incoming, response);
+    return this.requests.serve(new NodeAsked(incoming, response));
   }
 
   /**

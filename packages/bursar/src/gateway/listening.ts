@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
-import { createServer as createSecureServer, type ServerOptions } from "node:https";
-import type { AddressInfo } from "node:net";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo, Server as TcpServer } from "node:net";
 import { InputError } from "../core/errors.js";
 import { Connections } from "./connections.js";
 
@@ -38,7 +38,10 @@ export class Listening {
       ...{ maxHeaderSize: header_bytes, requestTimeout: request_ms, headersTimeout: request_ms },
       connectionsCheckingInterval: Math.min(request_ms, LOOK_MS),
     };
-    this.server = tls === null ? createServer(limits, listener) : secured({ ...limits, ...tls }, listener);
+    this.server =
+      tls === null
+        ? createServer(limits, listener)
+        : certified(() => createSecureServer({ ...limits, ...tls }, listener));
     this.server.maxConnections = connections;
     this.server.keepAliveTimeout = KEEP_ALIVE_MS;
     this.clients = new Connections(this.server, tls !== null);
@@ -46,23 +49,11 @@ export class Listening {
 
   /** Where clients find it; null as long as it does not listen. */
   get url(): string | null {
-    const { host, tls, url } = this.options;
-    const address = this.server.address() as AddressInfo | null;
-    if (address === null) return null;
-    if (url !== null) return url;
-    const name = host.includes(":") ? `[${host}]` : host;
-    return `${tls === null ? "http" : "https"}://${name}:${address.port}`;
+    return addressOf(this.server, this.options);
   }
 
   listen(): Promise<void> {
-    const { host, port } = this.options;
-    return new Promise((resolve, reject) => {
-      this.server.once("error", reject);
-      this.server.listen(port, host, () => {
-        this.server.off("error", reject);
-        resolve();
-      });
-    });
+    return listenOn(this.server, this.options);
   }
 
   /** Takes no more connections, and waits for answers under way; who has none after so long is hung up on. */
@@ -75,9 +66,29 @@ export class Listening {
   }
 }
 
-function secured(options: ServerOptions, listener: RequestListener): Server {
+/** Where clients find a server; null as long as it does not listen. */
+export function addressOf(server: TcpServer, { host, tls, url }: ListeningOptions): string | null {
+  const address = server.address() as AddressInfo | null;
+  if (address === null) return null;
+  if (url !== null) return url;
+  const name = host.includes(":") ? `[${host}]` : host;
+  return `${tls === null ? "http" : "https"}://${name}:${address.port}`;
+}
+
+export function listenOn(server: TcpServer, { host, port }: ListeningOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+/** Makes a server that needs a certificate. */
+export function certified<Made>(make: () => Made): Made {
   try {
-    return createSecureServer(options, listener);
+    return make();
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new InputError("tls", `is no certificate with its key, as PEM texts: ${why}`);

@@ -1,40 +1,40 @@
-import type { ServerResponse } from "node:http";
 import type { JsonObject } from "../core/chain/canonical.js";
 import type { Events } from "../core/events.js";
 import type { Purse } from "../runtime/purse.js";
 import { type Failing, say, sayError } from "./answers.js";
+import type { Reply } from "./clients/asked.js";
 
 const APPROVAL = /^\/bursar\/approvals\/([\w.-]{1,200})$/;
 
 /** What the gateway tells of itself to whoever holds a key: how its budget stands, and what became of a request for more. */
-export async function tellOwn(pathname: string, purse: Purse, events: Events, response: ServerResponse): Promise<void> {
-  if (pathname === "/bursar/budget") return tellBudget(purse, events, response);
+export async function tellOwn(pathname: string, purse: Purse, events: Events, reply: Reply): Promise<void> {
+  if (pathname === "/bursar/budget") return tellBudget(purse, events, reply);
   const [, approval = null] = APPROVAL.exec(pathname) ?? [];
-  if (approval !== null) return tellApproval(approval, purse, response);
-  return sayError(response, missing("no_such_page", "there are /bursar/budget and /bursar/approvals/<id> here"));
+  if (approval !== null) return tellApproval(approval, purse, reply);
+  return sayError(reply, missing("no_such_page", "there are /bursar/budget and /bursar/approvals/<id> here"));
 }
 
-async function tellBudget({ store, budget: id }: Purse, events: Events, response: ServerResponse): Promise<void> {
+async function tellBudget({ store, budget: id }: Purse, events: Events, reply: Reply): Promise<void> {
   const time = store.clock.now();
   const budget = await store.budget(id);
-  if (budget === null) return sayError(response, missing("no_budget", `there is no budget ${id}`));
+  if (budget === null) return sayError(reply, missing("no_budget", `there is no budget ${id}`));
   const limits = events.limits(budget);
   const used = events.consumed(budget, time);
   const remaining = events.remaining(budget, time);
-  say(response, 200, { budget: id, limits, used, remaining, exhausted: [...budget.exhausted], ended: budget.ended });
+  say(reply, 200, { budget: id, limits, used, remaining, exhausted: [...budget.exhausted], ended: budget.ended });
 }
 
 /** A request for more is shown to those whose budget it is about, or lies below it, and to nobody else. */
-async function tellApproval(id: string, { store, budget }: Purse, response: ServerResponse): Promise<void> {
+async function tellApproval(id: string, { store, budget }: Purse, reply: Reply): Promise<void> {
   const document = await store.document("approval", id);
   const path = document === null ? [] : await store.path(budget);
   if (document === null || !path.some((each) => each.id === document.budget)) {
-    return sayError(response, missing("no_such_approval", "there is no such request for approval"));
+    return sayError(reply, missing("no_such_approval", "there is no such request for approval"));
   }
   const { status, body } = document;
   const { exhausted_dimension, limits, consumed, held = {}, suggested_extension, expires, decision } = body;
   const shown = { exhausted_dimension, limits, consumed, held, suggested_extension, expires, decision } as JsonObject;
-  say(response, 200, { id, status, budget: document.budget, ...shown });
+  say(reply, 200, { id, status, budget: document.budget, ...shown });
 }
 
 function missing(code: string, message: string): Failing {

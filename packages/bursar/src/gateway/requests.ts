@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { LedgerError } from "../core/errors.js";
 import { Events } from "../core/events.js";
 import type { Meter, Metered, MeteredRequest } from "../models/meter/meter.js";
@@ -24,13 +24,13 @@ import {
   unknownPath,
   unspoken,
 } from "./answers.js";
-import { bodyOf } from "./body.js";
+import type { Asked, Reply } from "./clients/asked.js";
 import { plain } from "./encoding.js";
 import { Exchange, isOutOfTime } from "./exchange.js";
 import { forwarded, isFromPage, isOurs, returned, secretIn, sitedBy, wishedBy } from "./headers.js";
 import type { KeyRing } from "./key-ring.js";
 import type { GatewayKey } from "./keys.js";
-import { isClientGone, leavingOf } from "./leaving.js";
+import { isClientGone } from "./leaving.js";
 import type { Settings } from "./options.js";
 import { tellOwn } from "./own-pages.js";
 import { bodyOfAnswer, type Received } from "./received.js";
@@ -70,11 +70,9 @@ export class Requests {
     this.routes = new Routes(options.settings.upstreams);
   }
 
-  async serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  async serve(asked: Asked): Promise<void> {
     const { clock } = this.options.settings.store;
-    const visit = new Visit(incoming, response, clock.now().monotonic);
-    // What is written to who has left is lost, and that is all.
-    response.on("error", () => {});
+    const visit = new Visit(asked, clock.now().monotonic);
     this.underWay++;
     try {
       await this.handle(visit);
@@ -93,26 +91,26 @@ export class Requests {
   }
 
   private async handle(visit: Visit): Promise<void> {
-    const { incoming, response, method } = visit;
-    if (this.closing) return sayError(response, CLOSING, { connection: "close", "retry-after": "1" });
-    const home = incoming.headers["anthropic-version"] === undefined ? "openai" : "anthropic";
-    const found = this.routes.find(method, incoming.url ?? "/", home);
-    if (found === null) return sayError(response, NO_TARGET);
+    const { asked, reply, method } = visit;
+    if (this.closing) return sayError(reply, CLOSING, { connection: "close", "retry-after": "1" });
+    const home = asked.headers["anthropic-version"] === undefined ? "openai" : "anthropic";
+    const found = this.routes.find(method, asked.url, home);
+    if (found === null) return sayError(reply, NO_TARGET);
     const { target, route } = found;
     const { pathname } = target;
     visit.path = pathname;
-    if (pathname === "/health") return say(response, 200, { status: "ok" });
+    if (pathname === "/health") return say(reply, 200, { status: "ok" });
     const purse = await this.purseFor(visit);
-    if ("status" in purse) return sayError(response, purse);
+    if ("status" in purse) return sayError(reply, purse);
     visit.purse = purse;
-    if (method === "GET" && pathname.startsWith("/bursar/")) return tellOwn(pathname, purse, this.events, response);
+    if (method === "GET" && pathname.startsWith("/bursar/")) return tellOwn(pathname, purse, this.events, reply);
     const list = method === "GET" ? tierModelAt(pathname, this.options.meter.lists, home) : null;
-    if (list !== null) return say(response, 200, list);
-    if (route === null) return sayError(response, unknownPath(method, pathname));
-    if (route.kind === "unspoken") return sayError(response, unspoken(method, pathname, route.home));
+    if (list !== null) return say(reply, 200, list);
+    if (route === null) return sayError(reply, unknownPath(method, pathname));
+    if (route.kind === "unspoken") return sayError(reply, unspoken(method, pathname, route.home));
     visit.upstream = route.upstream.name;
-    const body = await this.bodyOf(incoming);
-    if (!Buffer.isBuffer(body)) return sayError(response, body, { connection: "close" });
+    const body = await this.bodyOf(asked);
+    if (!Buffer.isBuffer(body)) return sayError(reply, body, { connection: "close" });
     if (route.kind === "model") return this.govern(visit, purse, route, target, body);
     return this.passFree(visit, route, target, body);
   }
@@ -120,7 +118,7 @@ export class Requests {
   /** Whose budget pays; an answer in its place for those who have none here. */
   private async purseFor(visit: Visit): Promise<Purse | Failing> {
     const { settings, gate, ring } = this.options;
-    const { headers } = visit.incoming;
+    const { headers } = visit.asked;
     const secret = secretIn(headers);
     const key = secret === null ? null : await ring.find(secret);
     visit.key = key;
@@ -131,11 +129,11 @@ export class Requests {
     return isFromPage(headers) ? FROM_A_PAGE : settings.purse;
   }
 
-  private async bodyOf(incoming: IncomingMessage): Promise<Buffer | Failing> {
+  private async bodyOf(asked: Asked): Promise<Buffer | Failing> {
     const { body_bytes } = this.options.settings;
-    const { "content-encoding": encoding = "identity", "content-length": length } = incoming.headers;
+    const { "content-encoding": encoding = "identity" } = asked.headers;
     if (encoding.toLowerCase() !== "identity") return encoded(encoding);
-    return (await bodyOf(incoming, body_bytes, length)) ?? tooLong(body_bytes);
+    return (await asked.body(body_bytes)) ?? tooLong(body_bytes);
   }
 
   private async govern(
@@ -145,30 +143,32 @@ export class Requests {
     { search }: Target,
     bytes: Buffer,
   ): Promise<void> {
-    const { incoming, response } = visit;
+    const { asked, reply } = visit;
+    const { headers: said } = asked;
     const { settings, meter, sender } = this.options;
     // Bytes that are no text would be replaced by others, of which there are more.
-    if (!isUtf8(bytes)) return refuse(response, NO_TEXT);
+    if (!isUtf8(bytes)) return refuse(reply, NO_TEXT);
     const url = upstream.addressOf(protocol, search);
-    const wish = wishedBy(incoming.headers);
+    const wish = wishedBy(said);
     const request = readMetered({ protocol, url, body: bytes.toString("utf8"), bytes: bytes.length, wish });
-    if ("code" in request) return refuse(response, request);
+    if ("code" in request) return refuse(reply, request);
     visit.request = request;
-    const headers = forwarded(incoming.headers, upstream.credentials(protocol.home));
+    const headers = forwarded(said, upstream.credentials(protocol.home));
     headers["content-type"] = "application/json";
     const count = settings.counts?.over(this.posting(headers));
     const { silence_ms, reuse } = settings;
-    const asked = this.asked(request, incoming.headers, count);
+    const wanted = this.asked(request, said, count);
+    wanted.signal = asked.leaving;
     const sending = { method: "POST", url, headers } as const;
     const exchange = new Exchange({
       meter,
       sender,
       purse,
       upstream,
-      response,
+      reply,
       silence_ms,
       reuse,
-      request: asked,
+      request: wanted,
       sending,
     });
     const metered = await exchange.run().catch((error: unknown) => this.withoutBudget(purse, error));
@@ -216,17 +216,17 @@ export class Requests {
   }
 
   private async refused(
-    { response, key }: Visit,
+    { reply, key }: Visit,
     { report, decision }: Extract<Metered<unknown>, { kind: "refused" }>,
     model: string,
   ): Promise<void> {
     // A client has no options to state prices in.
-    if (report.code === "unknown_price") return refuse(response, { ...report, hint: whoPrices(model) });
-    if (report.code === "no_budget") return refuse(response, { ...report, hint: ANOTHER_KEY });
+    if (report.code === "unknown_price") return refuse(reply, { ...report, hint: whoPrices(model) });
+    if (report.code === "no_budget") return refuse(reply, { ...report, hint: ANOTHER_KEY });
     const [worst] = decision?.findings ?? [];
     // A shared budget lets smaller calls pass, and does not pause; a person is asked for the larger ones all the same.
     const asks = worst?.policy === "approval_required" && (decision?.kind === "paused" || decision?.kind === "refused");
-    if (worst === undefined || !asks) return refuse(response, report);
+    if (worst === undefined || !asks) return refuse(reply, report);
     const { settings, base } = this.options;
     const { budget, dimension, asked } = worst;
     // Whoever is asked knows keys by their labels, and budgets of keys not at all.
@@ -235,38 +235,38 @@ export class Requests {
     const { id: approval_id } = await requestExtension(settings.store, { budget, dimension, action, asked });
     const approval_url = settings.approval_url?.(approval_id) ?? `${base()}/bursar/approvals/${approval_id}`;
     const hint = "a person has to approve an extension; then the same call passes";
-    return refuse(response, { ...report, code: "approval_required", hint, approval_id, approval_url });
+    return refuse(reply, { ...report, code: "approval_required", hint, approval_id, approval_url });
   }
 
   /** A call that was made and failed. Where its answer has begun, the failure is told in the middle of it. */
   private failed(visit: Visit, exchange: Exchange, error: unknown): void {
-    const { response, upstream } = visit;
+    const { reply, upstream } = visit;
     visit.failed = codeOf(error);
     if (isClientGone(error)) return;
     const { begun } = exchange;
     if (isOutOfTime(error)) {
       const code = "budget_exceeded";
       const { message } = error;
-      if (begun === null) refuse(response, { code, message, hint: "give the budget more time" });
-      else response.end(begun.failure({ type: code, code, message }));
+      if (begun === null) refuse(reply, { code, message, hint: "give the budget more time" });
+      else reply.end(begun.failure({ type: code, code, message }));
       return;
     }
     // The client has to see that the answer is not whole.
-    if (begun !== null) response.destroy();
-    else this.blame(response, upstream ?? "", error);
+    if (begun !== null) reply.hangUp();
+    else this.blame(reply, upstream ?? "", error);
   }
 
   private fail(visit: Visit, error: unknown): void {
-    const { response } = visit;
+    const { reply } = visit;
     visit.failed = codeOf(error);
-    if (isClientGone(error) || response.destroyed) return;
+    if (isClientGone(error) || reply.isGone) return;
     this.complain(error);
     // The client has its answer already: it is not the one that failed.
-    if (response.writableEnded) return;
-    if (response.headersSent) response.destroy();
+    if (reply.isEnded) return;
+    if (reply.status !== 0) reply.hangUp();
     else {
       const message = `the gateway failed: ${codeOf(error)}; whoever runs it is told why`;
-      sayError(response, { status: 502, type: "api_error", code: "gateway_failed", message });
+      sayError(reply, { status: 502, type: "api_error", code: "gateway_failed", message });
     }
   }
 
@@ -276,30 +276,29 @@ export class Requests {
     { search }: Target,
     body: Buffer,
   ): Promise<void> {
-    const { incoming, response, method } = visit;
+    const { asked, reply, method } = visit;
     const { sender, meter } = this.options;
-    const headers = forwarded(incoming.headers, upstream.credentials(home));
+    const headers = forwarded(asked.headers, upstream.credentials(home));
     const url = upstream.below(ending, search);
     try {
       const sent = method === "GET" ? null : body.toString("utf8");
       const verb = method === "GET" ? "GET" : "POST";
-      const answer = await sender.send({ method: verb, url, headers }, sent, leavingOf(incoming.socket));
+      const answer = await sender.send({ method: verb, url, headers }, sent, asked.leaving);
       const { status } = answer;
       const bytes = await freeBody(answer);
       if (upstream.tellsOfKey(status, bytes)) throw new UpstreamDenied(upstream.name);
       const listed = ending === "/models" && status === 200 ? withTierModels(bytes, meter.lists, home) : bytes;
-      response.writeHead(status, { ...returned(answer.headers), "content-length": listed.length });
-      response.end(listed);
+      reply.answer(status, returned(answer.headers), listed);
     } catch (error) {
       visit.failed = codeOf(error);
-      if (!response.destroyed) this.blame(response, upstream.name, error);
+      if (!reply.isGone) this.blame(reply, upstream.name, error);
     }
   }
 
   /** Says that the provider has failed. */
-  private blame(response: ServerResponse, upstream: string, error: unknown): void {
+  private blame(reply: Reply, upstream: string, error: unknown): void {
     if (error instanceof UpstreamDenied) this.complain(error);
-    sayError(response, failureOf(upstream, error));
+    sayError(reply, failureOf(upstream, error));
   }
 
   private tell(visit: Visit): void {

@@ -1,9 +1,9 @@
-import type { TimeLimits } from "./provider/connection.js";
+import { Watch } from "./http/watch.js";
+import type { Connection, TimeLimits } from "./provider/connection.js";
 import { ConnectionLost, givenUp, NotSent } from "./provider/errors.js";
 import { Origin } from "./provider/origin.js";
 import { OutgoingRequest } from "./provider/outgoing-request.js";
 import { RoundTrip } from "./provider/round-trip.js";
-import { Watch } from "./provider/watch.js";
 import type { Received } from "./received.js";
 
 export { UpstreamTimeout } from "./provider/errors.js";
@@ -34,7 +34,7 @@ const [LATE_SHARE, MOST_LATE_MS] = [0.1, 500];
 /** Sends requests on connections that are used again, and nothing ever twice: why it does so by itself, see decision 35. */
 export class Sender implements Disposable {
   private readonly limits: TimeLimits;
-  private readonly watch: Watch;
+  private readonly watch: Watch<Connection>;
   private readonly origins = new Map<string, Origin>();
   private readonly targets = new Map<string, Target>();
   private isClosed = false;

@@ -1,15 +1,15 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Events } from "../core/events.js";
 import type { BudgetAmounts } from "../core/input.js";
 import type { Metered, MeteredRequest } from "../models/meter/meter.js";
 import type { Purse } from "../runtime/purse.js";
+import type { Asked, Reply } from "./clients/asked.js";
 import type { GatewayKey } from "./keys.js";
 import type { Served } from "./served.js";
 
 /** One request on its way through the gateway, with what is known of it so far. */
 export class Visit {
-  readonly incoming: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly asked: Asked;
+  readonly reply: Reply;
   readonly method: string;
   path = "";
   key: GatewayKey | null = null;
@@ -21,23 +21,23 @@ export class Visit {
   failed: string | null = null;
   private readonly began: number;
 
-  constructor(incoming: IncomingMessage, response: ServerResponse, began: number) {
-    this.incoming = incoming;
-    this.response = response;
-    this.method = incoming.method ?? "";
+  constructor(asked: Asked, began: number) {
+    this.asked = asked;
+    this.reply = asked.reply;
+    this.method = asked.method;
     this.began = began;
   }
 
   /** How it was served, now that it is over. */
   served(now: number, events: Events): Served {
-    const { method, path, response, key, purse, upstream, request, metered, failed } = this;
+    const { method, path, reply, key, purse, upstream, request, metered, failed } = this;
     const settled = metered === null || metered.kind === "refused" ? null : metered.settled;
     return {
       ...{ method, path, upstream, failed },
-      status: response.headersSent ? response.statusCode : 0,
+      status: reply.status,
       ...{ key_id: key?.id ?? null, label: key?.label ?? null, budget: purse?.budget ?? null },
       ...{ model: request?.wire.model ?? null, stream: request?.wire.stream ?? false },
-      refused: (response.getHeader("x-bursar-refused") as string | undefined) ?? null,
+      refused: reply.refused,
       charged: settled === null ? {} : (events.amounts(settled.charged) as BudgetAmounts),
       estimated: settled?.estimated ?? false,
       duration_ms: Math.max(0, Math.round(now - this.began)),

@@ -1,7 +1,7 @@
+import { Chunks } from "../http/chunks.js";
+import { IS_HOPELESS } from "../http/grammar.js";
 import { AnswerHead, MOST_HEAD } from "./answer-head.js";
-import { Chunks } from "./chunks.js";
 import { ConnectionLost, MalformedAnswer } from "./errors.js";
-import { IS_HOPELESS } from "./grammar.js";
 
 /** Who is told what is read. */
 export interface AnswerSink {
@@ -11,6 +11,7 @@ export interface AnswerSink {
 
 const HEAD_END = Buffer.from("\r\n\r\n");
 const START = "HTTP/1.";
+const fault = (what: string): MalformedAnswer => new MalformedAnswer(what);
 
 /**
  * Reads one answer of HTTP/1.1, however its bytes are split. It is made anew for each, so that nothing of one answer is left when
@@ -75,7 +76,7 @@ export class AnswerReader {
   private begin(head: AnswerHead, rest: Buffer): boolean {
     this.left = head.length;
     if (head.framing === "none" || head.framing === "length") this.checkEnd(head, rest);
-    if (head.framing === "chunks") this.chunks = new Chunks((piece) => this.sink.push(piece));
+    if (head.framing === "chunks") this.chunks = new Chunks((piece) => this.sink.push(piece), fault, MOST_HEAD);
     this.head = head;
     this.sink.begin(head);
     return this.readBody(head, rest);
@@ -92,11 +93,17 @@ export class AnswerReader {
         if (bytes.length > 0) this.sink.push(bytes);
         return this.left === 0;
       case "chunks":
-        return (this.chunks as Chunks).read(bytes);
+        return this.readChunks(this.chunks as Chunks, bytes);
       case "close":
         if (bytes.length > 0) this.sink.push(bytes);
         return false;
     }
+  }
+
+  private readChunks(chunks: Chunks, bytes: Buffer): boolean {
+    const isOver = chunks.read(bytes);
+    if (chunks.behind > 0) throw new MalformedAnswer("there are bytes behind its end");
+    return isOver;
   }
 
   private checkEnd({ framing }: AnswerHead, bytes: Buffer): void {

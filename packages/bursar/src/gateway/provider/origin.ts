@@ -1,9 +1,9 @@
 import { connect, isIP, type OnReadOpts, type Socket } from "node:net";
 import { createSecureContext, type SecureContext, connect as secureConnect } from "node:tls";
+import type { Watch } from "../http/watch.js";
 import { Connection, type ConnectionOwner, type TimeLimits } from "./connection.js";
 import { NotSent } from "./errors.js";
 import type { RoundTrip } from "./round-trip.js";
-import type { Watch } from "./watch.js";
 
 /** How long a connection is silent until the system asks whether the other side is still there. */
 const PROBE_MS = 60_000;
@@ -11,7 +11,7 @@ const PROBE_MS = 60_000;
 /** Where a provider is, and the connections to it. */
 export class Origin implements ConnectionOwner {
   readonly limits: TimeLimits;
-  private readonly watch: Watch;
+  private readonly watch: Watch<Connection>;
   private readonly isSecure: boolean;
   private readonly host: string;
   private readonly port: number;
@@ -23,7 +23,7 @@ export class Origin implements ConnectionOwner {
   /** With it, the next connection is made in fewer steps. */
   private session: Buffer | null = null;
 
-  constructor({ protocol, hostname, port }: URL, limits: TimeLimits, watch: Watch) {
+  constructor({ protocol, hostname, port }: URL, limits: TimeLimits, watch: Watch<Connection>) {
     this.limits = limits;
     this.watch = watch;
     this.isSecure = protocol === "https:";

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
+import { IS_NAME, IS_PLAIN_TEXT, IS_TEXT } from "../http/grammar.js";
 import { NotSent } from "./errors.js";
-import { IS_NAME, IS_PLAIN_TEXT, IS_TEXT } from "./grammar.js";
 
 /** What says where a request goes and where it ends is said here, once, and by nobody else. */
 const OWN: ReadonlySet<string> = new Set([

@@ -1,7 +1,14 @@
-import type { Connection } from "./connection.js";
+/** A connection that lasts until its deadline, by the clock of `performance`. */
+export interface Watched {
+  readonly deadline: number;
+  /** Its deadline has passed. */
+  expire(): void;
+  /** Hangs up. */
+  abort(reason: Error): void;
+}
 
 /** Looks at all connections from time to time, and ends those whose time is over: one timer for all of them. */
-export class Watch {
+export class Watch<Connection extends Watched> {
   private readonly connections = new Set<Connection>();
   private readonly every_ms: number;
   private timer: NodeJS.Timeout | null = null;

@@ -1,5 +1,4 @@
-import { MOST_HEAD } from "./answer-head.js";
-import { MalformedAnswer } from "./errors.js";
+import type { Fault } from "./fields.js";
 import { IS_EXTENSION, IS_HOPELESS, IS_TRAILER } from "./grammar.js";
 
 /** Enough for 4 GB in one chunk. */
@@ -7,6 +6,7 @@ const MOST_DIGITS = 8;
 /** What may stand behind a size, and is not read. */
 const MOST_EXTENSION = 1024;
 
+const LINE_END = "\r\n";
 const [CR, LF, SEMICOLON] = [0x0d, 0x0a, 0x3b];
 
 /** What comes next. */
@@ -17,7 +17,11 @@ type Next = "size" | "extension" | "size end" | "data" | "data return" | "data e
  * themselves are not looked at.
  */
 export class Chunks {
+  /** How many of the bytes that were read last stand behind its end. */
+  behind = 0;
   private readonly take: (piece: Buffer) => void;
+  private readonly fault: Fault;
+  private readonly most_trailer: number;
   private next: Next = "size";
   private size = 0;
   private digits = 0;
@@ -27,8 +31,10 @@ export class Chunks {
   private start = 0;
   private end = 0;
 
-  constructor(take: (piece: Buffer) => void) {
+  constructor(take: (piece: Buffer) => void, fault: Fault, most_trailer: number) {
     this.take = take;
+    this.fault = fault;
+    this.most_trailer = most_trailer;
   }
 
   /**
@@ -74,32 +80,36 @@ export class Chunks {
         this.readExtension(byte);
         break;
       case "size end":
-        expect(byte, LF);
+        this.expect(byte, LF);
         this.next = this.size === 0 ? "trailer" : "data";
         break;
       case "data return":
-        expect(byte, CR);
+        this.expect(byte, CR);
         this.next = "data end";
         break;
       case "data end":
-        expect(byte, LF);
+        this.expect(byte, LF);
         this.digits = 0;
         this.extension = "";
         this.next = "size";
         break;
       default:
-        throw new MalformedAnswer("there are bytes behind its last chunk");
+        throw this.fault("there are bytes behind its last chunk");
     }
+  }
+
+  private expect(byte: number, wanted: number): void {
+    if (byte !== wanted) throw this.fault("a chunk does not end where it should");
   }
 
   private readSize(byte: number): void {
     const digit = digitOf(byte);
     if (digit >= 0) {
-      if (++this.digits > MOST_DIGITS) throw new MalformedAnswer("a chunk is too large");
+      if (++this.digits > MOST_DIGITS) throw this.fault("a chunk is too large");
       this.size = this.size * 16 + digit;
       return;
     }
-    if (this.digits === 0 || (byte !== CR && byte !== SEMICOLON)) throw new MalformedAnswer("a chunk has no size");
+    if (this.digits === 0 || (byte !== CR && byte !== SEMICOLON)) throw this.fault("a chunk has no size");
     if (byte === CR) this.next = "size end";
     else {
       this.next = "extension";
@@ -111,10 +121,10 @@ export class Chunks {
   private readExtension(byte: number): void {
     if (byte !== CR) {
       this.extension += String.fromCharCode(byte);
-      if (this.extension.length > MOST_EXTENSION) throw new MalformedAnswer("a chunk has too much behind its size");
+      if (this.extension.length > MOST_EXTENSION) throw this.fault("a chunk has too much behind its size");
       return;
     }
-    if (!IS_EXTENSION.test(this.extension)) throw new MalformedAnswer("a chunk has something behind its size");
+    if (!IS_EXTENSION.test(this.extension)) throw this.fault("a chunk has something behind its size");
     this.next = "size end";
   }
 
@@ -122,19 +132,18 @@ export class Chunks {
   private readTrailer(text: string): boolean {
     this.trailer += text;
     const { trailer } = this;
-    if (trailer.length > MOST_HEAD) throw new MalformedAnswer("its trailer is too long");
-    if (IS_TRAILER.test(trailer)) {
-      this.next = "nothing";
-      return true;
+    const blank = trailer.startsWith(LINE_END) ? 0 : trailer.indexOf(LINE_END + LINE_END) + LINE_END.length;
+    const isWhole = blank !== LINE_END.length - 1;
+    const end = isWhole ? blank + LINE_END.length : trailer.length;
+    if (end > this.most_trailer) throw this.fault("its trailer is too long");
+    if (isWhole ? !IS_TRAILER.test(trailer.slice(0, end)) : IS_HOPELESS.test(trailer)) {
+      throw this.fault("its trailer is none");
     }
-    const isOver = trailer.startsWith("\r\n") || trailer.includes("\r\n\r\n");
-    if (isOver || IS_HOPELESS.test(trailer)) throw new MalformedAnswer("its trailer is none");
-    return false;
+    if (!isWhole) return false;
+    this.behind = trailer.length - end;
+    this.next = "nothing";
+    return true;
   }
-}
-
-function expect(byte: number, wanted: number): void {
-  if (byte !== wanted) throw new MalformedAnswer("a chunk does not end where it should");
 }
 
 /** What a hexadecimal digit stands for; -1 for none. */

@@ -1,0 +1,73 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createSecureServer, type TlsOptions } from "node:tls";
+import { Watch } from "../http/watch.js";
+import { addressOf, certified, type ListeningOptions, listenOn } from "../listening.js";
+import type { Asked } from "./asked.js";
+import { ClientConnection, type ClientLimits, type ClientOwner } from "./client-connection.js";
+
+/** How late a connection whose time is over may be ended: a share of that time, and at most. */
+const [LATE_SHARE, MOST_LATE_MS] = [0.1, 500];
+
+export interface ClientsOptions extends ListeningOptions, ClientLimits {}
+
+/** A port that is listened on, for HTTP/1.1 with or without TLS, and those who are connected to it: why we do so ourselves, see decision 73. */
+export class Clients implements ClientOwner {
+  readonly limits: ClientLimits;
+  isClosing = false;
+  private readonly options: ClientsOptions;
+  private readonly server: Server;
+  private readonly connected = new Set<ClientConnection>();
+  private readonly watch: Watch<ClientConnection>;
+  private readonly answer: (asked: Asked) => void;
+
+  constructor(options: ClientsOptions, answer: (asked: Asked) => void) {
+    const { tls, request_ms, connections } = options;
+    this.options = options;
+    this.limits = options;
+    this.answer = answer;
+    this.watch = new Watch(Math.max(1, Math.min(MOST_LATE_MS, request_ms * LATE_SHARE)));
+    const take = (socket: Socket) => this.take(socket);
+    this.server = tls === null ? createServer({ noDelay: true }, take) : certified(() => secured(tls, take));
+    this.server.maxConnections = connections;
+  }
+
+  /** Where clients find it; null as long as it does not listen. */
+  get url(): string | null {
+    return addressOf(this.server, this.options);
+  }
+
+  listen(): Promise<void> {
+    return listenOn(this.server, this.options);
+  }
+
+  serve(asked: Asked): void {
+    this.answer(asked);
+  }
+
+  gone(connection: ClientConnection): void {
+    this.connected.delete(connection);
+    this.watch.delete(connection);
+  }
+
+  /** Takes no more connections, and waits for answers under way; who has none after so long is hung up on. */
+  async close(within_ms: number): Promise<void> {
+    this.isClosing = true;
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    for (const connection of this.connected) if (connection.isIdle) connection.leave();
+    const patience = setTimeout(() => {
+      for (const connection of this.connected) connection.abort();
+    }, within_ms);
+    await closed;
+    clearTimeout(patience);
+  }
+
+  private take(socket: Socket): void {
+    const connection = new ClientConnection(socket, this);
+    this.connected.add(connection);
+    this.watch.add(connection);
+  }
+}
+
+function secured(tls: TlsOptions, take: (socket: Socket) => void): Server {
+  return createSecureServer({ ...tls, noDelay: true, ALPNProtocols: ["http/1.1"] }, take);
+}
