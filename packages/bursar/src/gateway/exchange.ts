@@ -44,6 +44,8 @@ export interface ExchangeOptions {
   readonly upstream: Upstream;
   readonly sending: Sending;
   readonly reply: Reply;
+  /** How many are under way at once. */
+  readonly crowd: { readonly underWay: number };
   /** How long a client may leave unread what it was sent. */
   readonly silence_ms: number;
 }
@@ -191,7 +193,7 @@ export class Exchange {
 
   /** Says the last word, now that the call is settled. */
   private async finish(came: Came, charged: Amounts): Promise<void> {
-    const { reply } = this.options;
+    const { reply, crowd } = this.options;
     // Whoever made the exchange tells it, as all that has failed.
     if (came.kind === "hidden") return;
     if (came.kind === "streamed") {
@@ -203,7 +205,8 @@ export class Exchange {
     this.tell(headers);
     this.tellAmounts(headers, "used", charged);
     await this.tellRemaining(headers);
-    await endOfTurn();
+    // Who is alone has nobody to wait for.
+    if (crowd.underWay > 1) await endOfTurn();
     reply.answer(status, headers, body);
   }
 

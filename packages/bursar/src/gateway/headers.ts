@@ -33,11 +33,15 @@ export function forwarded(
   const kept: Record<string, string | string[]> = { "accept-encoding": "identity" };
   for (const name in headers) {
     const value = headers[name];
-    if (value === undefined || NOT_FORWARDED.has(name) || OWN.test(name) || own.has(name)) continue;
+    if (value === undefined || own.has(name) || !isForwarded(name)) continue;
     kept[name] = value;
   }
   // Last, so that a client has no say in them, whatever they are called.
   return Object.assign(kept, credentials);
+}
+
+function isForwarded(name: string): boolean {
+  return !NOT_FORWARDED.has(name) && !(name.startsWith("x-") && OWN.test(name));
 }
 
 /** The headers of an answer as they go back. */
@@ -57,9 +61,13 @@ function namedIn(connection: string | undefined): ReadonlySet<string> {
 
 const NONE: ReadonlySet<string> = new Set();
 
+const BEARER = /^Bearer +(\S+)$/i;
+
 /** What a client shows: as OpenAI's SDKs do, or as Anthropic's. Where it shows both, one of them may be meant for the provider. */
 export function secretIn(headers: IncomingHttpHeaders): string | null {
-  const [, bearer] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "") ?? [];
+  const { authorization = "" } = headers;
+  const [, bearer] = (authorization !== "" && BEARER.exec(authorization)) || [];
+  if (headers["x-api-key"] === undefined && headers["api-key"] === undefined) return bearer ?? null;
   const shown = [headers["x-api-key"], headers["api-key"], bearer].filter(
     (each): each is string => typeof each === "string" && each !== "",
   );

@@ -25,10 +25,16 @@ export class KeyRing<Found> {
     this.clock = clock;
   }
 
-  async find(secret: string): Promise<Found | null> {
-    const { monotonic } = this.clock.now();
+  /** What is remembered; null where somebody has to be asked. */
+  known(secret: string): Found | null {
     const known = this.kept.get(secret);
-    if (known !== undefined && monotonic < known.until) return known.found;
+    return known !== undefined && this.clock.now().monotonic < known.until ? known.found : null;
+  }
+
+  async find(secret: string): Promise<Found | null> {
+    const known = this.known(secret);
+    if (known !== null) return known;
+    const { monotonic } = this.clock.now();
     const found = await this.finder.find(secret);
     // What belongs to nothing is not kept, or whoever guesses would fill it.
     if (found !== null) {

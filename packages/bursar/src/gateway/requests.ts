@@ -60,7 +60,7 @@ export class Requests {
   private readonly options: RequestsOptions;
   private readonly events: Events;
   private readonly routes: Routes;
-  private underWay = 0;
+  underWay = 0;
   /** Who waits until nothing is under way. */
   private readonly waiting: (() => void)[] = [];
 
@@ -100,7 +100,8 @@ export class Requests {
     const { pathname } = target;
     visit.path = pathname;
     if (pathname === "/health") return say(reply, 200, { status: "ok" });
-    const purse = await this.purseFor(visit);
+    const payer = this.purseFor(visit);
+    const purse = payer instanceof Promise ? await payer : payer;
     if ("status" in purse) return sayError(reply, purse);
     visit.purse = purse;
     if (method === "GET" && pathname.startsWith("/bursar/")) return tellOwn(pathname, purse, this.events, reply);
@@ -109,31 +110,39 @@ export class Requests {
     if (route === null) return sayError(reply, unknownPath(method, pathname));
     if (route.kind === "unspoken") return sayError(reply, unspoken(method, pathname, route.home));
     visit.upstream = route.upstream.name;
-    const body = await this.bodyOf(asked);
+    const came = this.bodyOf(asked);
+    const body = came instanceof Promise ? await came : came;
     if (!Buffer.isBuffer(body)) return sayError(reply, body, { connection: "close" });
     if (route.kind === "model") return this.govern(visit, purse, route, target, body);
     return this.passFree(visit, route, target, body);
   }
 
   /** Whose budget pays; an answer in its place for those who have none here. */
-  private async purseFor(visit: Visit): Promise<Purse | Failing> {
-    const { settings, gate, ring } = this.options;
-    const { headers } = visit.asked;
-    const secret = secretIn(headers);
-    const key = secret === null ? null : await ring.find(secret);
+  private purseFor(visit: Visit): Purse | Failing | Promise<Purse | Failing> {
+    const { ring } = this.options;
+    const secret = secretIn(visit.asked.headers);
+    const known = secret === null ? null : ring.known(secret);
+    if (secret === null || known !== null) return this.purseOf(visit, secret, known);
+    return ring.find(secret).then((key) => this.purseOf(visit, secret, key));
+  }
+
+  private purseOf(visit: Visit, secret: string | null, key: GatewayKey | null): Purse | Failing {
+    const { settings, gate } = this.options;
     visit.key = key;
     // What one client's answers are like says nothing about another's.
     if (key !== null) return { gate, store: settings.store, budget: key.budget, chain: key.budget, within: key.budget };
     // A key that was revoked is no way into the budget of those who have none.
     if (settings.purse === null || (secret !== null && isOurs(secret))) return NO_KEY;
-    return isFromPage(headers) ? FROM_A_PAGE : settings.purse;
+    return isFromPage(visit.asked.headers) ? FROM_A_PAGE : settings.purse;
   }
 
-  private async bodyOf(asked: Asked): Promise<Buffer | Failing> {
+  private bodyOf(asked: Asked): Buffer | Failing | Promise<Buffer | Failing> {
     const { body_bytes } = this.options.settings;
     const { "content-encoding": encoding = "identity" } = asked.headers;
     if (encoding.toLowerCase() !== "identity") return encoded(encoding);
-    return (await asked.body(body_bytes)) ?? tooLong(body_bytes);
+    const body = asked.body(body_bytes);
+    if (!(body instanceof Promise)) return body ?? tooLong(body_bytes);
+    return body.then((whole) => whole ?? tooLong(body_bytes));
   }
 
   private async govern(
@@ -166,6 +175,7 @@ export class Requests {
       purse,
       upstream,
       reply,
+      crowd: this,
       silence_ms,
       reuse,
       request: wanted,

@@ -1,4 +1,5 @@
 import { type Control, Received } from "../received.js";
+import { type Hearer, hear, unhear } from "./aborts.js";
 import type { AnswerHead } from "./answer-head.js";
 import { AnswerReader, type AnswerSink } from "./answer-reader.js";
 import type { Connection } from "./connection.js";
@@ -6,7 +7,7 @@ import { givenUp } from "./errors.js";
 import type { OutgoingRequest } from "./outgoing-request.js";
 
 /** A request on its way, and its answer on the way back. It lets go of its connection with the answer's last byte. */
-export class RoundTrip implements AnswerSink, Control {
+export class RoundTrip implements AnswerSink, Control, Hearer {
   readonly request: OutgoingRequest;
   readonly reader: AnswerReader = new AnswerReader(this);
   private readonly signal: AbortSignal;
@@ -28,7 +29,7 @@ export class RoundTrip implements AnswerSink, Control {
     this.signal = signal;
     this.resolve = resolve;
     this.reject = reject;
-    signal.addEventListener("abort", this);
+    hear(signal, this);
   }
 
   start(connection: Connection): void {
@@ -69,7 +70,7 @@ export class RoundTrip implements AnswerSink, Control {
   }
 
   /** Whoever asked does not want the answer any more. */
-  handleEvent(): void {
+  aborted(): void {
     const { reason } = this.signal;
     this.abort(this.isSent ? reason : givenUp(reason));
   }
@@ -77,6 +78,6 @@ export class RoundTrip implements AnswerSink, Control {
   private letGo(): void {
     this.isOver = true;
     this.connection = null;
-    this.signal.removeEventListener("abort", this);
+    unhear(this.signal, this);
   }
 }
