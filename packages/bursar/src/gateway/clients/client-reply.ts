@@ -5,6 +5,8 @@ import type { Reply } from "./asked.js";
 
 /** Longer pieces are not copied to save a write. */
 const MOST_TOGETHER = 8 * 1024;
+/** No more than that waits for more to go with it. */
+const MOST_WAITING = 16 * 1024;
 
 /** What a reply needs to know of its connection. */
 export interface ReplyLine {
@@ -30,6 +32,8 @@ export class ClientReply implements Reply {
   /** What is written and waits for more to go with it. */
   private text = "";
   private isLost = false;
+  /** Whether what waits goes as soon as everything else that is to be done now is done. */
+  private isDue = false;
 
   /** `isHead`: only the head is wanted; `isOld`: chunks are not understood. */
   constructor(socket: Socket, line: ReplyLine, isHead: boolean, isOld: boolean) {
@@ -56,14 +60,18 @@ export class ClientReply implements Reply {
   }
 
   flush(): void {
-    if (this.text !== "") this.send("");
+    this.goSoon();
   }
 
   write(bytes: Uint8Array): boolean {
     if (bytes.length === 0 || this.framing === "none") return true;
-    if (this.framing !== "chunks") return this.put(bytes, "");
-    this.text += `${bytes.length.toString(16)}\r\n`;
-    return this.put(bytes, "\r\n");
+    const isChunk = this.framing === "chunks";
+    if (isChunk) this.text += `${bytes.length.toString(16)}\r\n`;
+    if (bytes.length > MOST_TOGETHER) return this.put(bytes, isChunk ? "\r\n" : "");
+    this.text += isChunk ? `${latin1(bytes)}\r\n` : latin1(bytes);
+    if (this.text.length > MOST_WAITING) return this.send("");
+    this.goSoon();
+    return !this.flow.writableNeedDrain;
   }
 
   end(last?: Uint8Array): void {
@@ -78,6 +86,7 @@ export class ClientReply implements Reply {
   }
 
   hangUp(): void {
+    this.send("");
     this.flow.destroy();
   }
 
@@ -103,6 +112,19 @@ export class ClientReply implements Reply {
     if (after !== "") fits = this.flow.write(after, "latin1");
     this.flow.uncork();
     return fits;
+  }
+
+  /**
+   * Most answers end, and are settled, with the very bytes that are written here; then all of it goes in one piece. Where something has
+   * to be waited for, it does not wait for that.
+   */
+  private goSoon(): void {
+    if (this.isDue) return;
+    this.isDue = true;
+    process.nextTick(() => {
+      this.isDue = false;
+      this.send("");
+    });
   }
 
   private send(text: string): boolean {
