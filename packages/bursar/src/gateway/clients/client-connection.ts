@@ -138,7 +138,8 @@ export class ClientConnection implements Watched, ReplyLine {
   }
 
   private readHead(bytes: Buffer): void {
-    const all = this.held === null ? withoutLineEnd(bytes) : withoutLineEnd(Buffer.concat([this.held, bytes]));
+    const all = this.held === null ? withoutLineEnds(bytes) : withoutLineEnds(Buffer.concat([this.held, bytes]));
+    if (all.length === 0) return;
     const { header_bytes, request_ms } = this.owner.limits;
     const end = all.indexOf(HEAD_END);
     if ((end < 0 ? all.length : end + HEAD_END.length) > header_bytes) {
@@ -147,7 +148,7 @@ export class ClientConnection implements Watched, ReplyLine {
     if (this.held === null) this.deadline = performance.now() + request_ms;
     if (end < 0) {
       if (IS_HOPELESS.test(all.toString("latin1"))) throw new MalformedRequest("its head is no head of HTTP/1.1");
-      this.held = all.length > 0 ? all : null;
+      this.held = all;
       return;
     }
     this.held = null;
@@ -261,9 +262,9 @@ class ClientRequest implements Asked {
   }
 }
 
-/** Some clients write the end of a line behind a body, which is nothing. */
-function withoutLineEnd(bytes: Buffer): Buffer {
-  return bytes.length >= LINE_END.length && bytes[0] === LINE_END[0] && bytes[1] === LINE_END[1]
-    ? bytes.subarray(LINE_END.length)
-    : bytes;
+/** Some clients write ends of lines behind a body, which are nothing. */
+function withoutLineEnds(bytes: Buffer): Buffer {
+  let at = 0;
+  while (bytes[at] === LINE_END[0] && bytes[at + 1] === LINE_END[1]) at += LINE_END.length;
+  return at === 0 ? bytes : bytes.subarray(at);
 }

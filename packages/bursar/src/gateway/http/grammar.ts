@@ -12,8 +12,10 @@ export const IS_PLAIN_TEXT: RegExp = /^[\t\x20-\x7e]*$/;
 
 /** The whole of an answer's head, without the empty line at its end. */
 export const IS_HEAD: RegExp = new RegExp(`^HTTP/1\\.[01] [1-5][0-9]{2}(?: ${TEXT})?\\r\\n${FIELDS}$`);
+/** What a request asks for: a path, a whole address, or nothing in particular. */
+const TARGET = "(?:/|\\*|[A-Za-z]+://)[\\x21-\\x7e]*";
 /** The whole of a request's head, without the empty line at its end. */
-export const IS_REQUEST_HEAD: RegExp = new RegExp(`^${NAME} [\\x21-\\x7e\\x80-\\xff]+ HTTP/1\\.[01]\\r\\n${FIELDS}$`);
+export const IS_REQUEST_HEAD: RegExp = new RegExp(`^${NAME} ${TARGET} HTTP/1\\.[01]\\r\\n${FIELDS}$`);
 /** The whole of what follows the last chunk, with the empty line. */
 export const IS_TRAILER: RegExp = new RegExp(`^${FIELDS}\\r\\n$`);
 

@@ -1,0 +1,90 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Asked } from "../../../src/gateway/clients/asked.js";
+import { Clients, type ClientsOptions } from "../../../src/gateway/clients/clients.js";
+import { openRaw } from "../raw.js";
+
+const OPTIONS: ClientsOptions = {
+  ...{ host: "127.0.0.1", port: 0, tls: null, url: null, connections: 100 },
+  ...{ header_bytes: 16 * 1024, request_ms: 60_000, silence_ms: 60_000 },
+};
+
+/** A request as it was read. */
+export interface Read {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+  /** Null when it was too long. */
+  readonly body: string | null;
+}
+
+/** Answers with what it was asked. */
+export async function echo(asked: Asked): Promise<void> {
+  const body = await asked.body(64 * 1024 * 1024);
+  const { method, url, headers } = asked;
+  const read: Read = { method, url, headers, body: body?.toString("latin1") ?? null };
+  asked.reply.answer(200, { "content-type": "application/json" }, Buffer.from(JSON.stringify(read)));
+}
+
+/** Listens as the gateway does, and gives every request to somebody. */
+export async function openClients(
+  answer: (asked: Asked) => void | Promise<void> = echo,
+  options: Partial<ClientsOptions> = {},
+) {
+  const failed: unknown[] = [];
+  const clients = new Clients({ ...OPTIONS, ...options }, (asked) => {
+    const answered = async () => await answer(asked);
+    answered().catch((error: unknown) => failed.push(error));
+  });
+  await clients.listen();
+  const { url } = clients;
+  if (url === null) throw new Error("it does not listen");
+  return { clients, url, failed, [Symbol.asyncDispose]: () => clients.close(0) };
+}
+
+/** A server of Node's that does the same. */
+export async function openNode() {
+  const server = createServer({ maxHeaderSize: 16 * 1024 }, (incoming, response) => {
+    const pieces: Buffer[] = [];
+    incoming.on("data", (piece: Buffer) => pieces.push(piece));
+    incoming.on("end", () => {
+      const { method = "", url = "", headers } = incoming;
+      const read: Read = { method, url, headers, body: Buffer.concat(pieces).toString("latin1") };
+      response.end(JSON.stringify(read));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Writes these pieces one by one, and gives all that came back when the other side has closed. */
+export async function tell(url: string, pieces: readonly string[]): Promise<string> {
+  using connection = await openRaw(url);
+  connection.socket.setNoDelay(true);
+  for (const piece of pieces) {
+    connection.write(Buffer.from(piece, "latin1"));
+    if (pieces.length > 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return await connection.closed;
+}
+
+/** What the answers of `echo` say was read, one after the other; those that refuse are left out. */
+export function readsIn(answers: string): readonly Read[] {
+  const parts = answers.split(/HTTP\/1\.1 200 OK\r\n/).slice(1);
+  return parts.map((part) => {
+    const [text = "null"] =
+      /\{"method":[^\0]*?\}(?=(?:\r\n|HTTP\/1\.1|$))/.exec(part.slice(part.indexOf("\r\n\r\n"))) ?? [];
+    return JSON.parse(text) as Read;
+  });
+}
+
+/** The only request that was read; null where none was. */
+export function readIn(answer: string): Read | null {
+  return readsIn(answer)[0] ?? null;
+}
