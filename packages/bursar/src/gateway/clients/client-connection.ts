@@ -55,6 +55,8 @@ export class ClientConnection implements Watched, ReplyLine {
   private isPaused = false;
   /** Whether it is closed after the answer that is being written. */
   private isLast = false;
+  /** Whether the client has to read what it was answered before it is served again. */
+  private isBehind = false;
   private signal: AbortSignal | null = null;
 
   constructor(socket: Socket, owner: ClientOwner) {
@@ -105,14 +107,16 @@ export class ClientConnection implements Watched, ReplyLine {
     const goesOn = this.mayGoOn();
     this.request = null;
     if (!goesOn) {
-      if (request.sent.isWhole) socket.destroySoon();
+      // With something unread, the system would take back what is on its way to the client.
+      if (request.sent.isWhole && this.held === null) socket.destroySoon();
       else this.linger();
       return;
     }
     const { silence_ms } = this.owner.limits;
     this.deadline = performance.now() + (socket.writableLength > 0 ? silence_ms : KEEP_ALIVE_MS);
     // Who does not read what he is answered is not answered more.
-    if (socket.writableNeedDrain) socket.once("drain", () => this.goOn());
+    this.isBehind = socket.writableNeedDrain;
+    if (this.isBehind) socket.once("drain", () => this.goOn());
     else if (this.held !== null || this.isPaused) setImmediate(() => this.goOn());
   }
 
@@ -130,8 +134,9 @@ export class ClientConnection implements Watched, ReplyLine {
   private read(bytes: Buffer): void {
     try {
       if (this.dropped !== null) this.drop(bytes.length);
-      else if (this.request === null) this.readHead(bytes);
-      else this.readBody(this.request, bytes);
+      else if (this.request !== null) this.readBody(this.request, bytes);
+      else if (this.isBehind) this.hold(bytes);
+      else this.readHead(bytes);
     } catch (error) {
       this.refuse(error);
     }
@@ -163,15 +168,17 @@ export class ClientConnection implements Watched, ReplyLine {
     const behind = body.read(bytes);
     if (body.isWhole) this.deadline = Number.POSITIVE_INFINITY;
     if (behind > 0) this.hold(bytes.subarray(bytes.length - behind));
-    if (body.isAhead || (this.held !== null && this.held.length > MOST_AHEAD)) this.pause();
+    if (body.isAhead) this.pause();
   }
 
   /** It is another request, which waits for its turn. */
   private hold(bytes: Buffer): void {
     this.held = this.held === null ? bytes : Buffer.concat([this.held, bytes]);
+    if (this.held.length > MOST_AHEAD) this.pause();
   }
 
   private goOn(): void {
+    this.isBehind = false;
     if (this.request !== null || this.socket.destroyed) return;
     if (this.owner.isClosing) return void this.leave();
     const { held } = this;
@@ -189,7 +196,7 @@ export class ClientConnection implements Watched, ReplyLine {
     if (request === null || request.reply.status === 0) {
       const reply = new ClientReply(socket, this, false, false);
       this.request = null;
-      const failing = { type: "invalid_request_error", code: "malformed_request", message: `no request: ${message}` };
+      const failing = { type: "invalid_request_error", code: "invalid_request", message: `this is no request: ${message}` };
       const body = Buffer.from(JSON.stringify({ type: "error", error: { ...failing, param: null } }));
       reply.answer(status, { "content-type": "application/json" }, body);
     }

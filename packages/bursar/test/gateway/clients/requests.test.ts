@@ -116,7 +116,7 @@ describe("what is no request", () => {
     const answer = readRaw(await tell(at.url, [`${text}${GET}`]));
     expect([answer.status, answer.answers]).toEqual([status, 1]);
     expect(answer.headers).toMatch(/connection: close/);
-    expect(JSON.parse(answer.body)).toMatchObject({ type: "error", error: { code: "malformed_request" } });
+    expect(JSON.parse(answer.body)).toMatchObject({ type: "error", error: { code: "invalid_request" } });
     expect(served).toBe(0);
   });
 
