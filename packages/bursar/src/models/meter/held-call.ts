@@ -34,6 +34,7 @@ export class HeldCall implements Held {
   private ask: () => Seen | null = () => null;
   private final: () => TokenCounts | null = () => null;
   private written: string | null = null;
+  private written_bytes: number | null = null;
   /** What was last counted, in both units. */
   private counted: { readonly usage: BudgetAmounts; readonly used: Used } | null = null;
   /** What calls like it need, if that is known. */
@@ -109,8 +110,13 @@ export class HeldCall implements Held {
   }
 
   get text(): string {
-    this.written ??= writeSent(this.body, this.terms.wire.body);
+    this.written ??= writeSent(this.body, this.terms.wire.source);
     return this.written;
+  }
+
+  get text_bytes(): number {
+    this.written_bytes ??= Buffer.byteLength(this.text);
+    return this.written_bytes;
   }
 
   usage(counts: TokenCounts): BudgetAmounts {
@@ -152,6 +158,6 @@ export class HeldCall implements Held {
   private get egress(): BudgetAmounts {
     const { egress_bytes } = this.terms;
     if (egress_bytes === 0) return {};
-    return { network_egress_bytes: this.written === null ? egress_bytes : Buffer.byteLength(this.written) };
+    return { network_egress_bytes: this.written === null ? egress_bytes : this.text_bytes };
   }
 }

@@ -75,6 +75,8 @@ export interface Held {
   readonly body: JsonObject;
   /** The same as it is sent. Whoever sends this is charged for its bytes, and not for those of the request as it came. */
   readonly text: string;
+  /** How many bytes that has in UTF-8. It is counted once, because it is long. */
+  readonly text_bytes: number;
   /** The most output of all its answers together. */
   readonly output_tokens: number;
   /** What is held for it, in ledger units. */

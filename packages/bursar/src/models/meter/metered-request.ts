@@ -1,12 +1,12 @@
 import type { JsonObject } from "../../core/chain/canonical.js";
 import { InputError } from "../../core/errors.js";
+import type { Filling } from "../../runtime/filling.js";
 import { needsOf } from "../tiers/needs.js";
 import type { OpenModel } from "../tiers/open-model.js";
 import { listNamed } from "../tiers/tier-list.js";
 import { NO_WISH, type Wish } from "../tiers/wish.js";
-import type { Protocol } from "../wire/protocol.js";
+import type { Protocol, WireRequest } from "../wire/protocol.js";
 import { checkText } from "../wire/request-fields.js";
-import { keepSource } from "../wire/source.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 import type { MeteredRequest } from "./meter.js";
 import { type RefusalReport, unbounded } from "./refusal.js";
@@ -73,8 +73,8 @@ function requestTo({ protocol, url, body, text, bytes, compatible }: Whole, mode
   const longer = model === null ? 0 : Math.max(0, Buffer.byteLength(model) - String(body.model).length);
   const facts = { bytes: bytes + longer, compatible, shallow: true };
   const wanted = model === null ? body : { ...body, model };
-  keepSource(wanted, text, body);
-  const wire = protocol.read(wanted, facts);
+  const wire: Filling<WireRequest> = protocol.read(wanted, facts);
+  wire.source = { text, parsed: body };
   return { protocol, wire, url: url.href, egress_bytes: bytes + longer };
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../core/chain/canonical.js";
+import type { Source } from "./source.js";
 import type { TokenCounts } from "./token-counts.js";
 
 export type ProtocolName = "openai-chat" | "openai-responses" | "openai-embeddings" | "anthropic-messages";
@@ -51,6 +52,8 @@ export interface WireRequest {
   readonly usage_added?: boolean;
   /** The body as it came. */
   readonly body: JsonObject;
+  /** The text that it came as, for whoever sends it; absent where it came as none. */
+  readonly source?: Source;
   /** The body as it is sent: each answer held to so many tokens, and usage asked for where a stream would not tell it. */
   held(output_tokens: number): JsonObject;
 }

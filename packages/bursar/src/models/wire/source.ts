@@ -8,17 +8,14 @@ const SHORTEST = 256;
 /** A body with more names is written anew: to count them would take as long. */
 const MOST_NAMES = 20_000;
 
-/** A text, and what was parsed from it. */
-interface Source {
+/** Names are written with every request, and mostly they are the same. They come from strangers, so neither all of them nor long ones. */
+const MOST_QUOTED = 256;
+const LONGEST_QUOTED = 64;
+
+/** A text, and what was parsed from it; for a body that is sent in place of another, those of that other. */
+export interface Source {
   readonly text: string;
   readonly parsed: JsonObject;
-}
-
-const sources = new WeakMap<JsonObject, Source>();
-
-/** Remembers the text that a body was parsed from; or, for one that is sent in place of another, the text of that other. */
-export function keepSource(body: JsonObject, text: string, parsed: JsonObject = body): void {
-  sources.set(body, { text, parsed });
 }
 
 /**
@@ -26,8 +23,7 @@ export function keepSource(body: JsonObject, text: string, parsed: JsonObject = 
  * it came as, because to write them anew takes longer than to parse them. That is done only where no name stands twice in one object:
  * of two, the provider might read the other.
  */
-export function writeSent(sent: JsonObject, body: JsonObject): string {
-  const source = sources.get(body);
+export function writeSent(sent: JsonObject, source: Source | undefined): string {
   const members = source === undefined || source.text.length < SHORTEST ? null : longMembers(source);
   if (source === undefined || members === null) return JSON.stringify(sent);
   let written = "";
@@ -37,9 +33,27 @@ export function writeSent(sent: JsonObject, body: JsonObject): string {
     // White space makes anything long. Only what the text itself says is copied from it; and a limit stands there as it was read.
     const isSame = value === source.parsed[name] && typeof value !== "number";
     const copied = isSame ? members.get(name) : undefined;
-    written += `${written === "" ? "{" : ","}${JSON.stringify(name)}:${copied ?? JSON.stringify(value)}`;
+    written += `${written === "" ? "{" : ","}${quoted(name)}:${copied ?? valueText(value)}`;
   }
   return written === "" ? "{}" : `${written}}`;
+}
+
+const names = new Map<string, string>();
+
+/** As `JSON.stringify` writes it, which takes longer to begin than for a name. */
+function quoted(name: string): string {
+  const known = names.get(name);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(name);
+  if (name.length > LONGEST_QUOTED) return text;
+  if (names.size >= MOST_QUOTED) names.clear();
+  names.set(name, text);
+  return text;
+}
+
+function valueText(value: Json): string {
+  if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return String(value);
+  return JSON.stringify(value);
 }
 
 /** The texts of a body's long members; null when one of them cannot be told from its text for certain. */

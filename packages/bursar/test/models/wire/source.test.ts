@@ -2,15 +2,14 @@ import { deepStrictEqual } from "node:assert";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/core/chain/canonical.js";
-import { keepSource, writeSent } from "../../../src/models/wire/source.js";
+import { type Source, writeSent } from "../../../src/models/wire/source.js";
 
 const LONG = "all work and no play ".repeat(20);
 
 /** A body as it comes, with the text that it came as. */
-function come(text: string): JsonObject {
+function come(text: string): { readonly body: JsonObject; readonly source: Source } {
   const body = JSON.parse(text) as JsonObject;
-  keepSource(body, text);
-  return body;
+  return { body, source: { text, parsed: body } };
 }
 
 /** A JSON text with white space wherever it may stand. */
@@ -27,34 +26,35 @@ function spaced(value: Json, space: () => string): string {
 describe("what is sent in place of a body", () => {
   test("has its long members as they came, and the short ones written anew", () => {
     const text = `{ "messages" : [ {"role":"user", "content":"${LONG}\\u00e9", "size": 12345678901234567890} ] , "max_tokens" : 1e2}`;
-    const body = come(text);
-    const written = writeSent({ ...body, max_tokens: 7, stream: true }, body);
+    const { body, source } = come(text);
+    const written = writeSent({ ...body, max_tokens: 7, stream: true }, source);
     expect(written).toContain(`[ {"role":"user", "content":"${LONG}\\u00e9", "size": 12345678901234567890} ]`);
     expect(written).toMatch(/,"max_tokens":7,"stream":true\}$/);
   });
 
   test("is written anew as a whole where nobody knows the text", () => {
     const body = { messages: [LONG] };
-    expect(writeSent({ ...body, n: 1 }, body)).toBe(JSON.stringify({ messages: [LONG], n: 1 }));
+    expect(writeSent({ ...body, n: 1 }, undefined)).toBe(JSON.stringify({ messages: [LONG], n: 1 }));
   });
 
   test("does not have what stood there before in a member that is another one now", () => {
-    const body = come(JSON.stringify({ messages: [LONG], system: LONG }));
+    const { body, source } = come(JSON.stringify({ messages: [LONG], system: LONG }));
     const sent = { ...body, messages: [`${LONG}!`] };
-    expect(writeSent(sent, body)).toBe(JSON.stringify(sent));
+    expect(writeSent(sent, source)).toBe(JSON.stringify(sent));
   });
 
   test("names the model that was chosen in place of the one that was asked for, however long that was written", () => {
     const text = `{"model":${" ".repeat(300)}"bursar/auto","messages":["${LONG}"]}`;
     const asked = JSON.parse(text) as JsonObject;
     const chosen = { ...asked, model: "small" };
-    keepSource(chosen, text, asked);
-    expect(writeSent({ ...chosen, n: 1 }, chosen)).toBe(`{"model":"small","messages":["${LONG}"],"n":1}`);
+    expect(writeSent({ ...chosen, n: 1 }, { text, parsed: asked })).toBe(
+      `{"model":"small","messages":["${LONG}"],"n":1}`,
+    );
   });
 
   test("has every limit as it was read, however long it was written", () => {
-    const body = come(`{"messages":["${LONG}"],"max_tokens":7.${"0".repeat(300)}}`);
-    expect(writeSent({ ...body }, body)).toBe(JSON.stringify(body));
+    const { body, source } = come(`{"messages":["${LONG}"],"max_tokens":7.${"0".repeat(300)}}`);
+    expect(writeSent({ ...body }, source)).toBe(JSON.stringify(body));
   });
 
   test.for([
@@ -64,14 +64,14 @@ describe("what is sent in place of a body", () => {
     ["in another spelling", `{"messages":[{"content":"${LONG}","detail":"low","d\\u0065tail":"high"}]}`],
     ["in another spelling at the top", `{"messages":["${LONG}"],"m\\u0065ssages":["${LONG}?"]}`],
   ] as const)("has no name twice, %s", ([, text]) => {
-    const body = come(text);
-    expect(writeSent(body, body)).toBe(JSON.stringify(body));
+    const { body, source } = come(text);
+    expect(writeSent(body, source)).toBe(JSON.stringify(body));
   });
 
   test("is written anew where there are very many names", () => {
     const text = `{"messages": [${Array.from({ length: 30_000 }, () => '{"a": 1}').join(",")}]}`;
-    const body = come(text);
-    expect(writeSent(body, body)).toBe(JSON.stringify(body));
+    const { body, source } = come(text);
+    expect(writeSent(body, source)).toBe(JSON.stringify(body));
   });
 
   test("means the same, whatever it is and however it is spaced", () => {
@@ -86,9 +86,9 @@ describe("what is sent in place of a body", () => {
         spaces,
         (members, changes, stream) => {
           const text = spaced(Object.fromEntries(members), () => stream.next().value as string);
-          const body = come(text);
+          const { body, source } = come(text);
           const sent = { ...body, ...Object.fromEntries(changes) } as JsonObject;
-          deepStrictEqual(JSON.parse(writeSent(sent, body)), JSON.parse(JSON.stringify(sent)));
+          deepStrictEqual(JSON.parse(writeSent(sent, source)), JSON.parse(JSON.stringify(sent)));
         },
       ),
     );
