@@ -1,6 +1,7 @@
 import { SAME } from "../wire/events.js";
 import { parsedObject } from "../wire/json-object.js";
-import type { StreamReader, WireRequest } from "../wire/protocol.js";
+import { PassedOn } from "../wire/passed-on.js";
+import type { EventReading, StreamReader, WireRequest } from "../wire/protocol.js";
 import { type SseEvent, SseSplitter } from "../wire/sse.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import type { Seen } from "./meter.js";
@@ -38,7 +39,7 @@ export class StreamedAnswer {
 
   /** Takes the next bytes, and gives what may be passed on now. */
   push(bytes: Uint8Array): readonly Uint8Array[] {
-    const passed: Uint8Array[] = [];
+    const passed = new PassedOn();
     for (const event of this.splitter.push(bytes)) {
       if (this.state === "capped") break;
       const { pass, last } = event.data === null ? SAME : this.reader.read(event.event, event.data);
@@ -46,14 +47,19 @@ export class StreamedAnswer {
         this.state = "ended";
         this.whole = !isFailure(event);
       }
-      const out = pass === "same" ? event.bytes : pass === null ? null : Buffer.from(pass);
-      if (out !== null) (this.state === "running" ? passed : this.kept).push(out);
+      if (this.state !== "running") this.keep(event, pass);
+      else if (pass === "same") passed.add(event);
+      else if (pass !== null) passed.put(Buffer.from(pass));
       if (this.state === "running" && this.reader.seen_tokens > this.most) {
         this.state = "capped";
         this.kept.push(Buffer.from(this.reader.finish()));
       }
     }
-    return passed;
+    return passed.end();
+  }
+
+  private keep(event: SseEvent, pass: EventReading["pass"]): void {
+    if (pass !== null) this.kept.push(pass === "same" ? event.bytes : Buffer.from(pass));
   }
 
   /** The other side has closed: what is left of an event that did not end. */

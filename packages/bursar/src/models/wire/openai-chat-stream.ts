@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
+import { ChunkForm } from "./chunk-form.js";
 import { eventText, LAST, SAME } from "./events.js";
 import { listOf, objectOf, parsedObject } from "./json-object.js";
 import { chatUsage } from "./openai-usage.js";
@@ -13,6 +14,9 @@ const NOTHING: EventReading = { pass: null, last: false };
 
 /** More choices than any request may ask for are not told apart, so that a hostile provider cannot fill the memory. */
 const MOST_CHOICES = 1024;
+
+/** To find out how chunks are written takes nearly as long as to read one, so that it is done no more often, however they change. */
+const MOST_FORMS = 8;
 
 interface Choice {
   hasRole: boolean;
@@ -31,6 +35,9 @@ export class ChatStream implements StreamReader {
   #head: JsonObject = {};
   #counts: TokenCounts | null = null;
   #done = false;
+  /** How the chunks are written; null as long as nobody knows. */
+  #form: ChunkForm | null = null;
+  #forms = 0;
 
   constructor({ model, answers, usage_added = false }: WireRequest) {
     this.#model = model;
@@ -43,6 +50,12 @@ export class ChatStream implements StreamReader {
   }
 
   read(_event: string, data: string): EventReading {
+    const said = this.#form === null ? -1 : this.#form.bytesIn(data);
+    // It says what the chunk that the form was found in says, and that was read; only what was said is new.
+    if (said !== -1) {
+      this.#see(said);
+      return SAME;
+    }
     if (data.startsWith("[DONE]")) {
       this.#done = true;
       return LAST;
@@ -53,6 +66,10 @@ export class ChatStream implements StreamReader {
       return SAME;
     }
     if (isSaid(chunk.error)) return LAST;
+    if (this.#forms < MOST_FORMS) {
+      this.#forms++;
+      this.#form = ChunkForm.of(data, chunk) ?? this.#form;
+    }
     return this.#readChunk(chunk);
   }
 

@@ -97,12 +97,25 @@ test("an answer that is whole and tells no usage is bounded by nothing that was 
   expect(answer.bound).toBeNull();
 });
 
+test("what lies together is passed on together, and what is left out or came in two pieces parts it", () => {
+  const answer = opened(OPENAI_CHAT, { model: "gpt-4o" }, 1000);
+  const usage = event({ choices: [], usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 } });
+  const all = Buffer.concat([chunk("a"), chunk("b"), usage, chunk("c"), chunk("d"), chunk("e")]);
+  const half = all.length - 20;
+  const passed = [...answer.push(all.subarray(0, half)), ...answer.push(all.subarray(half))];
+  const wanted = [[chunk("a"), chunk("b")], [chunk("c"), chunk("d")], [chunk("e")]];
+  expect(passed.map((bytes) => Buffer.from(bytes).toString())).toEqual(
+    wanted.map((each) => String(Buffer.concat(each))),
+  );
+});
+
 test("the last event is kept back", () => {
   const answer = opened(OPENAI_CHAT, { model: "gpt-4o", stream_options: { include_usage: true } }, 1000);
   const usage = { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 };
   const end = event({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] });
-  const passed = answer.push(Buffer.concat([chunk("a"), end, event({ choices: [], usage }), event("[DONE]")]));
-  expect(passed).toHaveLength(3);
+  const before = Buffer.concat([chunk("a"), end, event({ choices: [], usage })]);
+  const passed = answer.push(Buffer.concat([before, event("[DONE]")]));
+  expect(Buffer.concat(passed)).toEqual(before);
   expect(Buffer.concat(answer.last).toString()).toBe("data: [DONE]\n\n");
   expect(answer.counts).toEqual({ input: 9, output: 1 });
 });
