@@ -22,7 +22,7 @@ import type { Clock } from "../ports/clock.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
 import type { Filling } from "./filling.js";
-import type { Effect, Effected, Gated, GatedCall } from "./gated-call.js";
+import { checkEffected, type Effect, type Effected, type Gated, type GatedCall } from "./gated-call.js";
 import { newName } from "./names.js";
 import { type Attempt, Queue } from "./queue.js";
 import { SettlementError } from "./settlement-error.js";
@@ -54,15 +54,11 @@ export interface OpenOptions {
 
 type NamedCall = GatedCall & { readonly call_id: CallId };
 
-/** The answer to a reservation. */
-interface Answer {
+/** The answer to a reservation, with the path as it was seen before. */
+interface Answer<Seen extends Path | null> {
+  readonly path: Seen;
   readonly decision: Decision;
   readonly granted: Amounts;
-}
-
-/** How a call was let in; the path as it stood then, unless it had to wait. */
-interface Entered extends Answer {
-  readonly path: Path | null;
 }
 
 type Made<Value> = Effected<Value> | { readonly error: unknown };
@@ -156,14 +152,37 @@ export class Gate implements Disposable {
     return this.perform(call, call_id, effect).finally(() => this.own.delete(call_id));
   }
 
+  /** All in one, because every step that waits by itself takes as long as what it does, where a store answers at once. */
   private async perform<Value>(call: GatedCall, call_id: CallId, effect: Effect<Value>): Promise<Gated<Value>> {
     const named = call?.call_id === undefined ? { ...call, call_id } : (call as NamedCall);
-    const { decision, granted, path } = await this.enter(named);
+    const asked = this.check(named);
+    const first = await this.approach(named, asked);
+    const { decision, granted, path } = first.decision.kind === "busy" ? await this.queued(named, asked, first) : first;
     if (decision.kind !== "admitted") {
       return { kind: "refused", decision, message: explainDecision(decision, this.store.dimensions) };
     }
     const began = this.clock.now().monotonic;
-    const made = await this.make(call, call_id, path, (signal) => effect(signal, granted));
+    const now = path ?? (await this.pathFor(call.budget, call_id));
+    const limit = this.limitOn(now, call);
+    const signal = limit?.signal ?? (call.signal as AbortSignal);
+    if (signal.aborted) {
+      // Nothing was made, so nothing is charged.
+      limit?.[Symbol.dispose]();
+      await this.giveBack(call_id);
+      throw signal.reason;
+    }
+    let made: Made<Value>;
+    // Nothing but the effect: what it gives back must not be lost to a fault elsewhere.
+    try {
+      const making = effect(signal, granted);
+      // One that does not listen to its signal is left behind, because the run has to end at that moment.
+      const isLeft = call.heeds !== true && (limit === null || limit.mayFire);
+      made = checkEffected(await (isLeft ? untilAborted(making, signal) : making));
+    } catch (error) {
+      made = { error };
+    } finally {
+      limit?.[Symbol.dispose]();
+    }
     if ("error" in made) {
       const { error } = made;
       const used = call.reported?.() ?? null;
@@ -176,28 +195,29 @@ export class Gate implements Disposable {
 
   /** Reserves what a call asks for, waiting while budgets are busy. Whoever is admitted has to settle the call. */
   async admit(call: NamedCall): Promise<Decision> {
-    return (await this.enter(call)).decision;
+    const asked = this.check(call);
+    const first = await this.approach(call, asked);
+    return first.decision.kind === "busy" ? (await this.queued(call, asked, first)).decision : first.decision;
   }
 
-  private async enter(call: NamedCall): Promise<Entered> {
+  /** Looks at a call as it came, and gives what it asks for. */
+  private check(call: NamedCall): Amounts {
     checkKeys(call, "call", CALL_KEYS);
     if (call.wait_ms !== undefined) checkWait(call.wait_ms, "call.wait_ms");
     if (call.expires_ms !== undefined) checkWait(call.expires_ms, "call.expires_ms");
     call.signal?.throwIfAborted();
-    const asked = call.ledger?.asked ?? this.read({ steps: 1, ...call.asked }, "asked");
-    const { path: seen } = call;
-    const first =
-      seen !== undefined && this.queue.empty
-        ? { path: seen, ...(await this.reserve(call, asked, false)) }
-        : await this.approach(call, asked);
-    if (first.decision.kind !== "busy") return first;
+    return call.ledger?.asked ?? this.read({ steps: 1, ...call.asked }, "asked");
+  }
+
+  /** Waits where a budget is busy, until the call is let in or gives up. */
+  private async queued(call: NamedCall, asked: Amounts, first: Answer<Path>): Promise<Answer<null>> {
     call.onWait?.();
     const { path } = first;
     let { granted } = first;
     const attempt: Attempt = {
       path: askedOn(path),
       reserve: async () => {
-        const answer = await this.reserve(call, asked, true);
+        const answer = await this.reserve(call, asked, path, true);
         ({ granted } = answer);
         return answer.decision;
       },
@@ -208,18 +228,23 @@ export class Gate implements Disposable {
     return { path: null, decision, granted };
   }
 
-  /** Looks at the path and tries once, at the same time if nobody waits: then the path does not matter to the queue. */
-  private async approach(call: NamedCall, asked: Amounts) {
+  /** Tries once. Where nobody waits, the path does not matter to the queue. */
+  private approach(call: NamedCall, asked: Amounts): Promise<Answer<Path>> {
+    const { path } = call;
+    return path !== undefined && this.queue.empty ? this.reserve(call, asked, path, false) : this.look(call, asked);
+  }
+
+  /** The same for whoever has not looked at the path: he looks and tries at the same time if nobody waits. */
+  private async look(call: NamedCall, asked: Amounts): Promise<Answer<Path>> {
     const looking = call.path ?? this.store.path(call.budget);
     if (!this.queue.empty) {
       const path = await looking;
       const queued = call.inner !== true && this.queue.blocks(askedOn(path));
-      const answer = queued ? { decision: QUEUED, granted: asked } : await this.reserve(call, asked, false);
-      return { path, ...answer };
+      return queued ? { path, decision: QUEUED, granted: asked } : this.reserve(call, asked, path, false);
     }
-    const [looked, reserved] = await Promise.allSettled([looking, this.reserve(call, asked, false)]);
+    const [looked, reserved] = await Promise.allSettled([looking, this.reserve(call, asked, null, false)]);
     if (reserved.status === "rejected") throw reserved.reason;
-    if (looked.status === "fulfilled") return { path: looked.value, ...reserved.value };
+    if (looked.status === "fulfilled") return { ...reserved.value, path: looked.value };
     if (reserved.value.decision.kind === "admitted") await this.giveBack(call.call_id);
     throw looked.reason;
   }
@@ -255,7 +280,12 @@ export class Gate implements Disposable {
   }
 
   /** Whoever has to wait settles the reservations of dead holders first, so that they do not stand in anybody's way. */
-  private async reserve(call: NamedCall, asked: Amounts, sweeping: boolean): Promise<Answer> {
+  private async reserve<Seen extends Path | null>(
+    call: NamedCall,
+    asked: Amounts,
+    path: Seen,
+    sweeping: boolean,
+  ): Promise<Answer<Seen>> {
     const expires = this.clock.now().instant + (call.expires_ms ?? EXPIRES_MS);
     const { budget, kind = "tool" } = call;
     const least = call.ledger === undefined ? call.least && this.read(call.least, "least") : call.ledger.least;
@@ -277,7 +307,7 @@ export class Gate implements Disposable {
     if (sweeping) await this.store.apply([{ op: "expire" }]);
     try {
       const [{ decision, granted, repeated }] = await this.store.apply([reserve]);
-      if (!repeated) return { decision, granted };
+      if (!repeated) return { path, decision, granted };
     } catch (error) {
       // It may have happened all the same, with only the answer lost. Under an id that was given to us, it may be
       // somebody else's call that we would give back, so that one is left to expire.
@@ -287,51 +317,30 @@ export class Gate implements Disposable {
     throw new LedgerError(`call ${call.call_id} was admitted before; a further attempt needs an id of its own`);
   }
 
-  /** Makes the effect, and nothing else: what it gives back must not be lost to a fault elsewhere. */
-  private async make<Value>(
-    call: GatedCall,
-    call_id: CallId,
-    seen: Path | null,
-    effect: (signal: AbortSignal) => Promise<Effected<Value>>,
-  ): Promise<Made<Value>> {
-    const path = () => this.store.path(call.budget);
-    const now =
-      seen ??
-      (await path().catch(async (error: unknown) => {
-        await this.giveBack(call_id);
-        throw error;
-      }));
-    const { clock, timer } = this;
-    const limit = new TimeLimit({ clock, timer, dimensions: this.store.dimensions, path }, now, call.signal);
-    if (limit.signal.aborted) {
-      // Nothing was made, so nothing is charged.
-      limit[Symbol.dispose]();
-      await this.giveBack(call_id);
-      throw limit.signal.reason;
-    }
+  /** The path of a call that was admitted without a look at it, or that has waited since. */
+  private async pathFor(budget: BudgetId, call_id: CallId): Promise<Path> {
     try {
-      const made = effect(limit.signal);
-      // One that does not listen to its signal is left behind, because the run has to end at that moment.
-      const result: unknown = await (limit.mayFire && call.heeds !== true ? untilAborted(made, limit.signal) : made);
-      if (typeof result !== "object" || result === null || !("value" in result)) {
-        throw new InputError(
-          "effect",
-          `gave ${show(result)}; allowed: an object with value, and usage where it is known`,
-        );
-      }
-      return result as Effected<Value>;
+      return await this.store.path(budget);
     } catch (error) {
-      return { error };
-    } finally {
-      limit[Symbol.dispose]();
+      await this.giveBack(call_id);
+      throw error;
     }
+  }
+
+  /** How long a call may take; null where nothing but its own signal can fire, which is handed on as it is. */
+  private limitOn(now: Path, { budget, signal }: GatedCall): TimeLimit | null {
+    const { clock, timer } = this;
+    const { dimensions } = this.store;
+    const left = timeLeft(now, dimensions, clock);
+    if (left === Number.POSITIVE_INFINITY && signal !== undefined) return null;
+    return new TimeLimit({ clock, timer, dimensions, path: () => this.store.path(budget) }, now, signal, left);
   }
 
   /** Records what was used. A store that fails once may only have been slow, and a commit counts once. */
   private async settle(
     call: GatedCall,
     id: CallId,
-    { value, usage, used, alongside = [] }: Effected<unknown>,
+    { value, usage, used, alongside }: Effected<unknown>,
     began: number,
   ): Promise<OutcomeOf<CommitOperation>> {
     const read = used === undefined ? extractUsage(usage, this.store.dimensions) : null;
@@ -340,9 +349,10 @@ export class Gate implements Disposable {
     const reported = { op: "commit", call: id, used: amounts, duration_ms: took } as const;
     const silent = isSilent(call.kind, call.ledger?.asked ?? call.asked ?? {}, amounts);
     const commit: CommitOperation = silent ? { ...reported, ...this.guess(call, value) } : reported;
+    const isAlone = alongside === undefined || alongside.length === 0;
     for (let again = false; ; again = true) {
       try {
-        return (await this.store.apply([commit, ...alongside]))[0];
+        return (await this.store.apply(isAlone ? [commit] : [commit, ...alongside]))[0];
       } catch (cause) {
         if (again) throw new SettlementError(id, value, cause);
       }

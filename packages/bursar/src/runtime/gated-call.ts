@@ -2,6 +2,7 @@ import type { Amounts } from "../core/amount.js";
 import type { BudgetId, Path } from "../core/budget.js";
 import type { CallId } from "../core/call.js";
 import type { Decision } from "../core/decision.js";
+import { InputError, show } from "../core/errors.js";
 import type { BudgetAmounts } from "../core/input.js";
 import type { CommitOperation, Operation, OutcomeOf } from "../core/operation.js";
 import type { CallKind } from "../core/usage.js";
@@ -53,6 +54,12 @@ export interface Effected<Value> {
   readonly used?: Amounts;
   /** What is written in the same transaction as the settlement. */
   readonly alongside?: readonly Operation[];
+}
+
+/** What an effect gave, if it is anything that an effect may give. */
+export function checkEffected<Value>(result: unknown): Effected<Value> {
+  if (typeof result === "object" && result !== null && "value" in result) return result as Effected<Value>;
+  throw new InputError("effect", `gave ${show(result)}; allowed: an object with value, and usage where it is known`);
 }
 
 /** How a governed call ended. A refusal is no exception: nothing was called. */

@@ -1,4 +1,4 @@
-import { type BudgetId, DEADLINE, freeOf, limitOf, type Path, usedOf } from "../core/budget.js";
+import { type Budget, type BudgetId, DEADLINE, freeOf, limitOf, type Path, usedOf } from "../core/budget.js";
 import type { Dimensions } from "../core/dimensions.js";
 import { BursarError } from "../core/errors.js";
 import type { Clock } from "../ports/clock.js";
@@ -33,23 +33,25 @@ export class TimeLimit implements Disposable {
   readonly signal: AbortSignal;
   /** Whether it can fire at all. A path without clocks and deadlines never gets any: limits are fixed when a budget is opened. */
   readonly mayFire: boolean;
-  /** Null where nothing but the caller's own signal can fire: that is handed on as it is. */
-  private readonly controller: AbortController | null;
+  private readonly controller = new AbortController();
   private readonly around: Surroundings;
   private readonly outer: AbortSignal | undefined;
   private alarm: Disposable | null = null;
   private over = false;
   private failures = 0;
 
-  constructor(around: Surroundings, path: Path, outer?: AbortSignal) {
+  /** `left` is what the path has left, for who knows it. */
+  constructor(
+    around: Surroundings,
+    path: Path,
+    outer?: AbortSignal,
+    left: number = timeLeft(path, around.dimensions, around.clock),
+  ) {
     this.around = around;
     this.outer = outer;
-    const left = timeLeft(path, around.dimensions, around.clock);
-    const timeless = left === Number.POSITIVE_INFINITY;
-    this.mayFire = outer !== undefined || !timeless;
-    this.controller = outer !== undefined && timeless ? null : new AbortController();
-    this.signal = this.controller?.signal ?? (outer as AbortSignal);
-    if (this.controller === null || !this.mayFire) return;
+    this.signal = this.controller.signal;
+    this.mayFire = outer !== undefined || left !== Number.POSITIVE_INFINITY;
+    if (!this.mayFire) return;
     if (outer?.aborted) this.controller.abort(outer.reason);
     outer?.addEventListener("abort", this.follow);
     this.arm(left, path);
@@ -58,15 +60,15 @@ export class TimeLimit implements Disposable {
   [Symbol.dispose](): void {
     this.over = true;
     this.alarm?.[Symbol.dispose]();
-    if (this.controller !== null) this.outer?.removeEventListener("abort", this.follow);
+    this.outer?.removeEventListener("abort", this.follow);
   }
 
-  private readonly follow = () => this.controller?.abort(this.outer?.reason);
+  private readonly follow = () => this.controller.abort(this.outer?.reason);
 
   private arm(left: number, path: Path): void {
     if (left === Number.POSITIVE_INFINITY || this.over) return;
     const { dimensions, clock } = this.around;
-    if (left <= 0) this.controller?.abort(new OutOfTime(spentIn(path, dimensions, clock)));
+    if (left <= 0) this.controller.abort(new OutOfTime(spentIn(path, dimensions, clock)));
     else this.alarm = this.around.timer.after(left, () => void this.ring());
   }
 
@@ -78,7 +80,7 @@ export class TimeLimit implements Disposable {
     } catch {
       // A store that is away for a moment says nothing about the time; one that stays away is asked a few times, and who
       // cannot ask how much time is left then has none.
-      if (++this.failures > MOST_FAILURES) this.controller?.abort(new OutOfTime());
+      if (++this.failures > MOST_FAILURES) this.controller.abort(new OutOfTime());
       else if (!this.over) this.alarm = this.around.timer.after(AGAIN_MS, () => void this.ring());
     }
   }
@@ -88,7 +90,8 @@ export class TimeLimit implements Disposable {
 export function timeLeft(path: Path, dimensions: Dimensions, clock: Clock): number {
   const time = clock.now();
   let left = Number.POSITIVE_INFINITY;
-  for (const [index, budget] of path.entries()) {
+  for (let index = 0; index < path.length; index++) {
+    const budget = path[index] as Budget;
     if (budget.deadline !== null) left = Math.min(left, budget.deadline - time.instant);
     // The final answer may use the time that was set aside for it.
     const wrappingUp = path[index - 1]?.funding === "aside";
