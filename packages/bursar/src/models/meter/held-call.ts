@@ -1,13 +1,15 @@
 import type { Amount, Amounts } from "../../core/amount.js";
+import type { Path } from "../../core/budget.js";
 import type { JsonObject } from "../../core/chain/canonical.js";
 import type { Dimensions } from "../../core/dimensions.js";
 import { type BudgetAmounts, readAmounts } from "../../core/input.js";
 import type { Operation } from "../../core/operation.js";
-import type { Effected } from "../../runtime/gate.js";
+import type { Filling } from "../../runtime/filling.js";
+import type { Effected, GatedCall } from "../../runtime/gate.js";
 import type { Purse, Round } from "../../runtime/purse.js";
 import { writeSent } from "../wire/source.js";
 import type { TokenCounts } from "../wire/token-counts.js";
-import { type Held, NOTHING_AT_ALL, type Seen } from "./meter.js";
+import { type Held, type MeteredEffect, type MeteredRequest, NOTHING_AT_ALL, type Seen } from "./meter.js";
 import { atEdge, boundOf, learnedOf, outputOf, type Quote, type Terms, type Used, usedOf } from "./quote.js";
 import type { ToldCall } from "./told-call.js";
 
@@ -15,6 +17,19 @@ import type { ToldCall } from "./told-call.js";
 const NEVER = new AbortController().signal;
 
 const NONE: readonly Operation[] = [];
+
+/** As few of them are met as there are models, and a text that was made before is written and compared faster. */
+const MOST_CAPABILITIES = 256;
+const capabilities = new Map<string, string>();
+
+function capabilityOf(model: string): string {
+  const known = capabilities.get(model);
+  if (known !== undefined) return known;
+  const capability = `llm:${model}`;
+  if (capabilities.size >= MOST_CAPABILITIES) capabilities.clear();
+  capabilities.set(model, capability);
+  return capability;
+}
 
 /** One attempt at a request, from its quote to what it is charged. It is all in one object, because one is made for every call. */
 export class HeldCall implements Held {
@@ -29,7 +44,8 @@ export class HeldCall implements Held {
   signal: AbortSignal = NEVER;
   private readonly purse: Purse;
   private readonly terms: Terms;
-  private readonly told: ToldCall | null;
+  /** Whoever is told of it; null when nobody is. */
+  readonly told: ToldCall | null;
   private readonly round: Round | null;
   private ask: () => Seen | null = () => null;
   private final: () => TokenCounts | null = () => null;
@@ -52,7 +68,7 @@ export class HeldCall implements Held {
   }
 
   /** What it asks for: its quote, what calls like it need if that is less, and the round that it begins. */
-  quote({ asked, least }: Quote, dimensions: Dimensions): Quote {
+  private quote({ asked, least }: Quote, dimensions: Dimensions): Quote {
     this.learned = learnedOf(this.terms);
     const quote = this.learned === null ? { asked, least } : { asked, least, learned: this.learned };
     if (this.round === null) return quote;
@@ -74,20 +90,46 @@ export class HeldCall implements Held {
     return this.counted === null ? null : this.withEgress(this.counted.used);
   }
 
-  async make<Value>(
-    effect: (held: Held) => Promise<Effected<Value>>,
+  /** The call as the gate takes it. */
+  gated(quote: Quote, request: MeteredRequest, path: Path | null): GatedCall {
+    const { budget, store } = this.purse;
+    const { wire, signal, heeds, onWait, wait_ms = this.purse.wait_ms } = request;
+    const call: Filling<GatedCall> = {
+      budget,
+      call_id: this.id,
+      capability_id: capabilityOf(wire.model),
+      kind: "model",
+      ledger: this.quote(quote, store.dimensions),
+      seen: () => this.seen(),
+      reported: () => this.reported(),
+    };
+    if (path !== null) call.path = path;
+    if (signal !== undefined) call.signal = signal;
+    if (heeds !== undefined) call.heeds = heeds;
+    if (wait_ms !== undefined) call.wait_ms = wait_ms;
+    if (onWait !== undefined) call.onWait = onWait;
+    return call;
+  }
+
+  make<Value>(
+    effect: MeteredEffect<Value>,
+    request: MeteredRequest,
     signal: AbortSignal,
     granted: Amounts,
   ): Promise<Effected<Value>> {
     this.begun = true;
     if (this.round !== null) this.round.counted = true;
     this.grant(signal, granted);
-    const made = await effect(this);
+    return effect(this, request).then((made) => this.read(made));
+  }
+
+  /** What was made, as the gate settles it. */
+  private read<Value>(made: Effected<Value>): Effected<Value> {
     const { usage } = made;
     // What was counted here is in the units of the ledger already.
     if (usage !== undefined && usage === this.counted?.usage) {
       const { used } = this.counted;
-      const alongside = this.remember(used, granted, made.alongside);
+      const alongside = this.remember(used, this.granted, made.alongside);
       return { value: made.value, used: this.withEgress(used), alongside };
     }
     // What was sent is known, whatever else is.
@@ -104,7 +146,7 @@ export class HeldCall implements Held {
     site.add(output, cut, store);
     if (!cut || this.learned?.llm_output_tokens !== granted.llm_output_tokens) return others;
     const { id: call_id, most: output_tokens } = this;
-    const about = { budget, call_id, capability_id: `llm:${wire.model}`, site: site.id };
+    const about = { budget, call_id, capability_id: capabilityOf(wire.model), site: site.id };
     const action = { action_type: "AnswerCut", data: { ...about, output_tokens, full_output_tokens: wanted } };
     return [...others, { op: "record", budget, action }];
   }

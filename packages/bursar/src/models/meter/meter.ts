@@ -6,15 +6,14 @@ import { InputError, show } from "../../core/errors.js";
 import { checkWhole } from "../../core/fields.js";
 import type { BudgetAmounts } from "../../core/input.js";
 import type { CommitOperation, OutcomeOf } from "../../core/operation.js";
-import type { Store } from "../../ports/store.js";
-import type { Filling } from "../../runtime/filling.js";
-import type { Effected, GatedCall } from "../../runtime/gate.js";
+import type { Effected, Gated } from "../../runtime/gate.js";
 import { newName } from "../../runtime/names.js";
 import type { Purse } from "../../runtime/purse.js";
 import { judged, type Unfit } from "../../runtime/unfit.js";
 import { untilAborted } from "../../runtime/until-aborted.js";
 import { openingPrices } from "../prices/open-prices.js";
 import type { Price, PriceBook } from "../prices/price.js";
+import type { Site } from "../reservations/site.js";
 import { siteKey } from "../reservations/site-key.js";
 import { Sites } from "../reservations/sites.js";
 import type { Siting } from "../reservations/siting.js";
@@ -109,6 +108,8 @@ interface Refused {
   readonly decision: Decision | null;
 }
 
+type TurnedDown = Extract<Gated<unknown>, { kind: "refused" }>;
+
 /** What a request is quoted at. */
 interface Priced {
   readonly terms: Terms;
@@ -164,7 +165,7 @@ export class Meter {
 
   call<Value>(purse: Purse, request: MeteredRequest, effect: MeteredEffect<Value>): Promise<Metered<Value>> {
     const { open } = request;
-    if (open === undefined) return this.made(purse, request, (held) => effect(held, request), null);
+    if (open === undefined) return this.made(purse, request, effect, null);
     return this.tiered(purse, { ...request, open }, effect);
   }
 
@@ -217,50 +218,47 @@ export class Meter {
     }
   }
 
-  /** Makes a call to the model that it names. Where that was chosen, what was held for it is handed down already. */
+  /**
+   * Makes a call to the model that it names. Where that was chosen, what was held for it is handed down already. Where a person decides
+   * on more, he is asked, and it is tried again with what was given.
+   */
   private async made<Value>(
     purse: Purse,
     request: MeteredRequest,
-    effect: (held: Held) => Promise<Effected<Value>>,
+    effect: MeteredEffect<Value>,
     choice: Choice | null,
   ): Promise<Metered<Value>> {
     const book = this.book instanceof Promise ? await this.book : this.book;
     const priced = this.priced(book, purse, request);
     if ("code" in priced) return this.refuse(purse, request, priced);
-    const path = this.mayCount(request) ? await purse.store.path(purse.budget) : null;
-    const fitting = path === null || fits(purse.store, path, mostNeeded(priced.quote));
-    const quoted = fitting ? priced : await this.counted(purse, path, priced, request);
+    const seen = this.mayCount(request) ? await purse.store.path(purse.budget) : null;
+    const fitting = seen === null || fits(purse.store, seen, mostNeeded(priced.quote));
+    const quoted = fitting ? priced : await this.counted(purse, seen, priced, request);
     const over = choice === null ? takenOver(purse, request) : purse;
     const payer = over instanceof Promise ? await over : over;
-    const attempt = (path: Path | null) => this.attempt(payer, request, quoted, path, effect, choice?.unfit ?? null);
     // To count took a while, so that the path is not the one that it was.
-    const metered = await attempt(fitting ? path : null);
-    // What stood in the books before somebody was asked is of no use after that.
-    return metered.kind === "refused" ? this.asked(purse, request, metered, () => attempt(null)) : metered;
-  }
-
-  /** Asks for more where a person decides on it, and tries again with what was given. */
-  private async asked<Value>(
-    purse: Purse,
-    { signal }: MeteredRequest,
-    first: Refused,
-    again: () => Promise<Metered<Value>>,
-  ): Promise<Metered<Value>> {
-    let metered: Metered<Value> = first;
-    for (let questions = 0; metered.kind === "refused"; questions++) {
-      const { decision, report } = metered;
-      // Who has hung up is not told of a budget that he waited for in vain.
-      signal?.throwIfAborted();
-      if (decision?.kind !== "paused" || questions === MOST_QUESTIONS) return metered;
+    let path = fitting ? seen : null;
+    for (let questions = 0; ; questions++) {
+      const call = this.begin(payer, request, quoted.terms);
+      let refusal: Refused;
       try {
-        if (!(await untilAborted(extended(purse, decision, report), signal))) return metered;
+        const gatedCall = call.gated(quoted.quote, request, path);
+        const gated = await payer.gate.call<Value>(gatedCall, (stop, granted) =>
+          call.make(effect, request, stop, granted),
+        );
+        if (gated.kind !== "refused") {
+          if (call.told !== null) await call.told.end(gated, call.handed);
+          return gated;
+        }
+        refusal = await turnedDown(payer, call, gated, choice?.unfit ?? null);
       } catch (error) {
-        if (error instanceof BudgetExceededError) return refused(error.report, decision);
-        throw error;
+        refusal = await broken(payer, call, error);
       }
-      metered = await again();
+      const last = await asked(purse, request, refusal, questions);
+      if (last !== null) return last;
+      // What stood in the books before somebody was asked is of no use after that.
+      path = null;
     }
-    return metered;
   }
 
   private async refuse(purse: Purse, request: MeteredRequest, report: RefusalReport): Promise<Metered<never>> {
@@ -268,51 +266,9 @@ export class Meter {
     return refused(report);
   }
 
-  private async attempt<Value>(
-    purse: Purse,
-    request: MeteredRequest,
-    { terms, quote }: Priced,
-    path: Path | null,
-    effect: (held: Held) => Promise<Effected<Value>>,
-    unfit: Unfit,
-  ): Promise<Metered<Value>> {
-    const { gate, store, budget } = purse;
-    const { wire, signal, heeds, onWait, wait_ms = purse.wait_ms } = request;
-    const call_id = purse.name?.() ?? newName(store.clock.now().instant);
-    const told = this.tell(purse, request, call_id);
-    const call = new HeldCall(call_id, purse, terms, told);
-    try {
-      const gatedCall: Filling<GatedCall> = {
-        budget,
-        call_id,
-        capability_id: `llm:${wire.model}`,
-        kind: "model",
-        ledger: call.quote(quote, store.dimensions),
-        seen: () => call.seen(),
-        reported: () => call.reported(),
-      };
-      if (path !== null) gatedCall.path = path;
-      if (signal !== undefined) gatedCall.signal = signal;
-      if (heeds !== undefined) gatedCall.heeds = heeds;
-      if (wait_ms !== undefined) gatedCall.wait_ms = wait_ms;
-      if (onWait !== undefined) gatedCall.onWait = onWait;
-      const gated = await gate.call<Value>(gatedCall, (stop, granted) => call.make(effect, stop, granted));
-      if (gated.kind !== "refused") {
-        if (told !== null) await told.end(gated, call.handed);
-        return gated;
-      }
-      const decision = judged(gated.decision, unfit);
-      const report = reportDecision(decision, gated.message, store.dimensions);
-      purse.refused?.(decision, gated.message);
-      await told?.refuse(report);
-      return refused(report, decision);
-    } catch (error) {
-      if (!call.begun) await giveBack(store, call_id);
-      const report = call.begun ? null : closedBudget(error);
-      await (report === null ? told?.fail(error) : told?.refuse(report));
-      if (report === null) throw error;
-      return refused(report);
-    }
+  private begin(purse: Purse, request: MeteredRequest, terms: Terms): HeldCall {
+    const id = purse.name?.() ?? newName(purse.store.clock.now().instant);
+    return new HeldCall(id, purse, terms, this.tell(purse, request, id));
   }
 
   private tell(purse: Purse, { wire, url }: MeteredRequest, id: string): ToldCall | null {
@@ -331,7 +287,8 @@ export class Meter {
     const input = bytesBound(wire, price);
     if (input === null) return unboundedInput(wire);
     try {
-      const terms = { wire, price, wanted, egress_bytes, input, ...this.siteOf(purse, request, wanted) };
+      const { full = purse.full === true } = request;
+      const terms = { wire, price, wanted, egress_bytes, input, site: this.siteOf(purse, request, wanted), full };
       return { terms, quote: quoteOf(terms) };
     } catch (error) {
       if (error instanceof UnboundedError) return unbounded(error.message);
@@ -349,11 +306,11 @@ export class Meter {
   }
 
   /** The place a request comes from. Of several answers nobody can tell how long each of them was. */
-  private siteOf(purse: Purse, request: MeteredRequest, wanted: number): Pick<Terms, "site" | "full"> {
-    const { wire, site = purse.site, full = purse.full === true } = request;
-    if (this.sites === null || wanted === 0 || wire.answers !== 1) return { site: null, full };
+  private siteOf(purse: Purse, request: MeteredRequest, wanted: number): Site | null {
+    const { wire, site = purse.site } = request;
+    if (this.sites === null || wanted === 0 || wire.answers !== 1) return null;
     const key = siteKey(site ?? null, purse.within ?? "", wire);
-    return { site: this.sites.find(key, wire.model, purse.store), full };
+    return this.sites.find(key, wire.model, purse.store);
   }
 
   /** The quote by its tokens, where that by its bytes does not fit. */
@@ -384,9 +341,42 @@ function mostNeeded({ asked, least }: Quote): Amounts {
   return { ...asked, ...least };
 }
 
-/** Nothing was sent, so nothing is held; what cannot be given back now expires. */
-async function giveBack(store: Store, call: string): Promise<void> {
-  await store.apply([{ op: "release", call }]).catch(() => {});
+/** Tells whoever wants to know that a call was not let in. */
+async function turnedDown(purse: Purse, call: HeldCall, gated: TurnedDown, unfit: Unfit): Promise<Refused> {
+  const decision = judged(gated.decision, unfit);
+  const report = reportDecision(decision, gated.message, purse.store.dimensions);
+  purse.refused?.(decision, gated.message);
+  await call.told?.refuse(report);
+  return refused(report, decision);
+}
+
+/** A call that could not be made, or not be settled. Where its budget is closed, it is refused. */
+async function broken({ store }: Purse, call: HeldCall, error: unknown): Promise<Refused> {
+  // Nothing was sent, so nothing is held; what cannot be given back now expires.
+  if (!call.begun) await store.apply([{ op: "release", call: call.id }]).catch(() => {});
+  const report = call.begun ? null : closedBudget(error);
+  await (report === null ? call.told?.fail(error) : call.told?.refuse(report));
+  if (report === null) throw error;
+  return refused(report);
+}
+
+/** Asks for more where a person decides on it; null when he has given something, and the refusal otherwise. */
+async function asked(
+  purse: Purse,
+  { signal }: MeteredRequest,
+  refusal: Refused,
+  questions: number,
+): Promise<Refused | null> {
+  const { decision, report } = refusal;
+  // Who has hung up is not told of a budget that he waited for in vain.
+  signal?.throwIfAborted();
+  if (decision?.kind !== "paused" || questions === MOST_QUESTIONS) return refusal;
+  try {
+    return (await untilAborted(extended(purse, decision, report), signal)) ? null : refusal;
+  } catch (error) {
+    if (error instanceof BudgetExceededError) return refused(error.report, decision);
+    throw error;
+  }
 }
 
 function refused(report: RefusalReport, decision: Decision | null = null): Refused {
