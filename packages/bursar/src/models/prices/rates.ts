@@ -34,16 +34,21 @@ export function sumOf(rates: Rates, counts: TokenCounts): bigint {
   const plain = Math.max(0, counts.input - cached - cache_read_audio - cache_write - cache_write_1h - audio);
   const spoken = Math.max(0, counts.output - reasoning - output_audio);
   return (
-    BigInt(plain) * rates.input +
-    BigInt(cached) * rates.cache_read +
-    BigInt(cache_write) * rates.cache_write +
-    BigInt(cache_write_1h) * rates.cache_write_1h +
-    BigInt(audio) * (rates.input_audio ?? rates.input) +
-    BigInt(cache_read_audio) * (rates.cache_read_audio ?? rates.input_audio ?? rates.cache_read) +
-    BigInt(spoken) * rates.output +
-    BigInt(reasoning) * rates.reasoning +
-    BigInt(output_audio) * (rates.output_audio ?? rates.output)
+    costOf(plain, rates.input) +
+    costOf(cached, rates.cache_read) +
+    costOf(cache_write, rates.cache_write) +
+    costOf(cache_write_1h, rates.cache_write_1h) +
+    costOf(audio, rates.input_audio ?? rates.input) +
+    costOf(cache_read_audio, rates.cache_read_audio ?? rates.input_audio ?? rates.cache_read) +
+    costOf(spoken, rates.output) +
+    costOf(reasoning, rates.reasoning) +
+    costOf(output_audio, rates.output_audio ?? rates.output)
   );
+}
+
+/** Most calls have no tokens of most classes. */
+function costOf(tokens: number, rate: bigint): bigint {
+  return tokens === 0 ? 0n : BigInt(tokens) * rate;
 }
 
 /**

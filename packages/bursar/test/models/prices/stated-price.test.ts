@@ -202,6 +202,40 @@ describe("whatever the price", () => {
     );
   });
 
+  test("sums are exact, also where they are about as large as a number can be exactly", () => {
+    const rate = fc.oneof(fc.integer({ min: 0, max: 200_000_000_000 }), fc.integer({ min: 0, max: 9_000_000_000_000 }));
+    const tokens = fc.oneof(fc.nat(5000), fc.nat(10_000_000), fc.nat());
+    const near = fc.integer({ min: -3, max: 3 });
+    fc.assert(
+      fc.property(
+        rate,
+        rate,
+        tokens,
+        tokens,
+        near,
+        fc.boolean(),
+        (input_rate, output_rate, input, wanted, by, isNear) => {
+          const before = BigInt(input) * BigInt(input_rate);
+          const left = BigInt(Number.MAX_SAFE_INTEGER) - before;
+          const isReached = isNear && output_rate > 0 && left > 0n;
+          const output = isReached ? Math.max(0, Number(left / BigInt(output_rate)) + by) : wanted;
+          const found = stated({ input_usd_per_mtok: input_rate / 1e9, output_usd_per_mtok: output_rate / 1e9 });
+          const sum = before + BigInt(output) * BigInt(output_rate);
+          const bound = { input, caches: "no", audio: false } as const;
+          const most = (sum + 999_999n) / 1_000_000n;
+          expect(found.most({ ...bound, output })).toBe(most);
+          for (const nano of [most - 1n, most, most + 1n]) {
+            const money = nano * 1_000_000n - before;
+            const exact = output_rate === 0 ? BigInt(Number.MAX_SAFE_INTEGER) : money / BigInt(output_rate);
+            const fits = exact > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(exact);
+            expect(found.affordable(nano, bound)).toBe(money < 0n ? 0 : fits);
+          }
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
   test("what is affordable is the longest output that fits", () => {
     const money = fc.oneof(fc.bigInt(0n, 1_000_000n), fc.bigInt(0n, 2_000_000_000n));
     fc.assert(
