@@ -7,7 +7,7 @@ import type { Operation } from "../../core/operation.js";
 import type { Filling } from "../../runtime/filling.js";
 import type { Effected, GatedCall } from "../../runtime/gate.js";
 import type { Purse, Round } from "../../runtime/purse.js";
-import { writeSent } from "../wire/source.js";
+import { type SentText, writeSent } from "../wire/source.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import { type Held, type MeteredEffect, type MeteredRequest, NOTHING_AT_ALL, type Seen } from "./meter.js";
 import { atEdge, boundOf, learnedOf, outputOf, type Quote, type Terms, type Used, usedOf } from "./quote.js";
@@ -17,6 +17,8 @@ import type { ToldCall } from "./told-call.js";
 const NEVER = new AbortController().signal;
 
 const NONE: readonly Operation[] = [];
+
+const nothing = (): null => null;
 
 /** As few of them are met as there are models, and a text that was made before is written and compared faster. */
 const MOST_CAPABILITIES = 256;
@@ -47,9 +49,9 @@ export class HeldCall implements Held {
   /** Whoever is told of it; null when nobody is. */
   readonly told: ToldCall | null;
   private readonly round: Round | null;
-  private ask: () => Seen | null = () => null;
-  private final: () => TokenCounts | null = () => null;
-  private written: string | null = null;
+  private ask: () => Seen | null = nothing;
+  private final: () => TokenCounts | null = nothing;
+  private written: SentText | null = null;
   private written_bytes: number | null = null;
   /** What was last counted, in both units. */
   private counted: { readonly usage: BudgetAmounts; readonly used: Used } | null = null;
@@ -153,11 +155,12 @@ export class HeldCall implements Held {
 
   get text(): string {
     this.written ??= writeSent(this.body, this.terms.wire.source);
-    return this.written;
+    return this.written.text;
   }
 
   get text_bytes(): number {
-    this.written_bytes ??= Buffer.byteLength(this.text);
+    const { text } = this;
+    this.written_bytes ??= this.written?.bytes ?? Buffer.byteLength(text);
     return this.written_bytes;
   }
 

@@ -46,7 +46,8 @@ export function readMetered({
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return invalid("the body is no object");
   const compatible = HOMES.get(url.hostname) !== protocol.home;
   try {
-    const whole: Whole = { protocol, url, body: parsed as JsonObject, text: body, bytes, compatible };
+    const isAscii = came === body.length;
+    const whole: Whole = { protocol, url, body: parsed as JsonObject, text: body, isAscii, bytes, compatible };
     const request = requestTo(whole, null);
     if (listNamed(request.wire.model) === null) return wish.pin === null ? request : invalid(PINNED_MODEL);
     // The vectors of different models cannot be compared.
@@ -65,16 +66,18 @@ const PINNED_MODEL = "a tier is named, and the model is not left open; ask for a
 interface Whole extends Pick<RawRequest, "protocol" | "url" | "bytes"> {
   readonly body: JsonObject;
   readonly text: string;
+  readonly isAscii: boolean;
   readonly compatible: boolean;
 }
 
 /** The request to another model than the one that it names, or to that one. */
-function requestTo({ protocol, url, body, text, bytes, compatible }: Whole, model: string | null): MeteredRequest {
+function requestTo(whole: Whole, model: string | null): MeteredRequest {
+  const { protocol, url, body, text, isAscii, bytes, compatible } = whole;
   const longer = model === null ? 0 : Math.max(0, Buffer.byteLength(model) - String(body.model).length);
   const facts = { bytes: bytes + longer, compatible, shallow: true };
   const wanted = model === null ? body : { ...body, model };
   const wire: Filling<WireRequest> = protocol.read(wanted, facts);
-  wire.source = { text, parsed: body };
+  wire.source = { text, parsed: body, isAscii };
   return { protocol, wire, url: url.href, egress_bytes: bytes + longer };
 }
 

@@ -61,10 +61,19 @@ const MOST_KEPT = 1000;
 const LONGEST_KEPT = 1000;
 const LEAST_GUESSED = 4;
 
+/** What was asked for last. Mostly the same is asked for again, and to compare it takes less than to put it together. */
+interface Found {
+  readonly model: string;
+  readonly url: string | null;
+  readonly protocol: ProtocolName;
+  readonly price: Price | null;
+}
+
 class Book implements PriceBook {
   private readonly words: Words;
   private readonly table: PriceTable | null;
   private readonly kept = new Map<string, Price | null>();
+  private last: Found | null = null;
 
   constructor(words: Words, table: PriceTable | null) {
     this.words = words;
@@ -75,6 +84,14 @@ class Book implements PriceBook {
     model: string,
     { url, protocol }: { readonly url: string | null; readonly protocol: ProtocolName },
   ): Price | null {
+    const { last } = this;
+    if (last !== null && model === last.model && url === last.url && protocol === last.protocol) return last.price;
+    const price = this.lookKept(model, url, protocol);
+    this.last = { model, url, protocol, price };
+    return price;
+  }
+
+  private lookKept(model: string, url: string | null, protocol: ProtocolName): Price | null {
     // Neither an address nor the name of a protocol holds a line break.
     const key = `${protocol}\n${url ?? ""}\n${model}`;
     const kept = this.kept.get(key);

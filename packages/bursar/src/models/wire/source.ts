@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { CLOSE_LIST, CLOSE_OBJECT, endOfString, isName, OPEN_LIST, OPEN_OBJECT, QUOTE } from "./text-scan.js";
 
@@ -16,6 +17,15 @@ const LONGEST_QUOTED = 64;
 export interface Source {
   readonly text: string;
   readonly parsed: JsonObject;
+  /** Whether the text is in ASCII, so that it has as many bytes as characters. */
+  readonly isAscii: boolean;
+}
+
+/** A text that is sent. */
+export interface SentText {
+  readonly text: string;
+  /** How many bytes it has in UTF-8; null where that has to be counted. */
+  readonly bytes: number | null;
 }
 
 /**
@@ -23,19 +33,25 @@ export interface Source {
  * it came as, because to write them anew takes longer than to parse them. That is done only where no name stands twice in one object:
  * of two, the provider might read the other.
  */
-export function writeSent(sent: JsonObject, source: Source | undefined): string {
+export function writeSent(sent: JsonObject, source: Source | undefined): SentText {
   const members = source === undefined || source.text.length < SHORTEST ? null : longMembers(source);
-  if (source === undefined || members === null) return JSON.stringify(sent);
-  let written = "";
+  if (source === undefined || members === null) return { text: JSON.stringify(sent), bytes: null };
+  let text = "";
+  // What is not copied, which is short: only that may have characters of more than one byte, if the source has none.
+  let anew = "}";
   for (const name of Object.keys(sent)) {
     const value = sent[name];
     if (value === undefined) continue;
     // White space makes anything long. Only what the text itself says is copied from it; and a limit stands there as it was read.
     const isSame = value === source.parsed[name] && typeof value !== "number";
     const copied = isSame ? members.get(name) : undefined;
-    written += `${written === "" ? "{" : ","}${quoted(name)}:${copied ?? valueText(value)}`;
+    const before = `${text === "" ? "{" : ","}${quoted(name)}:${copied === undefined ? valueText(value) : ""}`;
+    text += before + (copied ?? "");
+    anew += before;
   }
-  return written === "" ? "{}" : `${written}}`;
+  if (text === "") return { text: "{}", bytes: 2 };
+  text += "}";
+  return { text, bytes: source.isAscii ? text.length - anew.length + Buffer.byteLength(anew) : null };
 }
 
 const names = new Map<string, string>();

@@ -2,14 +2,20 @@ import { deepStrictEqual } from "node:assert";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/core/chain/canonical.js";
-import { type Source, writeSent } from "../../../src/models/wire/source.js";
+import { type Source, writeSent as writeText } from "../../../src/models/wire/source.js";
 
 const LONG = "all work and no play ".repeat(20);
 
 /** A body as it comes, with the text that it came as. */
 function come(text: string): { readonly body: JsonObject; readonly source: Source } {
   const body = JSON.parse(text) as JsonObject;
-  return { body, source: { text, parsed: body } };
+  return { body, source: { text, parsed: body, isAscii: Buffer.byteLength(text) === text.length } };
+}
+
+function writeSent(sent: JsonObject, source: Source | undefined): string {
+  const { text, bytes } = writeText(sent, source);
+  if (bytes !== null) expect(bytes).toBe(Buffer.byteLength(text));
+  return text;
 }
 
 /** A JSON text with white space wherever it may stand. */
@@ -32,6 +38,14 @@ describe("what is sent in place of a body", () => {
     expect(written).toMatch(/,"max_tokens":7,"stream":true\}$/);
   });
 
+  test("has as many bytes as are said, also where what was escaped is written out", () => {
+    const { body, source } = come(`{"messages":["${LONG}"],"user":"\\u00e9\\ud83d\\udc4b"}`);
+    expect(source.isAscii).toBe(true);
+    const { text, bytes } = writeText({ ...body, ü: true }, source);
+    expect(text).toBe(JSON.stringify({ ...body, ü: true }));
+    expect(bytes).toBe(text.length + 1 + 2 + 1);
+  });
+
   test("is written anew as a whole where nobody knows the text", () => {
     const body = { messages: [LONG] };
     expect(writeSent({ ...body, n: 1 }, undefined)).toBe(JSON.stringify({ messages: [LONG], n: 1 }));
@@ -47,7 +61,7 @@ describe("what is sent in place of a body", () => {
     const text = `{"model":${" ".repeat(300)}"bursar/auto","messages":["${LONG}"]}`;
     const asked = JSON.parse(text) as JsonObject;
     const chosen = { ...asked, model: "small" };
-    expect(writeSent({ ...chosen, n: 1 }, { text, parsed: asked })).toBe(
+    expect(writeSent({ ...chosen, n: 1 }, { text, parsed: asked, isAscii: true })).toBe(
       `{"model":"small","messages":["${LONG}"],"n":1}`,
     );
   });
