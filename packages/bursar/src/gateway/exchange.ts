@@ -133,7 +133,7 @@ export class Exchange {
     this.reserved = held.granted;
     let received: Received;
     try {
-      received = await sender.send(sending, held.text, held.signal);
+      received = await sender.send(sending, held.text, held.signal, held.text_bytes);
     } catch (error) {
       if (!isUnsent(error, null)) throw error;
       // Whoever hears of it wants to know why it was given up.

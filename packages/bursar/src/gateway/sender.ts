@@ -49,13 +49,18 @@ export class Sender implements Disposable {
     return new Sender({ connect_ms, ...limits });
   }
 
-  /** Sends a request, and gives the answer once its headers are there. */
-  send({ method, url, headers }: Sending, body: string | null, signal: AbortSignal): Promise<Received> {
+  /** Sends a request, and gives the answer once its headers are there. `bytes` are those of the body, for who knows them. */
+  send(
+    { method, url, headers }: Sending,
+    body: string | null,
+    signal: AbortSignal,
+    bytes: number | null = null,
+  ): Promise<Received> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) throw givenUp(signal.reason);
       if (this.isClosed) throw notSent();
       const { origin, rest } = this.targets.get(url.href) ?? this.target(url);
-      const request = new OutgoingRequest(method + rest, headers, body);
+      const request = new OutgoingRequest(method + rest, headers, body, bytes);
       origin.send(new RoundTrip(request, signal, resolve, reject));
     });
   }

@@ -196,7 +196,11 @@ export class ClientConnection implements Watched, ReplyLine {
     if (request === null || request.reply.status === 0) {
       const reply = new ClientReply(socket, this, false, false);
       this.request = null;
-      const failing = { type: "invalid_request_error", code: "invalid_request", message: `this is no request: ${message}` };
+      const failing = {
+        type: "invalid_request_error",
+        code: "invalid_request",
+        message: `this is no request: ${message}`,
+      };
       const body = Buffer.from(JSON.stringify({ type: "error", error: { ...failing, param: null } }));
       reply.answer(status, { "content-type": "application/json" }, body);
     }

@@ -15,8 +15,16 @@ export class OutgoingRequest {
   private isHeadPlain = true;
   private readonly isBodyPlain: boolean;
 
-  /** `start` is its first line and what its address says, each with the end of a line. */
-  constructor(start: string, headers: Readonly<Record<string, string | readonly string[]>>, body: string | null) {
+  /**
+   * `start` is its first line and what its address says, each with the end of a line. Whoever knows how many bytes the body has says so:
+   * where those are as many as it has characters, nobody has to look at it again.
+   */
+  constructor(
+    start: string,
+    headers: Readonly<Record<string, string | readonly string[]>>,
+    body: string | null,
+    bytes: number | null = null,
+  ) {
     let head = start;
     for (const name in headers) {
       const value = headers[name] as string | readonly string[];
@@ -26,7 +34,7 @@ export class OutgoingRequest {
       if (Array.isArray(value)) for (const each of value) head += this.line(name, each);
       else head += this.line(name, value as string);
     }
-    const length = body === null ? 0 : Buffer.byteLength(body);
+    const length = body === null ? 0 : bytes === body.length ? bytes : Buffer.byteLength(body);
     this.head = body === null ? `${head}\r\n` : `${head}content-length: ${length}\r\n\r\n`;
     this.body = body ?? "";
     this.isBodyPlain = length === this.body.length;
