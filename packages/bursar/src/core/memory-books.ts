@@ -3,13 +3,21 @@ import type { Budget, BudgetId, Path } from "./budget.js";
 import type { Call, CallId } from "./call.js";
 import type { Head } from "./chain/link.js";
 import type { Document, DocumentKind, Entry } from "./document.js";
-import { byChain, byExpiry, type Changes, Draft, type Growth, isDue, keyOf } from "./draft.js";
+import { byChain, byExpiry, type Changes, Draft, isDue, keyOf } from "./draft.js";
+import { KeptLines } from "./kept-lines.js";
+
+/** A chain's head, and the places where its lines are kept, in order. */
+interface KeptChain {
+  head: Head;
+  readonly places: number[];
+}
 
 /** Books kept in memory, written all or nothing. */
 export class MemoryBooks implements Shelf {
   private readonly accounts = new Map<BudgetId, Account>();
   private readonly calls = new Map<CallId, Call>();
-  private readonly chains = new Map<string, Growth>();
+  private readonly chains = new Map<string, KeptChain>();
+  private readonly kept = new KeptLines();
   private readonly documents = new Map<DocumentKind, Map<string, Document>>();
   private readonly entries = new Map<string, Entry>();
   private readonly anchored = new Map<string, number>();
@@ -72,8 +80,14 @@ export class MemoryBooks implements Shelf {
     return this.accounts.has(id) ? pathOf(this, id) : [];
   }
 
+  /** A line of a chain by its position; undefined when the chain has not come so far. */
+  line(chain: string, seq: number): string | undefined {
+    const place = this.chains.get(chain)?.places[seq];
+    return place === undefined ? undefined : this.kept.at(place);
+  }
+
   lines(chain: string): readonly string[] {
-    return this.chains.get(chain)?.lines ?? [];
+    return this.chains.get(chain)?.places.map((place) => this.kept.at(place)) ?? [];
   }
 
   /** In the order in which they were first written. */
@@ -93,13 +107,11 @@ export class MemoryBooks implements Shelf {
       if (call.status === "reserved" && call.expires !== null) this.expiring.add(id);
       else this.expiring.delete(id);
     }
-    for (const [id, growth] of chains) {
-      const chain = this.chains.get(id);
-      if (chain === undefined) this.chains.set(id, growth);
-      else {
-        chain.head = growth.head;
-        for (const line of growth.lines) chain.lines.push(line);
-      }
+    for (const [id, { head, lines }] of chains) {
+      const chain: KeptChain = this.chains.get(id) ?? { head, places: [] };
+      if (chain.places.length === 0) this.chains.set(id, chain);
+      chain.head = head;
+      for (const line of lines) chain.places.push(this.kept.add(line));
     }
     for (const document of documents.values()) {
       const known = this.documents.get(document.kind) ?? new Map<string, Document>();

@@ -249,7 +249,7 @@ export class BudgetContext {
 
   /** The lines of the run's chain, ready for `verifyChain` or a file. */
   get chain(): readonly string[] {
-    return [...this.books.lines(this.run_id)];
+    return this.books.lines(this.run_id);
   }
 
   private apply<const O extends Operation>(operation: O): OutcomeOf<O> {

@@ -50,8 +50,11 @@ export class MemoryStore implements Store {
   }
 
   async *chain(id: string, from = 0): AsyncIterable<string> {
-    const lines = this.books.lines(id);
-    for (let seq = from; seq < lines.length; seq++) yield lines[seq] as string;
+    for (let seq = from; ; seq++) {
+      const line = this.books.line(id, seq);
+      if (line === undefined) return;
+      yield line;
+    }
   }
 
   async head(chain: string): Promise<Head | null> {
