@@ -12,17 +12,29 @@ interface KeptChain {
   readonly places: number[];
 }
 
+/** A call as it stands now. */
+interface KeptCall {
+  call: Call;
+}
+
+/** So many are not worth a look whether they were settled. */
+const FEWEST_EXPIRING = 64;
+
 /** Books kept in memory, written all or nothing. */
 export class MemoryBooks implements Shelf {
   private readonly accounts = new Map<BudgetId, Account>();
-  private readonly calls = new Map<CallId, Call>();
+  private readonly calls = new Map<CallId, KeptCall>();
+  /**
+   * Calls that have, or had, an instant to be settled at. Those that were settled are taken out together: a set from which each is
+   * deleted is copied within the engine every few calls, and old copies lead to newer ones, so that none is given back for long.
+   */
+  private expiring: KeptCall[] = [];
+  private expiring_most = FEWEST_EXPIRING;
   private readonly chains = new Map<string, KeptChain>();
   private readonly kept = new KeptLines();
   private readonly documents = new Map<DocumentKind, Map<string, Document>>();
   private readonly entries = new Map<string, Entry>();
   private readonly anchored = new Map<string, number>();
-  /** Reservations that have an instant to be settled at. */
-  private readonly expiring = new Set<CallId>();
   private readonly hash: (text: string) => string;
 
   constructor(hash: (text: string) => string) {
@@ -42,7 +54,7 @@ export class MemoryBooks implements Shelf {
   }
 
   call(id: CallId): Call | undefined {
-    return this.calls.get(id);
+    return this.calls.get(id)?.call;
   }
 
   head(chain: string): Head | undefined {
@@ -59,10 +71,7 @@ export class MemoryBooks implements Shelf {
 
   due(instant: number, most: number): readonly Call[] {
     const due: Call[] = [];
-    for (const id of this.expiring) {
-      const call = this.calls.get(id);
-      if (call !== undefined && isDue(call, instant)) due.push(call);
-    }
+    for (const { call } of this.expiring) if (isDue(call, instant)) due.push(call);
     return due.sort(byExpiry).slice(0, most);
   }
 
@@ -101,13 +110,10 @@ export class MemoryBooks implements Shelf {
   }
 
   private keep({ accounts, calls, chains, documents, entries, anchored }: Changes): void {
-    for (const [id, account] of accounts) this.accounts.set(id, account);
-    for (const [id, call] of calls) {
-      this.calls.set(id, call);
-      if (call.status === "reserved" && call.expires !== null) this.expiring.add(id);
-      else this.expiring.delete(id);
-    }
-    for (const [id, { head, lines }] of chains) {
+    for (const account of accounts.values()) this.accounts.set(account.budget.id, account);
+    for (const call of calls.values()) this.keepCall(call);
+    for (const { head, lines } of chains.values()) {
+      const id = head.chain;
       const chain: KeptChain = this.chains.get(id) ?? { head, places: [] };
       if (chain.places.length === 0) this.chains.set(id, chain);
       chain.head = head;
@@ -120,4 +126,23 @@ export class MemoryBooks implements Shelf {
     for (const [key, entry] of entries) this.entries.set(key, entry);
     for (const [id, seq] of anchored) this.anchored.set(id, seq);
   }
+
+  private keepCall(call: Call): void {
+    const known = this.calls.get(call.id);
+    if (known !== undefined) {
+      known.call = call;
+      return;
+    }
+    const kept = { call };
+    this.calls.set(call.id, kept);
+    if (!isExpiring(kept)) return;
+    this.expiring.push(kept);
+    if (this.expiring.length < this.expiring_most) return;
+    this.expiring = this.expiring.filter(isExpiring);
+    this.expiring_most = Math.max(FEWEST_EXPIRING, 2 * this.expiring.length);
+  }
+}
+
+function isExpiring({ call }: KeptCall): boolean {
+  return call.status === "reserved" && call.expires !== null;
 }

@@ -46,11 +46,6 @@ export function isWellFormed(text: string): boolean {
   return !/\p{Cs}/u.test(text);
 }
 
-/** Writes a text as UTF-8, as far as there is room. */
-export function encodeInto(text: string, bytes: Uint8Array): { readonly read: number; readonly written: number } {
-  return encoder.encodeInto(text, bytes);
-}
-
 /** A text of four bytes or more, ready to be compared with. */
 export function pattern(text: string): Pattern {
   const { buffer, byteOffset, length } = encoder.encode(text);
