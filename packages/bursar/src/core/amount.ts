@@ -16,6 +16,9 @@ export const MAX_TOTAL: Amount = Number.MAX_SAFE_INTEGER as Amount;
 
 export const NONE: Amount = 0 as Amount;
 
+/** Nothing of anything: one object for all who have nothing to say. */
+export const NO_AMOUNTS: Amounts = Object.freeze({});
+
 export function isAmount(value: unknown): value is Amount {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_AMOUNT;
 }

@@ -1,4 +1,4 @@
-import type { Amounts } from "./amount.js";
+import { type Amounts, NO_AMOUNTS } from "./amount.js";
 import { type Account, accountOf, type Books, callOf, openAccount, pathOf, writePath } from "./books.js";
 import type { Budget, Path } from "./budget.js";
 import { type Call, updated } from "./call.js";
@@ -7,7 +7,7 @@ import { endBudget, openBudget } from "./children.js";
 import { fitted } from "./cut.js";
 import type { Dimensions } from "./dimensions.js";
 import { LedgerError } from "./errors.js";
-import { type Action, Events } from "./events.js";
+import { type Action, Events, stepOf } from "./events.js";
 import { extendBudget } from "./extension.js";
 import { anchor, journal, put } from "./keep.js";
 import { type Notice, noticeDeadlines } from "./notice.js";
@@ -25,9 +25,9 @@ import type {
 } from "./operation.js";
 import { noRoom, RefusedError } from "./refused.js";
 import { repeatedReserve, repeatedSettlement, reused, same } from "./repeated.js";
-import { closed, type Deltas, difference, joined, reserve, settle, sums } from "./settlement.js";
+import { closed, type Deltas, difference, isCounted, joined, NO_IDS, reserve, settle, sums } from "./settlement.js";
 import { paused, resumed, type Time, timeAt } from "./time.js";
-import { type Charge, chargeFor, withTotal } from "./usage.js";
+import { type Charge, chargeFor, copyWithTotal } from "./usage.js";
 
 /** So many dead reservations are settled at a time at most, so that no transaction grows without bound. */
 const EXPIRING = 1000;
@@ -112,8 +112,7 @@ export class Operations {
 
   private reserve(books: Books, operation: ReserveOperation, time: Time): OutcomeOf<ReserveOperation> {
     const { budget: id, kind } = operation;
-    // A copy, because what the caller does with his own object later must not concern the books.
-    const whole = this.tied({ ...operation.asked });
+    const whole = this.tied(operation.asked);
     const known = books.call(operation.call);
     if (known !== undefined) return repeatedReserve(known, id, whole, operation);
     const account = openAccount(books, id);
@@ -151,10 +150,10 @@ export class Operations {
         expires: operation.expires ?? null,
         link,
         status: "reserved",
-        charged: {},
-        reported: {},
-        estimate: {},
-        unreported: [],
+        charged: NO_AMOUNTS,
+        reported: NO_AMOUNTS,
+        estimate: NO_AMOUNTS,
+        unreported: NO_IDS,
       });
     }
     return { op: "reserve", decision, granted: asked, notices, repeated: false, links };
@@ -164,32 +163,31 @@ export class Operations {
   private commit(books: Books, operation: CommitOperation, time: Time): OutcomeOf<CommitOperation> {
     const call = reservedOf(books, operation.call);
     // What was reported first stands; a late report can only add what was missing.
-    const reported = { ...operation.used, ...call.reported };
+    const reported = call.reported === NO_AMOUNTS ? { ...operation.used } : { ...operation.used, ...call.reported };
     if (call.status === "committed" && Object.keys(reported).length === Object.keys(call.reported).length) {
       const { charged, unreported } = call;
       return { ...repeatedSettlement("commit"), charged, estimated: unreported.length > 0 };
     }
     // Nothing is held for a call that was given back, so only what it says it used is charged.
-    const asked = call.status === "released" ? {} : call.asked;
-    const bound = operation.seen === undefined ? asked : { ...asked, ...this.tied({ ...operation.seen }) };
+    const asked = call.status === "released" ? NO_AMOUNTS : call.asked;
+    const bound = operation.seen === undefined ? asked : { ...asked, ...this.tied(operation.seen) };
     const estimate = operation.estimate === undefined ? call.estimate : { ...call.estimate, ...operation.estimate };
-    const charge = chargeFor(call.kind, bound, reported, estimate);
-    return this.book(books, updated(call, { asked, reported, estimate }), charge, time, operation, bound);
+    return this.book(books, call, { asked, bound, reported, estimate }, time, operation);
   }
 
   private book(
     books: Books,
     call: Call,
-    charge: Charge,
+    { asked, bound, reported, estimate: guess }: Told,
     time: Time,
     operation: CommitOperation,
-    bound: Amounts,
   ): OutcomeOf<CommitOperation> {
+    const charge: Charge = chargeFor(call.kind, bound, reported, guess);
     const charged = this.counted(charge.charged);
     const unreported =
       charge.unreported.length === 0 ? charge.unreported : charge.unreported.filter((id) => this.dimensions.has(id));
     const estimate = unreported.length > 0 ? charge.estimate : null;
-    const reserved = call.status === "reserved" ? sums(call.asked, this.dimensions) : {};
+    const reserved = call.status === "reserved" ? sums(asked, this.dimensions) : NO_AMOUNTS;
     const settled = this.settle(books, call, reserved, difference(charged, call.charged, this.dimensions), time);
     const corrects = call.status === "committed" || call.status === "expired" ? call.link : null;
     const action = this.events.consumption(settled.leaf, time, {
@@ -204,8 +202,9 @@ export class Operations {
     });
     const links = this.tell(books, call, action, settled.notices, operation.cause);
     // A later report is measured against what was seen, not against what had been reserved before.
+    const link = links[0] ?? call.link;
     books.putCall(
-      updated(call, { status: "committed", asked: bound, charged, unreported, link: links[0] ?? call.link }),
+      updated(call, { status: "committed", asked: bound, charged, reported, estimate: guess, unreported, link }),
     );
     const estimated = unreported.length > 0;
     return { op: "commit", charged, estimated, repeated: false, notices: settled.notices, links };
@@ -240,14 +239,14 @@ export class Operations {
   private due(books: Books, { instant }: Time): readonly Call[] {
     for (let most = EXPIRING; ; most *= 2) {
       const due = books.due(instant, most);
-      const known = due.filter(({ asked }) => Object.keys(asked).every((id) => this.dimensions.has(id)));
+      const known = due.filter(({ asked }) => isCounted(asked, this.dimensions));
       if (known.length >= EXPIRING || due.length < most) return known.slice(0, EXPIRING);
     }
   }
 
   private charge(books: Books, operation: ChargeOperation, time: Time): OutcomeOf<ChargeOperation> {
     const { budget } = operation;
-    const charged = Object.freeze(this.tied({ ...operation.used }));
+    const charged = Object.freeze(this.tied(operation.used));
     const known = books.call(operation.call);
     if (known !== undefined) {
       if (known.kind !== "charge" || !same(known.charged, charged)) throw reused(operation.call);
@@ -257,12 +256,12 @@ export class Operations {
     const step = stepOf(operation);
     const blank = {
       kind: "charge",
-      asked: {},
+      asked: NO_AMOUNTS,
       expires: null,
       status: "committed",
-      reported: {},
-      estimate: {},
-      unreported: [],
+      reported: NO_AMOUNTS,
+      estimate: NO_AMOUNTS,
+      unreported: NO_IDS,
     } as const;
     const call: Call = {
       id: operation.call,
@@ -272,7 +271,7 @@ export class Operations {
       charged,
       link: operation.cause ?? account.origin,
     };
-    const { leaf, notices } = this.settle(books, call, {}, charged, time);
+    const { leaf, notices } = this.settle(books, call, NO_AMOUNTS, charged, time);
     books.putCall(call);
     const duration_ms = operation.duration_ms ?? null;
     const consumed = {
@@ -326,7 +325,7 @@ export class Operations {
   }
 
   private giveBack(books: Books, call: Call, why: "released" | "expired", time: Time, cause?: string) {
-    const { notices } = this.settle(books, call, sums(call.asked, this.dimensions), {}, time);
+    const { notices } = this.settle(books, call, sums(call.asked, this.dimensions), NO_AMOUNTS, time);
     const { budget, step_id, capability_id } = call;
     const action = this.events.stepReleased(budget, { step_id, capability_id }, why);
     const links = this.tell(books, call, action, notices, cause);
@@ -345,13 +344,13 @@ export class Operations {
 
   /** Figures of dimensions that this ledger does not count say nothing here. */
   private counted(amounts: Amounts): Amounts {
-    const ids = Object.keys(amounts);
-    if (ids.every((id) => this.dimensions.has(id))) return amounts;
+    if (isCounted(amounts, this.dimensions)) return amounts;
     return Object.fromEntries(Object.entries(amounts).filter(([id]) => this.dimensions.has(id)));
   }
 
-  private tied(asked: Amounts): Amounts {
-    return this.dimensions.has("llm_tokens") ? withTotal(asked) : asked;
+  /** A copy, because what the caller does with his own object later must not concern the books. */
+  private tied(amounts: Amounts): Amounts {
+    return this.dimensions.has("llm_tokens") ? copyWithTotal(amounts) : { ...amounts };
   }
 
   /** The link of a settlement, and those of what it brought about. */
@@ -383,17 +382,13 @@ function reservedOf(books: Books, id: string): Call {
   return call;
 }
 
+/** What is known of what a call has used. */
+interface Told extends Pick<Call, "asked" | "reported" | "estimate"> {
+  /** What it is charged at most where nothing was reported: what was seen, else what was reserved. */
+  readonly bound: Amounts;
+}
+
 interface Settlement {
   readonly leaf: Budget;
   readonly notices: readonly Notice[];
-}
-
-function stepOf(operation: { step_id?: string; capability_id?: string; call: string; kind?: string }): {
-  readonly step_id: string;
-  readonly capability_id: string;
-} {
-  return {
-    step_id: operation.step_id ?? operation.call,
-    capability_id: operation.capability_id ?? operation.kind ?? "",
-  };
 }

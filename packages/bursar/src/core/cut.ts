@@ -9,7 +9,7 @@ const INPUT = "llm_input_tokens";
 const OUTPUT = "llm_output_tokens";
 const TOTAL = "llm_tokens";
 
-/** A call is in nobody's way as long as so many like it fit into what is free. */
+/** A call is in nobody's way as long as so many like it held into what is free. */
 const PLENTY = 4;
 
 /** What is held for a call, and what it would have been had nothing been learned; null when that makes no difference. */
@@ -47,15 +47,19 @@ export function cutTo(whole: Amounts, learned: Amounts): Amounts {
  * be, and whoever comes next finds something held.
  */
 function isScarce(path: Path, whole: Amounts, learned: Amounts, time: Time, dimensions: Dimensions): boolean {
-  return [...Object.keys(learned), TOTAL].some((id) => {
-    const much = PLENTY * (whole[id] ?? NONE);
-    for (const budget of much === 0 ? [] : path) {
-      const held = budget.reserved[id] ?? NONE;
-      if (held > 0 && roomIn(budget, id, time, dimensions) - held < much) return true;
-      if (isCovered(budget, id)) return false;
-    }
-    return false;
-  });
+  for (const id of Object.keys(learned)) if (isShort(path, id, whole, time, dimensions)) return true;
+  return isShort(path, TOTAL, whole, time, dimensions);
+}
+
+function isShort(path: Path, id: string, whole: Amounts, time: Time, dimensions: Dimensions): boolean {
+  const much = PLENTY * (whole[id] ?? NONE);
+  if (much === 0) return false;
+  for (const budget of path) {
+    const held = budget.reserved[id] ?? NONE;
+    if (held > 0 && roomIn(budget, id, time, dimensions) - held < much) return true;
+    if (isCovered(budget, id)) return false;
+  }
+  return false;
 }
 
 /**
@@ -64,17 +68,26 @@ function isScarce(path: Path, whole: Amounts, learned: Amounts, time: Time, dime
  * finds it held is told that the budget is busy.
  */
 function cutToRoom(path: Path, asked: Amounts, least: Amounts, time: Time, dimensions: Dimensions): Amounts {
-  const cut: Record<string, Amount> = { ...asked };
-  const room = (id: string) => (dimensions.has(id) ? roomOf(path, id, time, dimensions) : Number.POSITIVE_INFINITY);
+  // Copied only when something is cut, which few calls are.
+  let cut: Record<string, Amount> | null = null;
   for (const id of Object.keys(least)) {
-    const whole = cut[id] ?? NONE;
-    cut[id] = within(whole, least[id] ?? NONE, room(id));
+    const held = within(asked[id] ?? NONE, least[id] ?? NONE, roomFor(path, id, time, dimensions));
+    if (held === asked[id]) continue;
+    cut ??= { ...asked };
+    cut[id] = held;
   }
-  const output = cut[OUTPUT];
-  if (least[OUTPUT] === undefined || output === undefined) return cut;
-  const beside = cut[INPUT] ?? NONE;
-  cut[OUTPUT] = within(output, least[OUTPUT], room(TOTAL) - beside);
-  return withLessOutput(cut, asked);
+  const { [OUTPUT]: output, [INPUT]: beside = NONE } = cut ?? asked;
+  if (least[OUTPUT] === undefined || output === undefined) return cut ?? asked;
+  const held = within(output, least[OUTPUT], roomFor(path, TOTAL, time, dimensions) - beside);
+  if (held !== output) {
+    cut ??= { ...asked };
+    cut[OUTPUT] = held;
+  }
+  return cut === null ? asked : withLessOutput(cut, asked);
+}
+
+function roomFor(path: Path, id: string, time: Time, dimensions: Dimensions): number {
+  return dimensions.has(id) ? roomOf(path, id, time, dimensions) : Number.POSITIVE_INFINITY;
 }
 
 /** Output counts in the total too, which is cut with it. */

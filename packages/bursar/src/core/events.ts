@@ -187,6 +187,14 @@ export interface Step {
   readonly capability_id: string;
 }
 
+/** The step that an operation names, or else is by itself. */
+export function stepOf(operation: { step_id?: string; capability_id?: string; call: string; kind?: string }): Step {
+  return {
+    step_id: operation.step_id ?? operation.call,
+    capability_id: operation.capability_id ?? operation.kind ?? "",
+  };
+}
+
 export interface Consumed extends Step {
   readonly call_id: string;
   /** All that the call has used. With `corrects`, it stands in the place of what an earlier link said of this call. */

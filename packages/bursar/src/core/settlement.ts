@@ -1,4 +1,4 @@
-import { type Amount, type Amounts, MAX_TOTAL, NONE } from "./amount.js";
+import { type Amount, type Amounts, MAX_TOTAL, NO_AMOUNTS, NONE } from "./amount.js";
 import { type Budget, covers, heldFor, type Path, recounted } from "./budget.js";
 import { type Decision, decide } from "./decision.js";
 import type { Dimension } from "./dimension.js";
@@ -86,7 +86,7 @@ export function draw(path: Path, released: Deltas, used: Deltas, dimensions: Dim
   });
 }
 
-const NO_IDS: readonly string[] = Object.freeze([]);
+export const NO_IDS: readonly string[] = Object.freeze([]);
 
 /** A budget that stays as it is stays the same object, so that no store has to write it. */
 function replaced(budget: Budget, used: Amounts, reserved: Amounts, aside: Amounts): Budget {
@@ -154,7 +154,7 @@ function checked(budget: Budget, ids: readonly string[]): Budget {
 
 /** What a later charge adds to an earlier one of the same call. A peak is no sum: the later one counts as it is. */
 export function difference(after: Amounts, before: Amounts, dimensions: Dimensions): Deltas {
-  if (Object.keys(before).length === 0) return after;
+  if (before === NO_AMOUNTS || Object.keys(before).length === 0) return after;
   const deltas: Record<string, number> = {};
   for (const id in after) {
     const charged = after[id] ?? 0;
@@ -171,6 +171,12 @@ export function sums(amounts: Amounts, dimensions: Dimensions): Amounts {
   const held: Record<string, Amount> = {};
   for (const id in amounts) if (dimensions.get(id).kind === "sum") held[id] = amounts[id] as Amount;
   return held;
+}
+
+/** Whether a ledger counts all that is named here. */
+export function isCounted(amounts: Amounts, dimensions: Dimensions): boolean {
+  for (const id of Object.keys(amounts)) if (!dimensions.has(id)) return false;
+  return true;
 }
 
 /** Two lists of which the second is nearly always empty. */

@@ -1,4 +1,4 @@
-import { type Amount, type Amounts, MAX_AMOUNT, NONE } from "./amount.js";
+import { type Amount, type Amounts, MAX_AMOUNT, NO_AMOUNTS, NONE } from "./amount.js";
 import { fromDecimal } from "./decimal.js";
 import type { Dimensions } from "./dimensions.js";
 
@@ -108,9 +108,15 @@ function reading(value: number, decimals: number): Amount | null {
 
 /** Asking for input and output is asking for both together. */
 export function withTotal(asked: Amounts): Amounts {
-  const { llm_tokens: total = NONE, llm_input_tokens: input = NONE, llm_output_tokens: output = NONE } = asked;
-  if (input + output <= total) return asked;
-  return merged(asked, { llm_tokens: (input + output) as Amount });
+  return parts(asked) <= (asked[TOTAL] ?? NONE) ? asked : copyWithTotal(asked);
+}
+
+/** The same in an object of its own. */
+export function copyWithTotal(asked: Amounts): Amounts {
+  const copy = merged(asked, NO_AMOUNTS);
+  const both = parts(copy);
+  if (both > (copy[TOTAL] ?? NONE)) copy[TOTAL] = both as Amount;
+  return copy;
 }
 
 /** Both, the second before the first. No spread: to add members to a copy takes longer than to write all of them. */
@@ -135,6 +141,7 @@ export interface Charge {
 /** Counted by Bursar itself: whoever is called cannot make them less than what was reserved. */
 const COUNTED = ["steps", "iterations", "subcalls", "depth"];
 const PARTS = ["llm_input_tokens", "llm_output_tokens"];
+const NO_PARTS: readonly string[] = [];
 const TOTAL = "llm_tokens";
 
 /**
@@ -147,7 +154,7 @@ export function chargeFor(kind: CallKind | "charge", asked: Amounts, reported: A
   if (kind !== "lease") recount(charged, asked, reported);
   const unreported = missing(asked, reported);
   const guessing = kind === "model" && reported[TOTAL] === undefined && (asked[TOTAL] ?? NONE) === 0;
-  for (const id of guessing ? PARTS : []) {
+  for (const id of guessing ? PARTS : NO_PARTS) {
     if (reported[id] !== undefined || (asked[id] ?? NONE) > 0) continue;
     charged[id] = estimate[id] ?? NONE;
     unreported.push(id);
