@@ -129,9 +129,15 @@ export class Received {
 
   /** Tells whoever reads that it is over, once he has taken everything. */
   private over(): void {
-    if (this.settle === null || this.state === "open") return;
-    if (this.state === "failed") this.settle.reject(this.error);
-    else if (!this.waiting && this.early.length === 0) this.settle.resolve();
+    const { settle, state } = this;
+    if (settle === null || state === "open") return;
+    if (state === "ended" && (this.waiting || this.early.length > 0)) return;
+    // It may be remembered for long: the list of a signal's listeners leads from one request of a connection to the next, and from
+    // here to all that was asked and answered.
+    this.settle = null;
+    this.take = null;
+    if (state === "failed") settle.reject(this.error);
+    else settle.resolve();
   }
 }
 
