@@ -191,9 +191,10 @@ function text(value: unknown, field: string, empty = false): void {
 
 /** A text by which something is found again: stores must neither cut it nor take it for another. */
 function word(value: unknown, field: string): void {
+  // Nothing that a name may hold is forbidden in a text, so that one look is enough.
+  const isName = typeof value === "string" && value.length <= LONGEST_NAME && !NOT_IN_NAMES.test(value);
+  if (isName && value !== "") return;
   text(value, field);
-  const name = value as string;
-  if (name.length <= LONGEST_NAME && !NOT_IN_NAMES.test(name)) return;
   const rule = `a text of at most ${LONGEST_NAME} characters, without line breaks and other control characters`;
   throw new InputError(field, `is ${show(value)}; allowed: ${rule}`);
 }
