@@ -132,8 +132,8 @@ export class Received {
     const { settle, state } = this;
     if (settle === null || state === "open") return;
     if (state === "ended" && (this.waiting || this.early.length > 0)) return;
-    // It may be remembered for long: the list of a signal's listeners leads from one request of a connection to the next, and from
-    // here to all that was asked and answered.
+    // What has listened to the signal of a connection is not given back before the engine collects all of its memory, and it leads
+    // here. From here nothing must lead on, to all that was asked and answered.
     this.settle = null;
     this.take = null;
     if (state === "failed") settle.reject(this.error);
