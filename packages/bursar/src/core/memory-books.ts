@@ -1,15 +1,18 @@
-import { type Account, type Books, pathOf, type Shelf } from "./books.js";
+import { type Account, type Books, pathOf } from "./books.js";
 import type { Budget, BudgetId, Path } from "./budget.js";
 import type { Call, CallId } from "./call.js";
-import type { Head } from "./chain/link.js";
+import { appendLink, emptyHead, type Head } from "./chain/link.js";
 import type { Document, DocumentKind, Entry } from "./document.js";
 import { byChain, byExpiry, type Changes, Draft, isDue, keyOf } from "./draft.js";
 import { KeptLines } from "./kept-lines.js";
+import { LateDraft, type LateLink, type LateShelf } from "./late-draft.js";
 
 /** A chain's head, and the places where its lines are kept, in order. */
 interface KeptChain {
   head: Head;
   readonly places: number[];
+  /** The position of its last link, made or due. */
+  seq: number;
 }
 
 /** A call as it stands now. */
@@ -21,7 +24,7 @@ interface KeptCall {
 const FEWEST_EXPIRING = 64;
 
 /** Books kept in memory, written all or nothing. */
-export class MemoryBooks implements Shelf {
+export class MemoryBooks implements LateShelf {
   private readonly accounts = new Map<BudgetId, Account>();
   private readonly calls = new Map<CallId, KeptCall>();
   /**
@@ -32,6 +35,8 @@ export class MemoryBooks implements Shelf {
   private expiring_most = FEWEST_EXPIRING;
   private readonly chains = new Map<string, KeptChain>();
   private readonly kept = new KeptLines();
+  /** The links that are due, in the order in which they were appended. */
+  private late: LateLink[] = [];
   private readonly documents = new Map<DocumentKind, Map<string, Document>>();
   private readonly entries = new Map<string, Entry>();
   private readonly anchored = new Map<string, number>();
@@ -49,6 +54,34 @@ export class MemoryBooks implements Shelf {
     return result;
   }
 
+  /**
+   * The same, but that links are made later: when somebody asks for them, or when `catchUp` is called. Only for what is done with calls,
+   * which has no say in what their data is.
+   */
+  transactLate<Result>(instant: number, work: (books: Books) => Result): Result {
+    const draft = new LateDraft(this, this.hash, instant);
+    const result = work(draft);
+    this.keep(draft.changes);
+    for (const link of draft.late) {
+      this.chain(link.chain).seq++;
+      this.late.push(link);
+    }
+    return result;
+  }
+
+  /** Makes the links that are due. */
+  catchUp(): void {
+    const { late } = this;
+    if (late.length === 0) return;
+    this.late = [];
+    for (const { chain: id, draft } of late) {
+      const chain = this.chain(id);
+      const { head, line } = appendLink(chain.head, draft, this.hash);
+      chain.head = head;
+      chain.places.push(this.kept.add(line));
+    }
+  }
+
   account(id: BudgetId): Account | undefined {
     return this.accounts.get(id);
   }
@@ -58,7 +91,12 @@ export class MemoryBooks implements Shelf {
   }
 
   head(chain: string): Head | undefined {
+    this.catchUp();
     return this.chains.get(chain)?.head;
+  }
+
+  lastSeq(chain: string): number {
+    return this.chains.get(chain)?.seq ?? -1;
   }
 
   document(kind: DocumentKind, id: string): Document | undefined {
@@ -76,6 +114,7 @@ export class MemoryBooks implements Shelf {
   }
 
   unanchored(most: number): readonly Head[] {
+    this.catchUp();
     const heads: Head[] = [];
     for (const [id, { head }] of this.chains) if (this.anchored.get(id) !== head.seq) heads.push(head);
     return heads.sort(byChain).slice(0, most);
@@ -91,11 +130,13 @@ export class MemoryBooks implements Shelf {
 
   /** A line of a chain by its position; undefined when the chain has not come so far. */
   line(chain: string, seq: number): string | undefined {
+    this.catchUp();
     const place = this.chains.get(chain)?.places[seq];
     return place === undefined ? undefined : this.kept.at(place);
   }
 
   lines(chain: string): readonly string[] {
+    this.catchUp();
     return this.chains.get(chain)?.places.map((place) => this.kept.at(place)) ?? [];
   }
 
@@ -113,10 +154,9 @@ export class MemoryBooks implements Shelf {
     for (const account of accounts.values()) this.accounts.set(account.budget.id, account);
     for (const call of calls.values()) this.keepCall(call);
     for (const { head, lines } of chains.values()) {
-      const id = head.chain;
-      const chain: KeptChain = this.chains.get(id) ?? { head, places: [] };
-      if (chain.places.length === 0) this.chains.set(id, chain);
+      const chain = this.chain(head.chain);
       chain.head = head;
+      chain.seq = head.seq;
       for (const line of lines) chain.places.push(this.kept.add(line));
     }
     for (const document of documents.values()) {
@@ -125,6 +165,14 @@ export class MemoryBooks implements Shelf {
     }
     for (const [key, entry] of entries) this.entries.set(key, entry);
     for (const [id, seq] of anchored) this.anchored.set(id, seq);
+  }
+
+  private chain(id: string): KeptChain {
+    const known = this.chains.get(id);
+    if (known !== undefined) return known;
+    const chain = { head: emptyHead(id), places: [], seq: -1 };
+    this.chains.set(id, chain);
+    return chain;
   }
 
   private keepCall(call: Call): void {

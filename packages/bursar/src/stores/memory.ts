@@ -1,4 +1,5 @@
 import { Operations } from "../core/apply.js";
+import type { Books } from "../core/books.js";
 import type { Budget, BudgetId, Path } from "../core/budget.js";
 import type { Head } from "../core/chain/link.js";
 import { type Dimensions, STANDARD } from "../core/dimensions.js";
@@ -18,6 +19,9 @@ export interface MemoryStoreOptions {
   readonly clock?: Clock;
 }
 
+/** What is done with calls, whose links hold only what the core says of them. */
+const LATE: ReadonlySet<Operation["op"]> = new Set(["reserve", "commit", "release"]);
+
 /** A store that lives and dies with the process: for tests, demos, and runs that need no tomorrow. */
 export class MemoryStore implements Store {
   readonly dimensions: Dimensions;
@@ -25,6 +29,8 @@ export class MemoryStore implements Store {
   private readonly operations: Operations;
   private readonly books = new MemoryBooks(sha256Hex);
   private readonly listeners = new Listeners();
+  /** Whether links are due. */
+  private isBehind = false;
 
   constructor({ dimensions = STANDARD, clock = systemClock }: MemoryStoreOptions = {}) {
     this.dimensions = dimensions;
@@ -34,11 +40,27 @@ export class MemoryStore implements Store {
 
   async apply<const Ops extends readonly Operation[]>(operations: Ops): Promise<Outcomes<Ops>> {
     const time = this.clock.now();
-    const outcomes = this.books.transact(time.instant, (books) =>
-      operations.map((operation) => this.operations.apply(books, operation, time)),
-    );
+    const work = (books: Books) => operations.map((operation) => this.operations.apply(books, operation, time));
+    const isLate = operations.every((operation) => LATE.has(operation?.op));
+    const outcomes = isLate ? this.transactLate(time.instant, work) : this.books.transact(time.instant, work);
     if (outcomes.some(frees)) this.listeners.tell();
     return outcomes as unknown as Outcomes<Ops>;
+  }
+
+  /** Nothing is made durable here, so whoever waits for a decision need not wait until it is written down: that is done when he has it. */
+  private transactLate<Result>(instant: number, work: (books: Books) => Result): Result {
+    const result = this.books.transactLate(instant, work);
+    if (!this.isBehind) {
+      this.isBehind = true;
+      // What he sends or answers goes at the end of this turn.
+      setImmediate(() => setImmediate(() => this.catchUp()));
+    }
+    return result;
+  }
+
+  private catchUp(): void {
+    this.isBehind = false;
+    this.books.catchUp();
   }
 
   async budget(id: BudgetId): Promise<Budget | null> {

@@ -109,6 +109,16 @@ export function appendLink(head: Head, draft: LinkDraft, hash: (text: string) =>
 }
 
 /**
+ * Throws for a link that could not be made at this position of a chain, but for what its data is: whoever makes it later has to know
+ * that it is JSON.
+ */
+export function checkLater(chain: string, draft: LinkDraft, seq: number): void {
+  checkDraft(draft, seq);
+  const problem = causeProblem(draft.cause, chain, seq);
+  if (problem !== null) throw new LinkError("bad_cause", `"cause" ${problem}`);
+}
+
+/**
  * Reads a stored line back. It checks the form, not the hash: that is what `verifyChain` does.
  *
  * @example
