@@ -8,7 +8,7 @@ const MOST_TOGETHER = 8 * 1024;
 /** No more than that waits for more to go with it. */
 const MOST_WAITING = 16 * 1024;
 
-/** What a reply needs to know of its connection. */
+/** The connection that a reply goes to. */
 export interface ReplyLine {
   /** The lines that say what comes after the answer, and the empty one; nothing does if this is the last one. */
   lastLines(isLast: boolean): string;

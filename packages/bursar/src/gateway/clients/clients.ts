@@ -16,6 +16,8 @@ export class Clients implements ClientOwner {
   isClosing = false;
   private readonly options: ClientsOptions;
   private readonly server: Server;
+  /** Everybody, also those who have not shaken hands yet. */
+  private readonly sockets = new Set<Socket>();
   private readonly connected = new Set<ClientConnection>();
   private readonly watch: Watch<ClientConnection>;
   private readonly answer: (asked: Asked) => void;
@@ -27,7 +29,13 @@ export class Clients implements ClientOwner {
     this.answer = answer;
     this.watch = new Watch(Math.max(1, Math.min(MOST_LATE_MS, request_ms * LATE_SHARE)));
     const take = (socket: Socket) => this.take(socket);
-    this.server = tls === null ? createServer({ noDelay: true }, take) : certified(() => secured(tls, take));
+    this.server =
+      tls === null
+        ? createServer({ noDelay: true }, take)
+        : certified(() => secured({ ...tls, handshakeTimeout: request_ms }, take));
+    this.server.on("connection", (socket: Socket) => this.keep(socket));
+    // Whoever does not shake hands, or not in time, would stay otherwise.
+    this.server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
     this.server.maxConnections = connections;
   }
 
@@ -55,13 +63,22 @@ export class Clients implements ClientOwner {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     for (const connection of this.connected) if (connection.isIdle) connection.leave();
     const patience = setTimeout(() => {
-      for (const connection of this.connected) connection.abort();
+      for (const socket of this.sockets) socket.destroy();
     }, within_ms);
     await closed;
     clearTimeout(patience);
   }
 
+  private keep(socket: Socket): void {
+    this.sockets.add(socket);
+    socket.once("close", () => this.sockets.delete(socket));
+  }
+
   private take(socket: Socket): void {
+    if (this.isClosing) {
+      socket.destroy();
+      return;
+    }
     const connection = new ClientConnection(socket, this);
     this.connected.add(connection);
     this.watch.add(connection);

@@ -7,6 +7,9 @@ export const MOST_AHEAD: number = 64 * 1024;
 /** Nobody has asked for a trailer. */
 const MOST_TRAILER = 4096;
 
+/** Small pieces are gathered in so many bytes: each by itself would keep the whole look at the socket that it came with. */
+const GATHERED = 8 * 1024;
+
 interface Waiting {
   readonly most: number;
   resolve(body: Buffer | null): void;
@@ -22,6 +25,9 @@ export class RequestBody {
   private left: number;
   private pieces: Buffer[] = [];
   private size = 0;
+  /** Small pieces, and how many bytes they are together. */
+  private gathered: Buffer | null = null;
+  private gathered_bytes = 0;
   private waiting: Waiting | null = null;
   private broken: Error | null = null;
 
@@ -73,8 +79,31 @@ export class RequestBody {
 
   private keep(piece: Buffer): void {
     this.size += piece.length;
-    if (this.waiting !== null && this.size > this.waiting.most) this.pieces = [];
-    else this.pieces.push(piece);
+    if (this.waiting !== null && this.size > this.waiting.most) this.forget();
+    else if (piece.length * 2 >= piece.buffer.byteLength) {
+      this.closeGathered();
+      this.pieces.push(piece);
+    } else this.gather(piece);
+  }
+
+  private gather(piece: Buffer): void {
+    if (this.gathered !== null && this.gathered.length - this.gathered_bytes < piece.length) this.closeGathered();
+    this.gathered ??= Buffer.allocUnsafeSlow(Math.max(GATHERED, piece.length));
+    piece.copy(this.gathered, this.gathered_bytes);
+    this.gathered_bytes += piece.length;
+  }
+
+  private closeGathered(): void {
+    if (this.gathered === null) return;
+    this.pieces.push(this.gathered.subarray(0, this.gathered_bytes));
+    this.gathered = null;
+    this.gathered_bytes = 0;
+  }
+
+  private forget(): void {
+    this.pieces = [];
+    this.gathered = null;
+    this.gathered_bytes = 0;
   }
 
   private tell(): void {
@@ -85,6 +114,7 @@ export class RequestBody {
   }
 
   private taken(most: number): Buffer | null {
+    this.closeGathered();
     const { pieces, size } = this;
     this.pieces = [];
     if (size > most) return null;

@@ -3,8 +3,9 @@ import { IS_EXTENSION, IS_HOPELESS, IS_TRAILER } from "./grammar.js";
 
 /** Enough for 4 GB in one chunk. */
 const MOST_DIGITS = 8;
-/** What may stand behind a size, and is not read. */
+/** What may stand behind a size, and is not read; and behind all sizes of a body. */
 const MOST_EXTENSION = 1024;
+const MOST_EXTENSIONS = 16 * 1024;
 
 const LINE_END = "\r\n";
 const [CR, LF, SEMICOLON] = [0x0d, 0x0a, 0x3b];
@@ -26,6 +27,8 @@ export class Chunks {
   private size = 0;
   private digits = 0;
   private extension = "";
+  /** How much has stood behind sizes so far. */
+  private extensions = 0;
   private trailer = "";
   /** Where in the bytes that are being read the data stands that was found in them. */
   private start = 0;
@@ -121,7 +124,8 @@ export class Chunks {
   private readExtension(byte: number): void {
     if (byte !== CR) {
       this.extension += String.fromCharCode(byte);
-      if (this.extension.length > MOST_EXTENSION) throw this.fault("a chunk has too much behind its size");
+      if (this.extension.length > MOST_EXTENSION || ++this.extensions > MOST_EXTENSIONS)
+        throw this.fault("a chunk has too much behind its size");
       return;
     }
     if (!IS_EXTENSION.test(this.extension)) throw this.fault("a chunk has something behind its size");

@@ -6,7 +6,7 @@ import { openRaw } from "../raw.js";
 
 const OPTIONS: ClientsOptions = {
   ...{ host: "127.0.0.1", port: 0, tls: null, url: null, connections: 100 },
-  ...{ header_bytes: 16 * 1024, request_ms: 60_000, silence_ms: 60_000 },
+  ...{ header_bytes: 16 * 1024, body_bytes: 32 * 1024 * 1024, request_ms: 60_000, silence_ms: 60_000 },
 };
 
 /** A request as it was read. */
