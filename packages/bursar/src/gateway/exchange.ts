@@ -1,8 +1,5 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import type { Amounts } from "../core/amount.js";
-import { covers, freeOf, type Path } from "../core/budget.js";
-import { type Dimension, writeAmount } from "../core/dimension.js";
-import type { Time } from "../core/time.js";
 import { isFree, isUnsent } from "../models/meter/answer-status.js";
 import {
   type Held,
@@ -24,6 +21,7 @@ import { OutOfTime } from "../runtime/time-limit.js";
 import type { Reply } from "./clients/asked.js";
 import { plain, type Readable } from "./encoding.js";
 import { endOfTurn } from "./end-of-turn.js";
+import type { Figures } from "./figures.js";
 import { returned } from "./headers.js";
 import { ClientGone } from "./leaving.js";
 import { bodyOfAnswer, type Received } from "./received.js";
@@ -44,6 +42,7 @@ export interface ExchangeOptions {
   readonly upstream: Upstream;
   readonly sending: Sending;
   readonly reply: Reply;
+  readonly figures: Figures;
   /** How many are under way at once. */
   readonly crowd: { readonly underWay: number };
   /** How long a client may leave unread what it was sent. */
@@ -193,7 +192,7 @@ export class Exchange {
 
   /** Says the last word, now that the call is settled. */
   private async finish(came: Came, charged: Amounts): Promise<void> {
-    const { reply, crowd } = this.options;
+    const { reply, crowd, figures, purse } = this.options;
     // Whoever made the exchange tells it, as all that has failed.
     if (came.kind === "hidden") return;
     if (came.kind === "streamed") {
@@ -203,8 +202,10 @@ export class Exchange {
     }
     const { status, headers, body } = came;
     this.tell(headers);
-    this.tellAmounts(headers, "used", charged);
-    await this.tellRemaining(headers);
+    figures.tell(headers, "used", charged);
+    const { store, budget } = purse;
+    const path = await store.path(budget).catch(() => null);
+    if (path !== null) figures.tellRemaining(headers, path, store.clock.now());
     // Who is alone has nobody to wait for.
     if (crowd.underWay > 1) await endOfTurn();
     reply.answer(status, headers, body);
@@ -218,45 +219,8 @@ export class Exchange {
       headers["x-bursar-model"] = encodeURI(chosen.model);
       headers["x-bursar-tier"] = chosen.tier;
     }
-    this.tellAmounts(headers, "reserved", this.reserved);
+    this.options.figures.tell(headers, "reserved", this.reserved);
   }
-
-  /** What is left on the whole path, because it is the least of it that counts; what others hold is not left. */
-  private async tellRemaining(headers: OutgoingHttpHeaders): Promise<void> {
-    const { store, budget } = this.options.purse;
-    const path = await store.path(budget).catch(() => null);
-    if (path === null) return;
-    const time = store.clock.now();
-    const left: Record<string, number> = {};
-    for (const id of SHOWN) {
-      if (!store.dimensions.has(id)) continue;
-      const free = freeOn(path, store.dimensions.get(id), time);
-      if (Number.isFinite(free)) left[id] = Math.max(0, free);
-    }
-    this.tellAmounts(headers, "remaining", left);
-  }
-
-  private tellAmounts(
-    headers: OutgoingHttpHeaders,
-    word: keyof typeof NAMES,
-    amounts: Readonly<Record<string, number>>,
-  ): void {
-    const { dimensions } = this.options.purse.store;
-    for (const id of SHOWN) {
-      const amount = amounts[id];
-      if (amount === undefined || !dimensions.has(id)) continue;
-      headers[NAMES[word][id] as string] = String(writeAmount(dimensions.get(id), amount));
-    }
-  }
-}
-
-/** The dimensions of which headers tell: those a client can do something about. */
-const SHOWN = ["cost_usd", "llm_tokens", "steps"];
-/** Their headers, which are written with every answer. */
-const NAMES = { reserved: named("reserved"), used: named("used"), remaining: named("remaining") };
-
-function named(word: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(SHOWN.map((id) => [id, `x-bursar-${word}-${id.replaceAll("_", "-")}`]));
 }
 
 /** The provider has answered with something that cannot be read. */
@@ -289,16 +253,6 @@ function answerHeaders(headers: OutgoingHttpHeaders): AnswerHeaders {
 
 export function isOutOfTime(error: unknown): error is OutOfTime {
   return error instanceof OutOfTime;
-}
-
-/** Those above a budget whose limits they hold have nothing to say about it. */
-function freeOn(path: Path, dimension: Dimension, time: Time): number {
-  let free = Number.POSITIVE_INFINITY;
-  for (const budget of path) {
-    free = Math.min(free, freeOf(budget, dimension, time));
-    if (covers(budget, dimension.id)) break;
-  }
-  return free;
 }
 
 /** Its state has changed since it was last looked at, which the compiler cannot know. */

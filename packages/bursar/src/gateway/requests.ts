@@ -27,6 +27,7 @@ import {
 import type { Asked, Reply } from "./clients/asked.js";
 import { plain } from "./encoding.js";
 import { Exchange, isOutOfTime } from "./exchange.js";
+import { Figures } from "./figures.js";
 import { forwarded, isFromPage, isOurs, returned, secretIn, sitedBy, wishedBy } from "./headers.js";
 import type { KeyRing } from "./key-ring.js";
 import type { GatewayKey } from "./keys.js";
@@ -60,6 +61,7 @@ export class Requests {
   private readonly options: RequestsOptions;
   private readonly events: Events;
   private readonly routes: Routes;
+  private readonly figures: Figures;
   underWay = 0;
   /** Who waits until nothing is under way. */
   private readonly waiting: (() => void)[] = [];
@@ -68,6 +70,7 @@ export class Requests {
     this.options = options;
     this.events = new Events(options.settings.store.dimensions);
     this.routes = new Routes(options.settings.upstreams);
+    this.figures = new Figures(options.settings.store.dimensions);
   }
 
   async serve(asked: Asked): Promise<void> {
@@ -176,6 +179,7 @@ export class Requests {
       upstream,
       reply,
       crowd: this,
+      figures: this.figures,
       silence_ms,
       reuse,
       request: wanted,

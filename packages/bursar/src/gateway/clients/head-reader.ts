@@ -61,7 +61,8 @@ export class HeadReader {
     this.check(this.text.length + come.length);
     // The end of a line that was looked at before may be cut in two here.
     const isCut = this.last !== "" && looked.charCodeAt(0) === LF;
-    if (IS_HOPELESS.test(isCut ? looked.slice(1) : looked)) throw new MalformedRequest("its head is no head of HTTP/1.1");
+    if (IS_HOPELESS.test(isCut ? looked.slice(1) : looked))
+      throw new MalformedRequest("its head is no head of HTTP/1.1");
     this.text += come;
     this.last = looked.slice(1 - HEAD_END.length);
     return null;

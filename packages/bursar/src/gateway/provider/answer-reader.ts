@@ -9,7 +9,8 @@ export interface AnswerSink {
   push(piece: Buffer): void;
 }
 
-const HEAD_END = Buffer.from("\r\n\r\n");
+const HEAD_END = "\r\n\r\n";
+const USUAL_HEAD = 2048;
 const START = "HTTP/1.";
 const fault = (what: string): MalformedAnswer => new MalformedAnswer(what);
 
@@ -48,12 +49,15 @@ export class AnswerReader {
   }
 
   private readHead(bytes: Buffer): boolean {
-    const end = bytes.indexOf(HEAD_END);
+    // Most heads are short, and to look for their end in a text is quicker than in bytes.
+    const usual = bytes.toString("latin1", 0, Math.min(bytes.length, USUAL_HEAD));
+    const found = usual.indexOf(HEAD_END);
+    const end = found < 0 && bytes.length > USUAL_HEAD ? bytes.indexOf(HEAD_END) : found;
     if ((end < 0 ? bytes.length : end + HEAD_END.length) + this.skipped > MOST_HEAD) {
       throw new MalformedAnswer(`its head has more than ${MOST_HEAD} bytes`);
     }
     if (end < 0) return this.hold(bytes);
-    const head = new AnswerHead(bytes.toString("latin1", 0, end + 2));
+    const head = new AnswerHead(found < 0 ? bytes.toString("latin1", 0, end + 2) : usual.slice(0, end + 2));
     const rest = bytes.subarray(end + HEAD_END.length);
     if (head.status >= 200) return this.begin(head, rest);
     if (head.status === 101) throw new MalformedAnswer("it changes the protocol, which nobody asked for");

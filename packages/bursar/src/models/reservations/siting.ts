@@ -15,7 +15,9 @@ export const FULL_HEADER = "x-bursar-full";
 
 /** What headers say about it. */
 export function sited(site: unknown, full: unknown): Siting {
-  return { ...(typeof site === "string" && site !== "" && { site }), ...(full === "true" && { full: true }) };
+  const isSited = typeof site === "string" && site !== "";
+  if (!isSited && full !== "true") return NOTHING_SAID;
+  return { ...(isSited && { site }), ...(full === "true" && { full: true }) };
 }
 
 /** Takes what is not for the provider out of the headers of a request. */

@@ -1,5 +1,6 @@
 import type { Json } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
+import type { Filling } from "../../runtime/filling.js";
 import { objectOf } from "./json-object.js";
 import { isSaid } from "./request-fields.js";
 import type { TokenCounts } from "./token-counts.js";
@@ -19,14 +20,12 @@ export function messagesUsage(usage: Json | undefined): TokenCounts | null {
   const input = fresh + cache_read + cache_write + cache_write_1h;
   // No request is empty, so a provider that counts nothing has not counted.
   if (input === 0 || reasoning > output || !Number.isSafeInteger(input + output)) return null;
-  return {
-    input,
-    output,
-    ...(cache_read > 0 && { cache_read }),
-    ...(cache_write > 0 && { cache_write }),
-    ...(cache_write_1h > 0 && { cache_write_1h }),
-    ...(reasoning > 0 && { reasoning }),
-  };
+  const counts: Filling<TokenCounts> = { input, output };
+  if (cache_read > 0) counts.cache_read = cache_read;
+  if (cache_write > 0) counts.cache_write = cache_write;
+  if (cache_write_1h > 0) counts.cache_write_1h = cache_write_1h;
+  if (reasoning > 0) counts.reasoning = reasoning;
+  return counts;
 }
 
 /**

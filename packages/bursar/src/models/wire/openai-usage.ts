@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
+import type { Filling } from "../../runtime/filling.js";
 import { objectOf } from "./json-object.js";
 import { isSaid } from "./request-fields.js";
 import type { TokenCounts } from "./token-counts.js";
@@ -51,15 +52,13 @@ function counted(input: Side, output: Side, total: Json | undefined): TokenCount
   const whole = wholeOutput(input.whole, output.whole, total, reasoning);
   if (cache_read + cache_write > input.whole || input_audio > input.whole || output_audio > whole) return null;
   if (!Number.isSafeInteger(input.whole + whole)) return null;
-  return {
-    input: input.whole,
-    output: whole,
-    ...(cache_read > 0 && { cache_read }),
-    ...(cache_write > 0 && { cache_write }),
-    ...(input_audio > 0 && { input_audio }),
-    ...(reasoning > 0 && { reasoning }),
-    ...(output_audio > 0 && { output_audio }),
-  };
+  const counts: Filling<TokenCounts> = { input: input.whole, output: whole };
+  if (cache_read > 0) counts.cache_read = cache_read;
+  if (cache_write > 0) counts.cache_write = cache_write;
+  if (input_audio > 0) counts.input_audio = input_audio;
+  if (reasoning > 0) counts.reasoning = reasoning;
+  if (output_audio > 0) counts.output_audio = output_audio;
+  return counts;
 }
 
 /**

@@ -1,0 +1,55 @@
+import type { OutgoingHttpHeaders } from "node:http";
+import { covers, freeOf, type Path } from "../core/budget.js";
+import { type Dimension, writeAmount } from "../core/dimension.js";
+import type { Dimensions } from "../core/dimensions.js";
+import type { Time } from "../core/time.js";
+
+/** The dimensions of which headers tell: those a client can do something about. */
+const SHOWN = ["cost_usd", "llm_tokens", "steps"];
+
+/** One of them, with the headers that tell of it. */
+interface Shown {
+  readonly dimension: Dimension;
+  readonly reserved: string;
+  readonly used: string;
+  readonly remaining: string;
+}
+
+/** What the headers of an answer say about the budget that pays for it. */
+export class Figures {
+  private readonly shown: readonly Shown[];
+
+  constructor(dimensions: Dimensions) {
+    const named = (word: string, id: string) => `x-bursar-${word}-${id.replaceAll("_", "-")}`;
+    this.shown = SHOWN.filter((id) => dimensions.has(id)).map((id) => ({
+      dimension: dimensions.get(id),
+      ...{ reserved: named("reserved", id), used: named("used", id), remaining: named("remaining", id) },
+    }));
+  }
+
+  tell(headers: OutgoingHttpHeaders, word: "reserved" | "used", amounts: Readonly<Record<string, number>>): void {
+    for (const shown of this.shown) {
+      const { dimension } = shown;
+      const amount = amounts[dimension.id];
+      if (amount !== undefined) headers[shown[word]] = String(writeAmount(dimension, amount));
+    }
+  }
+
+  /** What is left on the whole path, because it is the least of it that counts; what others hold is not left. */
+  tellRemaining(headers: OutgoingHttpHeaders, path: Path, time: Time): void {
+    for (const { dimension, remaining } of this.shown) {
+      const free = freeOn(path, dimension, time);
+      if (Number.isFinite(free)) headers[remaining] = String(writeAmount(dimension, Math.max(0, free)));
+    }
+  }
+}
+
+/** Those above a budget whose limits they hold have nothing to say about it. */
+function freeOn(path: Path, dimension: Dimension, time: Time): number {
+  let free = Number.POSITIVE_INFINITY;
+  for (const budget of path) {
+    free = Math.min(free, freeOf(budget, dimension, time));
+    if (covers(budget, dimension.id)) break;
+  }
+  return free;
+}
