@@ -26,7 +26,7 @@ export interface Changes {
 class Writing implements Changes {
   readonly accounts = new Map<BudgetId, Account>();
   readonly calls = new Map<CallId, Call>();
-  readonly chains = new Map<string, Growth>();
+  chains: ReadonlyMap<string, Growth> = NOTHING;
   documents: ReadonlyMap<string, Document> = NOTHING;
   entries: ReadonlyMap<string, Entry> = NOTHING;
   anchored: ReadonlyMap<string, number> = NOTHING;
@@ -151,8 +151,9 @@ export class Draft implements Books {
 
   private grow(id: string, head: Head, lines: readonly string[]): void {
     const grown = this.writing.chains.get(id);
-    if (grown === undefined) this.writing.chains.set(id, { head, lines: [...lines] });
-    else {
+    if (grown === undefined) {
+      this.writing.chains = own(this.writing.chains).set(id, { head, lines: [...lines] });
+    } else {
       grown.head = head;
       for (const line of lines) grown.lines.push(line);
     }

@@ -4,7 +4,7 @@ import { MalformedRequest } from "./malformed-request.js";
 const HEAD_END = "\r\n\r\n";
 const [CR, LF] = [0x0d, 0x0a];
 /** Most heads are shorter, and to look for their end in a text is quicker than in bytes. */
-const USUAL_HEAD = 2048;
+const USUAL_HEAD = 1024;
 
 /** A head that is whole, without the empty line at its end, and the bytes behind that. */
 export interface WholeHead {

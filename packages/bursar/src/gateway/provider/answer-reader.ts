@@ -10,7 +10,7 @@ export interface AnswerSink {
 }
 
 const HEAD_END = "\r\n\r\n";
-const USUAL_HEAD = 2048;
+const USUAL_HEAD = 1024;
 const START = "HTTP/1.";
 const fault = (what: string): MalformedAnswer => new MalformedAnswer(what);
 
