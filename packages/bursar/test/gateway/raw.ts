@@ -10,9 +10,13 @@ export interface RawConnection extends Disposable {
   readonly closed: Promise<string>;
 }
 
-export async function openRaw(url: string): Promise<RawConnection> {
+export function openRaw(url: string): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+  return rawOn(connect(Number(port), hostname), "connect");
+}
+
+/** The same on a socket that is only just being connected, and says so with this event. */
+export async function rawOn(socket: Socket, connected: "connect" | "secureConnect"): Promise<RawConnection> {
   const pieces: Buffer[] = [];
   const heard = () => Buffer.concat(pieces).toString("utf8");
   socket.on("data", (piece) => pieces.push(piece));
@@ -20,7 +24,7 @@ export async function openRaw(url: string): Promise<RawConnection> {
   socket.on("error", () => {});
   const closed = new Promise<string>((resolve) => socket.on("close", () => resolve(heard())));
   await new Promise<void>((resolve, reject) => {
-    socket.once("connect", resolve);
+    socket.once(connected, resolve);
     socket.once("error", reject);
   });
   return {

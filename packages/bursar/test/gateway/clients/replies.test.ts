@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Asked } from "../../../src/gateway/clients/asked.js";
 import { openRaw, readRaw, written } from "../raw.js";
 import { until } from "../until.js";
-import { openClients, tell } from "./stage.js";
+import { connectedTo, openClients, tell } from "./stage.js";
 
 const HOST = "Host: a";
 const CLOSE = "Connection: close";
@@ -140,6 +140,16 @@ describe("a body", () => {
     expect(answer).toBe(401);
   });
 
+  test.each([10, 100_000, 500_000])("of %d bytes may be asked for long after it has come", async (size) => {
+    const { asked, keep } = keeping();
+    await using at = await openClients(keep);
+    using connection = await openRaw(at.url);
+    connection.write(written("POST /", [HOST, `Content-Length: ${size}`], "x".repeat(size)));
+    await until("it is served", () => asked.length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect((await asked[0]?.body(1_000_000))?.equals(Buffer.alloc(size, "x"))).toBe(true);
+  });
+
   test("that nobody has asked for yet is held back", async () => {
     const { asked, keep } = keeping();
     await using at = await openClients(keep);
@@ -163,6 +173,28 @@ describe("a body", () => {
 });
 
 describe("a client", () => {
+  test("that sends requests ahead is held back, though each of them is answered at once", async () => {
+    let served = 0;
+    let most = 0;
+    await using at = await openClients(({ reply }) => {
+      served++;
+      most = Math.max(most, ...connectedTo(at.clients).map(({ held_bytes }) => held_bytes));
+      reply.answer(200, {}, Buffer.from("{}"));
+    });
+    using connection = await openRaw(at.url);
+    const { socket } = connection;
+    const many = written("GET /health", [HOST]).repeat(3000);
+    const send = () => {
+      while (served < 2000 && socket.write(many));
+    };
+    socket.on("drain", send);
+    send();
+    await until("many are served", () => served >= 2000);
+    // As far as a client may be ahead, and what one look at the socket has brought on top of that.
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(2 * 64 * 1024);
+  });
+
   test("that hangs up is noticed while its answer is made", async () => {
     const { asked, keep } = keeping();
     await using at = await openClients(keep);

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { RequestBody } from "../../../src/gateway/clients/request-body.js";
+import { RequestHead } from "../../../src/gateway/clients/request-head.js";
 import { openRaw, readRaw, written } from "../raw.js";
 import { until } from "../until.js";
-import { openClients, readIn, tell } from "./stage.js";
+import { connectedTo, openClients, readIn, readsIn, tell } from "./stage.js";
 
 const CLOSE = "Connection: close";
 const HOST = "Host: a";
@@ -39,6 +41,51 @@ describe("a request", () => {
     expect(readIn(await tell(at.url, [...text]))).toEqual(whole);
   });
 
+  test("behind the end of a line is read, wherever that is split", async () => {
+    await using at = await openClients();
+    for (const pieces of [
+      ["\r", `\n${GET}`],
+      ["\r", "\n", GET],
+      ["\r\n\r", "\n", "\r\n", GET],
+    ]) {
+      using connection = await openRaw(at.url);
+      let come = 0;
+      for (const piece of pieces) {
+        connection.write(piece);
+        come += piece.length;
+        // One by one for certain, and not as the system likes.
+        await until("it has come", () => (connectedTo(at.clients)[0]?.socket.bytesRead ?? come) >= come);
+      }
+      expect(readIn(await connection.closed)).toMatchObject({ url: "/health" });
+      await until("it is gone", () => connectedTo(at.clients).length === 0);
+    }
+  });
+
+  test("behind others in chunks is read, wherever they are split", async () => {
+    await using at = await openClients();
+    const chunks = "3\r\nabc\r\n0\r\n\r\n";
+    const posts = ["/1", "/2"].map((path) => written(`POST ${path}`, [HOST, "Transfer-Encoding: chunked"], chunks));
+    const text = `${posts.join("")}${GET}`;
+    const places = Array.from({ length: text.length - 1 }, (_, place) => place + 1);
+    const split = await Promise.all(places.map((place) => tell(at.url, [text.slice(0, place), text.slice(place)])));
+    const whole = [
+      ["/1", "abc"],
+      ["/2", "abc"],
+      ["/health", ""],
+    ];
+    for (const answer of split) expect(readsIn(answer).map(({ url, body }) => [url, body])).toEqual(whole);
+  });
+
+  test("with the longest head there may be is read byte by byte", async () => {
+    await using at = await openClients(undefined, { header_bytes: 4096 });
+    const bare = written("GET /", [HOST, CLOSE, "X-A: "]).length;
+    const value = "a".repeat(4096 - bare);
+    const read = readIn(await tell(at.url, [...written("GET /", [HOST, CLOSE, `X-A: ${value}`])]));
+    expect(read?.headers).toMatchObject({ "x-a": value });
+    const longer = await tell(at.url, [...written("GET /", [HOST, CLOSE, `X-A: ${value}a`])]);
+    expect(readRaw(longer).status).toBe(431);
+  });
+
   test("keeps its headers, as lists where they stand in several lines", async () => {
     await using at = await openClients();
     const headers = [HOST, CLOSE, "X-One:  a \t", "x-one: b", "Cookie: c", "cookie: d", "Constructor: e", "X-Two:"];
@@ -65,6 +112,36 @@ describe("a request", () => {
       await until("it is answered", () => connection.heard().endsWith(path));
     }
     expect(served).toEqual(["/1", "/2", "/3"]);
+  });
+});
+
+describe("chunks", () => {
+  test.each([
+    ["as much as may be behind all sizes", 16, 1000, 200],
+    ["more than may be behind all sizes", 17, 1000, 400],
+    ["as much as may be behind one size", 1, 1023, 200],
+    ["more than may be behind one size", 1, 1024, 400],
+  ])("with %s", async (_name, count, size, status) => {
+    await using at = await openClients();
+    const chunks = `1;${"a".repeat(size)}\r\nx\r\n`.repeat(count);
+    const text = written("POST /", [HOST, CLOSE, "Transfer-Encoding: chunked"], `${chunks}0\r\n\r\n`);
+    const answer = await tell(at.url, [text]);
+    expect(readRaw(answer).status).toBe(status);
+    expect(readIn(answer)?.body ?? null).toBe(status === 200 ? "x".repeat(count) : null);
+  });
+
+  test("that are tiny do not keep all the bytes they came with", async () => {
+    const head = written("POST /", [HOST, "Transfer-Encoding: chunked"]).slice(0, -2);
+    const body = new RequestBody(new RequestHead(head));
+    const looks = 50;
+    for (let look = 0; look < looks; look++)
+      body.read(Buffer.from(new Uint8Array(Buffer.from("1\r\nx\r\n".repeat(10_000)))));
+    const { pieces } = body as unknown as { readonly pieces: readonly Buffer[] };
+    const kept = new Set(pieces.map((piece) => piece.buffer));
+    const kept_bytes = [...kept].reduce((sum, { byteLength }) => sum + byteLength, 0);
+    expect(kept_bytes).toBeLessThan(2 * looks * 10_000);
+    body.read(Buffer.from("0\r\n\r\n"));
+    expect((await body.whole(looks * 10_000))?.equals(Buffer.alloc(looks * 10_000, "x"))).toBe(true);
   });
 });
 

@@ -1,8 +1,21 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { connect as connectSecure } from "node:tls";
+import { fileURLToPath } from "node:url";
 import type { Asked } from "../../../src/gateway/clients/asked.js";
 import { Clients, type ClientsOptions } from "../../../src/gateway/clients/clients.js";
-import { openRaw } from "../raw.js";
+import { readTls } from "../../../src/gateway/options.js";
+import { openRaw, type RawConnection, rawOn } from "../raw.js";
+
+export const TLS = readTls(
+  fileURLToPath(new URL("../tls/cert.pem", import.meta.url)),
+  fileURLToPath(new URL("../tls/key.pem", import.meta.url)),
+);
+/** Nothing of what is promised depends on whether it is secret. */
+export const BOTH = [
+  ["plain", null],
+  ["with TLS", TLS],
+] as const;
 
 const OPTIONS: ClientsOptions = {
   ...{ host: "127.0.0.1", port: 0, tls: null, url: null, connections: 100 },
@@ -40,6 +53,30 @@ export async function openClients(
   const { url } = clients;
   if (url === null) throw new Error("it does not listen");
   return { clients, url, failed, [Symbol.asyncDispose]: () => clients.close(0) };
+}
+
+/** A raw connection, or a secure one where that is spoken; the certificate is nobody's concern here. */
+export function openTo(url: string): Promise<RawConnection> {
+  const { protocol, port } = new URL(url);
+  if (protocol === "http:") return openRaw(url);
+  return rawOn(connectSecure({ port: Number(port), host: "127.0.0.1", rejectUnauthorized: false }), "secureConnect");
+}
+
+/** What nobody but a test asks of a connection: it shows without a clock what would take long to see from outside. */
+export interface Connected {
+  readonly socket: Socket;
+  readonly leaving: AbortSignal;
+  readonly deadline: number;
+  readonly held_bytes: number;
+}
+
+/** Those who are connected, as they are known to whoever listens. */
+export function connectedTo(listening: unknown): readonly Connected[] {
+  return [...(listening as { readonly connected: ReadonlySet<Connected> }).connected];
+}
+
+export function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** A server of Node's that does the same. */
