@@ -146,7 +146,8 @@ export class Operations {
         kind,
         step_id: step.step_id,
         capability_id: step.capability_id,
-        asked,
+        // Whoever is told what was granted holds the same object.
+        asked: Object.freeze(asked),
         expires: operation.expires ?? null,
         link,
         status: "reserved",
@@ -183,7 +184,7 @@ export class Operations {
     operation: CommitOperation,
   ): OutcomeOf<CommitOperation> {
     const charge: Charge = chargeFor(call.kind, bound, reported, guess);
-    const charged = this.counted(charge.charged);
+    const charged = Object.freeze(this.counted(charge.charged));
     const unreported =
       charge.unreported.length === 0 ? charge.unreported : charge.unreported.filter((id) => this.dimensions.has(id));
     const estimate = unreported.length > 0 ? charge.estimate : null;

@@ -40,6 +40,13 @@ const ID = /^[a-z][a-z0-9_]{0,62}$/;
 const TAKEN = ["deadline", "constructor"];
 const KINDS: readonly DimensionKind[] = ["sum", "peak", "clock"];
 
+/** Looks at one that may not have been made here: whatever has no whole number of places cannot be written down. */
+export function checkDimension({ id, kind, decimals }: Dimension): void {
+  if (typeof id !== "string" || !ID.test(id) || !KINDS.includes(kind) || !Number.isInteger(decimals)) {
+    throw new InputError("dimension", `${show(id)} is none; make it with defineDimension()`);
+  }
+}
+
 /**
  * Defines a dimension of the caller's own. It works in every place a built-in one does.
  *

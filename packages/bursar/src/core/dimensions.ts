@@ -1,4 +1,4 @@
-import { type Dimension, defineDimension } from "./dimension.js";
+import { checkDimension, type Dimension, defineDimension } from "./dimension.js";
 import { InputError, show } from "./errors.js";
 import { nearest } from "./nearest.js";
 
@@ -20,6 +20,7 @@ export class Dimensions {
   constructor(all: readonly Dimension[]) {
     const byId = new Map<string, Dimension>();
     for (const dimension of all) {
+      checkDimension(dimension);
       if (byId.has(dimension.id) || Object.hasOwn(ALIASES, dimension.id)) {
         throw new InputError("dimension.id", `is "${dimension.id}", which is taken; choose another`);
       }

@@ -17,7 +17,7 @@ export interface LateShelf extends Shelf {
 
 /**
  * Books whose links are made later, for who does not wait until they are durable: to write and hash them takes as long as to decide.
- * Only for what the core itself says of calls, whose data is known to be JSON.
+ * Whatever could not be made is refused at once, as ever.
  */
 export class LateDraft extends Draft {
   readonly late: LateLink[] = [];

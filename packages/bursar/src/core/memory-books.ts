@@ -20,6 +20,8 @@ interface KeptCall {
   call: Call;
 }
 
+/** So many links are due at most: to make them takes a while, in which nothing else happens. */
+const MOST_LATE = 1000;
 /** So many are not worth a look whether they were settled. */
 const FEWEST_EXPIRING = 64;
 
@@ -55,8 +57,7 @@ export class MemoryBooks implements LateShelf {
   }
 
   /**
-   * The same, but that links are made later: when somebody asks for them, or when `catchUp` is called. Only for what is done with calls,
-   * which has no say in what their data is.
+   * The same, but that links are made later: when somebody asks for them, when `catchUp` is called, or when they are many.
    */
   transactLate<Result>(instant: number, work: (books: Books) => Result): Result {
     const draft = new LateDraft(this, this.hash, instant);
@@ -66,6 +67,7 @@ export class MemoryBooks implements LateShelf {
       this.chain(link.chain).seq++;
       this.late.push(link);
     }
+    if (this.late.length >= MOST_LATE) this.catchUp();
     return result;
   }
 
@@ -73,12 +75,18 @@ export class MemoryBooks implements LateShelf {
   catchUp(): void {
     const { late } = this;
     if (late.length === 0) return;
-    this.late = [];
-    for (const { chain: id, draft } of late) {
-      const chain = this.chain(id);
-      const { head, line } = appendLink(chain.head, draft, this.hash);
-      chain.head = head;
-      chain.places.push(this.kept.add(line));
+    let made = 0;
+    try {
+      for (const { chain: id, draft } of late) {
+        const chain = this.chain(id);
+        const { head, line } = appendLink(chain.head, draft, this.hash);
+        chain.places.push(this.kept.add(line));
+        chain.head = head;
+        made++;
+      }
+    } finally {
+      // Should one fail all the same, no other is lost with it.
+      this.late = late.slice(made);
     }
   }
 

@@ -17,9 +17,11 @@ interface Shown {
 
 /** What the headers of an answer say about the budget that pays for it. */
 export class Figures {
+  readonly dimensions: Dimensions;
   private readonly shown: readonly Shown[];
 
   constructor(dimensions: Dimensions) {
+    this.dimensions = dimensions;
     const named = (word: string, id: string) => `x-bursar-${word}-${id.replaceAll("_", "-")}`;
     this.shown = SHOWN.filter((id) => dimensions.has(id)).map((id) => ({
       dimension: dimensions.get(id),

@@ -179,7 +179,7 @@ export class Requests {
       upstream,
       reply,
       crowd: this,
-      figures: this.figures,
+      figures: this.figuresFor(purse),
       silence_ms,
       reuse,
       request: wanted,
@@ -190,6 +190,11 @@ export class Requests {
     visit.request = exchange.request;
     if (metered.kind === "refused") return this.refused(visit, metered, exchange.request.wire.model);
     if (metered.kind === "failed") return this.failed(visit, exchange, metered.error);
+  }
+
+  /** Whoever has no key may be paid for from another store, which has dimensions of its own. */
+  private figuresFor({ store: { dimensions } }: Purse): Figures {
+    return dimensions === this.figures.dimensions ? this.figures : new Figures(dimensions);
   }
 
   /** Asks a provider something beside a request, in its name. What comes back is read here, and shown to nobody. */

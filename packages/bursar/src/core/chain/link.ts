@@ -1,4 +1,6 @@
+import { isWellFormed } from "./bytes.js";
 import { canonicalizeAt, type JsonObject } from "./canonical.js";
+import { isPlainObject } from "./canonical-error.js";
 import { withHash } from "./line.js";
 import { parseMembers } from "./members.js";
 import { remember } from "./remember.js";
@@ -108,12 +110,11 @@ export function appendLink(head: Head, draft: LinkDraft, hash: (text: string) =>
   return { link, line: withHash(body, digest), head: { chain: head.chain, seq, hash: digest } };
 }
 
-/**
- * Throws for a link that could not be made at this position of a chain, but for what its data is: whoever makes it later has to know
- * that it is JSON.
- */
+/** Throws for a link that could not be made at this position of a chain, so that it can be made later. */
 export function checkLater(chain: string, draft: LinkDraft, seq: number): void {
   checkDraft(draft, seq);
+  // To write it is the surest way to know that it can be written, and takes several times as long.
+  if (!isPlain(draft.data)) canonicalizeAt(draft.data, "data", 1);
   const problem = causeProblem(draft.cause, chain, seq);
   if (problem !== null) throw new LinkError("bad_cause", `"cause" ${problem}`);
 }
@@ -149,6 +150,31 @@ function checkDraft(draft: LinkDraft, seq: number): void {
   if (cause !== null && typeof cause !== "string") checkMember("cause", cause);
   if (typeof data !== "object" || data === null || Array.isArray(data)) checkMember("data", data);
   if (!isCount(seq)) throw new LinkError("malformed", "the chain has no position left");
+}
+
+/** Longer texts may be more than the engine can hold once they are escaped. */
+const LONGEST_PLAIN = 64 * 1024;
+
+/** Whether a value can be written for certain: finite numbers and short, well-formed texts, in plain objects. */
+function isPlain(value: unknown): boolean {
+  switch (typeof value) {
+    case "number":
+      return Number.isFinite(value);
+    case "string":
+      return value.length <= LONGEST_PLAIN && isWellFormed(value);
+    case "object":
+      return value === null || isPlainInside(value);
+    default:
+      return false;
+  }
+}
+
+function isPlainInside(value: object): boolean {
+  if (Array.isArray(value)) return value.every(isPlain);
+  if (!isPlainObject(value)) return false;
+  // Names are ours, or those of dimensions, which were looked at where they were made.
+  for (const key in value) if (!isPlain(value[key])) return false;
+  return true;
 }
 
 /** Two literals and no spread, which would cost as much as the hash. */

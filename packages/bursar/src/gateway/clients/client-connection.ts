@@ -59,6 +59,8 @@ export class ClientConnection implements Watched, RequestLine {
   /** Whether anything has come since the last request, so that its time runs. */
   private isBegun = true;
   private isPaused = false;
+  /** Whether it is watched how long the client reads nothing. */
+  private isBearing = false;
   /** Whether it is closed after the answer that is being written. */
   private isLast = false;
   /** How much has come of what nobody reads any more, and until when at most; null as long as somebody does. */
@@ -123,6 +125,7 @@ export class ClientConnection implements Watched, RequestLine {
     this.deadline = performance.now() + KEEP_ALIVE_MS;
     this.isBegun = false;
     const isUnread = socket.writableNeedDrain;
+    if (this.isBearing) this.bearNoMore();
     this.isBehind = isUnread || this.held_bytes > 0 || this.isPaused;
     // Who does not read what he is answered is not answered more.
     if (isUnread) {
@@ -136,6 +139,18 @@ export class ClientConnection implements Watched, RequestLine {
     if (this.lingering !== null) return;
     if (this.request?.head.isWaiting === true) this.socket.write(CONTINUE);
     this.resume();
+  }
+
+  /** A client that does not read what it was answered is hung up on, and one that reads slowly is not: the system knows. */
+  bear(): void {
+    this.deadline = Number.POSITIVE_INFINITY;
+    this.isBearing = true;
+    this.socket.setTimeout(this.owner.limits.silence_ms);
+  }
+
+  private bearNoMore(): void {
+    this.isBearing = false;
+    this.socket.setTimeout(0);
   }
 
   private mayGoOn(): boolean {
@@ -193,7 +208,8 @@ export class ClientConnection implements Watched, RequestLine {
       this.leave();
       return;
     }
-    this.socket.setTimeout(0);
+    if (this.isBearing) this.deadline = performance.now() + KEEP_ALIVE_MS;
+    this.bearNoMore();
     this.isBehind = false;
     const held = this.held.length === 1 ? (this.held[0] as Buffer) : Buffer.concat(this.held);
     this.held = [];
@@ -230,7 +246,7 @@ export class ClientConnection implements Watched, RequestLine {
     this.deadline = Number.POSITIVE_INFINITY;
     this.bear();
     socket.end(() => {
-      socket.setTimeout(0);
+      this.bearNoMore();
       this.deadline = performance.now() + LINGER_MS;
     });
     this.resume();
@@ -240,12 +256,6 @@ export class ClientConnection implements Watched, RequestLine {
     lingering.bytes += size;
     if (lingering.bytes > Math.max(LEAST_DROPPED, 2 * this.owner.limits.body_bytes)) this.socket.destroy();
     else if (this.socket.writableFinished) this.deadline = Math.min(lingering.until, performance.now() + LINGER_MS);
-  }
-
-  /** A client that does not read what it was answered is hung up on, and one that reads slowly is not: the system knows. */
-  private bear(): void {
-    this.deadline = Number.POSITIVE_INFINITY;
-    this.socket.setTimeout(this.owner.limits.silence_ms);
   }
 
   private pause(): void {

@@ -5,6 +5,8 @@ import type { Reply } from "./asked.js";
 
 /** Longer pieces are not copied to save a write. */
 const MOST_TOGETHER = 8 * 1024;
+/** Of more than that, the next part is written when the one before has gone, so that it can be told who reads slowly from who does not read. */
+const MOST_POURED = 256 * 1024;
 /** No more than that waits for more to go with it. */
 const MOST_WAITING = 16 * 1024;
 
@@ -14,6 +16,8 @@ export interface ReplyLine {
   lastLines(isLast: boolean): string;
   /** The answer is written. */
   done(): void;
+  /** What follows takes the client a while to read: how long may pass without any of it being read is the connection's to say. */
+  bear(): void;
 }
 
 /** How an answer says where it ends; "none" has no body at all. */
@@ -77,12 +81,27 @@ export class ClientReply implements Reply {
   end(last?: Uint8Array): void {
     if (this.isEnded) return;
     this.isEnded = true;
+    if (last !== undefined && last.length > MOST_POURED && this.framing === "length") {
+      this.line.bear();
+      this.send("");
+      this.pour(last, 0);
+      return;
+    }
     const ending = this.framing === "chunks" ? LAST_CHUNK : "";
     if (last !== undefined && last.length > 0 && this.framing !== "none") {
       if (this.framing === "chunks") this.text += `${last.length.toString(16)}\r\n`;
       this.put(last, this.framing === "chunks" ? `\r\n${ending}` : "");
     } else if (this.text !== "" || ending !== "") this.send(ending);
     if (!this.isGone) this.line.done();
+  }
+
+  private pour(bytes: Uint8Array, from: number): void {
+    if (this.isGone) return;
+    const to = from + MOST_POURED;
+    const fits = this.flow.write(bytes.subarray(from, to));
+    if (to >= bytes.length) this.line.done();
+    else if (fits) this.pour(bytes, to);
+    else this.flow.once("drain", () => this.pour(bytes, to));
   }
 
   hangUp(): void {

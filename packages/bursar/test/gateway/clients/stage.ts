@@ -32,7 +32,7 @@ export interface Read {
 }
 
 /** Answers with what it was asked. */
-export async function echo(asked: Asked): Promise<void> {
+async function echo(asked: Asked): Promise<void> {
   const body = await asked.body(64 * 1024 * 1024);
   const { method, url, headers } = asked;
   const read: Read = { method, url, headers, body: body?.toString("latin1") ?? null };
