@@ -3,7 +3,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { Received, Take } from "./received.js";
 
 /** An answer that can be read. */
-export type Readable = Pick<Received, "status" | "headers" | "read" | "drop">;
+export type Readable = Pick<Received, "status" | "headers" | "read" | "drop" | "atOnce">;
 
 /**
  * An answer without the compression that nobody has asked for: what cannot be read cannot be counted. It is null where the
@@ -44,7 +44,7 @@ function through(received: Received, decoder: Transform): Readable {
       throw error;
     }
   };
-  return { status, headers, read, drop: () => received.drop() };
+  return { status, headers, read, drop: () => received.drop(), atOnce: () => null };
 }
 
 function drained(decoder: Transform): Promise<void> {

@@ -13,6 +13,7 @@ import {
 import { StreamedAnswer } from "../models/meter/streamed-answer.js";
 import type { Reuse } from "../models/reuse/reuse.js";
 import type { AnswerHeaders } from "../models/reuse/whole-answer.js";
+import { usageIn } from "../models/wire/usage-in.js";
 import type { Filling } from "../runtime/filling.js";
 import type { Effected } from "../runtime/gate.js";
 import type { Purse } from "../runtime/purse.js";
@@ -143,10 +144,10 @@ export class Exchange {
     const readable = readableOf(received);
     const streamed = status < 300 && (headers["content-type"] ?? "").includes("text/event-stream");
     if (streamed) return this.pipe(readable, held);
-    const body = await wholeOf(readable);
+    const body = readable.atOnce() ?? (await wholeOf(readable));
     const value = this.came(status, returned(headers), body);
     if (isFree(status)) return { value, usage: NOTHING_USED };
-    const counts = status < 300 ? request.protocol.usage(objectIn(body)) : null;
+    const counts = status < 300 ? usageIn(request.protocol, body.toString("utf8")) : null;
     return counts === null ? { value } : { value, usage: held.usage(counts) };
   }
 
@@ -286,13 +287,4 @@ function drained(reply: Reply, over: AbortSignal, silence_ms: number): Promise<v
     reply.flow.once("drain", done);
     over.addEventListener("abort", gone, { once: true });
   });
-}
-
-function objectIn(body: Buffer): Record<string, never> {
-  try {
-    const value: unknown = JSON.parse(body.toString("utf8"));
-    return typeof value === "object" && value !== null ? (value as Record<string, never>) : {};
-  } catch {
-    return {};
-  }
 }

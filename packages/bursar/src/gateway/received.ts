@@ -48,6 +48,15 @@ export class Received {
     });
   }
 
+  /** The whole of a body that has come with its headers, as most do; null where somebody has to read it. */
+  atOnce(): Buffer | null {
+    if (this.state !== "ended" || this.take !== null) return null;
+    const { early, size } = this;
+    this.early = [];
+    this.take = () => {};
+    return early.length === 1 ? (early[0] as Buffer) : Buffer.concat(early, size);
+  }
+
   /** Hangs up: the rest is not wanted. */
   drop(): void {
     this.early = [];

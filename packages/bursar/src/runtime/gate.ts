@@ -99,7 +99,8 @@ export class Gate implements Disposable {
     this.timer = timer;
     this.wait_ms = wait_ms;
     this.events = new Events(store.dimensions);
-    this.watching = store.watch(() => void this.queue.pump());
+    // Who comes to wait later looks by himself.
+    this.watching = store.watch(() => void (this.queue.empty || this.queue.pump()));
   }
 
   /**

@@ -161,5 +161,6 @@ function isBare(status: number): boolean {
 const LAST_CHUNK = "0\r\n\r\n";
 
 function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+  const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return buffer.toString("latin1");
 }

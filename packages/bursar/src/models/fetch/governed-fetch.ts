@@ -23,9 +23,9 @@ import { isOutOfTime, toldError } from "../meter/told-error.js";
 import { checkSiting, type Siting } from "../reservations/siting.js";
 import type { ReuseOptions } from "../reuse/options.js";
 import { type Reuse, reuseOf } from "../reuse/reuse.js";
-import { parsedObject } from "../wire/json-object.js";
 import type { Protocol } from "../wire/protocol.js";
 import { protocolFor } from "../wire/protocols.js";
+import { usageIn } from "../wire/usage-in.js";
 import { bytesOf, headersOf, isStoreFailure, rebodied, refusalResponse, storeFailureResponse } from "./answers.js";
 import { type Outgoing, readOutgoing, type Written } from "./outgoing.js";
 import { takeOwn } from "./own-headers.js";
@@ -262,7 +262,7 @@ function whole(
     },
   };
   if (isFree(response.status)) return { value, usage: NOTHING_USED };
-  const counts = response.ok ? protocol.usage(parsedObject(bytes.toString()) ?? {}) : null;
+  const counts = response.ok ? usageIn(protocol, bytes.toString()) : null;
   return counts === null ? { value } : { value, usage: held.usage(counts) };
 }
 

@@ -27,6 +27,7 @@ export const ANTHROPIC_MESSAGES: Protocol = {
   name: "anthropic-messages",
   home: "anthropic",
   read,
+  readsAll: false,
   usage: (answer) => messagesUsage(answer.usage),
   stream: (request) => new MessagesStream(request),
 };

@@ -31,6 +31,7 @@ export const OPENAI_CHAT: Protocol = {
   name: "openai-chat",
   home: "openai",
   read,
+  readsAll: false,
   usage: (answer) => chatUsage(answer.usage),
   stream: (request) => new ChatStream(request),
 };

@@ -13,6 +13,7 @@ export const OPENAI_EMBEDDINGS: Protocol = {
   name: "openai-embeddings",
   home: "openai",
   read,
+  readsAll: false,
   usage: (answer) => embeddingsUsage(answer.usage),
   // Nobody streams embeddings; a server that answers with events all the same writes them as for a completion.
   stream: (request) => new ChatStream(request),

@@ -16,6 +16,7 @@ export const OPENAI_RESPONSES: Protocol = {
   name: "openai-responses",
   home: "openai",
   read,
+  readsAll: true,
   usage: (answer) => {
     const counts = responsesUsage(answer.usage);
     keepResponse(answer, counts);

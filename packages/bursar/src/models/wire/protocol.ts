@@ -11,6 +11,8 @@ export interface Protocol {
   readonly home: "openai" | "anthropic";
   /** Reads a request. It throws `UnboundedError` for what may cost something that nobody can bound beforehand. */
   read(body: JsonObject, about: RequestFacts): WireRequest;
+  /** Whether `usage` looks at more of an answer than its member of that name. */
+  readonly readsAll: boolean;
   /** What a whole answer says was used; null when it says nothing that can be counted. */
   usage(answer: JsonObject): TokenCounts | null;
   /** A reader for the events of one streamed answer. */

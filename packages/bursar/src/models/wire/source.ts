@@ -1,8 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
-import { CLOSE_LIST, CLOSE_OBJECT, endOfString, isName, OPEN_LIST, OPEN_OBJECT, QUOTE } from "./text-scan.js";
-
-const COMMA = 44;
+import { CLOSE_LIST, CLOSE_OBJECT, COMMA, endOfString, isName, OPEN_LIST, OPEN_OBJECT, QUOTE } from "./text-scan.js";
 
 /** What is shorter is written anew, because that takes no time. */
 const SHORTEST = 256;

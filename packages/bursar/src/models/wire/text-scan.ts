@@ -1,4 +1,5 @@
 export const QUOTE = 34;
+export const COMMA = 44;
 const ZERO = 48;
 const NINE = 57;
 const COLON = 58;
