@@ -9,7 +9,7 @@ const INPUT = "llm_input_tokens";
 const OUTPUT = "llm_output_tokens";
 const TOTAL = "llm_tokens";
 
-/** A call is in nobody's way as long as so many like it held into what is free. */
+/** A call is in nobody's way as long as so many like it fit into what is free. */
 const PLENTY = 4;
 
 /** What is held for a call, and what it would have been had nothing been learned; null when that makes no difference. */

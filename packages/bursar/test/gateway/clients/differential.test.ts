@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { CHANGES, changed } from "../changes.js";
 import { written } from "../raw.js";
 import { openClients, openNode, type Read, readsIn, tell } from "./stage.js";
 
@@ -16,38 +17,14 @@ const KNOWN = [
   `GET / HTTP/1.0\r\nConnection: close\r\n\r\n`,
 ];
 const LAST = written("GET /last", ["Host: b", "Connection: close"]);
-const ODD = [
-  "",
-  "\r",
-  "\n",
-  "\r\n",
-  " ",
-  "\t",
-  ":",
-  ",",
-  ";",
-  "0",
-  "5",
-  "a",
-  "\0",
-  "\x0b",
-  "\xff",
-  "chunked",
-  "\r\n\r\n",
-];
 
 test("what we take, a server of Node's takes too, and reads the same, whatever is changed in a request", async () => {
   await using us = await openClients(undefined, { request_ms: 50 });
   await using node = await openNode();
-  const change = fc.record({ at: fc.nat(), take: fc.nat({ max: 2 }), put: fc.constantFrom(...ODD) });
   let taken = 0;
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...KNOWN), fc.array(change, { maxLength: 2 }), async (known, changes) => {
-      let text = known;
-      for (const { at, take, put } of changes) {
-        const place = at % text.length;
-        text = `${text.slice(0, place)}${put}${text.slice(place + take)}`;
-      }
+    fc.asyncProperty(fc.constantFrom(...KNOWN), CHANGES, async (known, changes) => {
+      const text = changed(known, changes);
       // It closes the connection, whatever has become of the one before.
       const both = `${text}${LAST}`;
       const ours = readsIn(await tell(us.url, [both]));
