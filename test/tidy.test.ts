@@ -1,16 +1,13 @@
 import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findCommentedOutCode } from "./tidy/comments.js";
-import { findGlossaryFaults, readGlossary } from "./tidy/glossary.js";
 import { findForbiddenSyntax, findMockedModules, findSilencedTests, findUnfinished } from "./tidy/habits.js";
 import { findEscapingImports, findPrivateImports, findStrayImports } from "./tidy/imports.js";
 import { findBrokenLinks, findUnknownScripts } from "./tidy/links.js";
 import { findWarnings } from "./tidy/lockfiles.js";
-import { EXCEPTIONS, findForeignFileNames, findForeignNames, findIdleExceptions } from "./tidy/names.js";
 import { findStrayEntries } from "./tidy/places.js";
 import { findImpurity, findWaiting } from "./tidy/purity.js";
 import { packageOf } from "./tidy/rooms.js";
-import { findLongFiles, findLongFunctions } from "./tidy/size.js";
 import { findUnreadable, parse } from "./tidy/source.js";
 import { read, repositoryFiles } from "./tidy/tree.js";
 
@@ -22,7 +19,6 @@ const ourPages = [...pages.keys()].filter((file) => !file.startsWith("specs/"));
 const manifests = files.filter((file) => /^(?:packages\/[^/]+|apps\/[^/]+|bench)\/package\.json$/.test(file));
 const packages = manifests.map((file) => packageOf(posix.dirname(file), read(file)));
 const lockfiles = files.filter((file) => posix.basename(file) === "package-lock.json");
-const terms = readGlossary(read("GLOSSARY.md"));
 
 describe("imports", () => {
   test("follow the arrows of the design", () => {
@@ -50,14 +46,6 @@ describe("sources", () => {
     expect(sources.flatMap(findUnreadable)).toEqual([]);
   });
 
-  test("are short", () => {
-    expect(sources.flatMap(findLongFiles)).toEqual([]);
-  });
-
-  test("have short functions", () => {
-    expect(sources.flatMap(findLongFunctions)).toEqual([]);
-  });
-
   test("keep to the language we write", () => {
     expect(sources.flatMap(findForbiddenSyntax)).toEqual([]);
   });
@@ -78,24 +66,6 @@ describe("tests", () => {
 
   test("use real parts", () => {
     expect(sources.flatMap(findMockedModules)).toEqual([]);
-  });
-});
-
-describe("words", () => {
-  test("are explained once", () => {
-    expect(findGlossaryFaults("GLOSSARY.md", terms)).toEqual([]);
-  });
-
-  test("are the glossary's, in names", () => {
-    expect(sources.flatMap((source) => findForeignNames(source, terms, EXCEPTIONS))).toEqual([]);
-  });
-
-  test("are the glossary's, in names of files", () => {
-    expect(findForeignFileNames(files, terms, EXCEPTIONS)).toEqual([]);
-  });
-
-  test("have no exception that nothing needs", () => {
-    expect(findIdleExceptions(sources, files, EXCEPTIONS)).toEqual([]);
   });
 });
 
