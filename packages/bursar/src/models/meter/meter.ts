@@ -12,7 +12,7 @@ import type { Purse } from "../../runtime/purse.js";
 import { judged, type Unfit } from "../../runtime/unfit.js";
 import { untilAborted } from "../../runtime/until-aborted.js";
 import { openingPrices } from "../prices/open-prices.js";
-import type { Price, PriceBook } from "../prices/price.js";
+import type { PriceBook } from "../prices/price.js";
 import type { Site } from "../reservations/site.js";
 import { siteKey } from "../reservations/site-key.js";
 import { Sites } from "../reservations/sites.js";
@@ -25,7 +25,6 @@ import { type TieredRequest, tieredRequest } from "../tiers/tiered-request.js";
 import { boundByTokenizer } from "../tokens/tokenizer-bound.js";
 import type { Protocol, WireRequest } from "../wire/protocol.js";
 import type { TokenCounts } from "../wire/token-counts.js";
-import { UnboundedError } from "../wire/unbounded-error.js";
 import { extended } from "./approval.js";
 import { BudgetExceededError } from "./budget-exceeded-error.js";
 import { calls } from "./call-record.js";
@@ -35,10 +34,11 @@ import { longestOutput } from "./longest-output.js";
 import type { MeterOptions } from "./meter-options.js";
 import type { InputCount } from "./provider-count.js";
 import { type Quote, quoteOf, type Terms } from "./quote.js";
-import { type RefusalReport, reportDecision, unbounded } from "./refusal.js";
+import { type RefusalReport, reportDecision } from "./refusal.js";
 import { takenOver } from "./taken-over.js";
+import { type PricedRequest, priceRequest } from "./terms.js";
 import { ToldCall } from "./told-call.js";
-import { closedBudget, invalidModel, noTiers, unboundedInput, unknownPrice } from "./unmade.js";
+import { closedBudget, invalidModel, noTiers } from "./unmade.js";
 
 /** A request that wants to be made. */
 export interface MeteredRequest extends Siting {
@@ -109,12 +109,6 @@ interface Refused {
 }
 
 type TurnedDown = Extract<Gated<unknown>, { kind: "refused" }>;
-
-/** What a request is quoted at. */
-interface Priced {
-  readonly terms: Terms;
-  readonly quote: Quote;
-}
 
 const OUTPUT_TOKENS = 4096;
 /** A person who extends a budget again and again by too little is not asked for ever. */
@@ -279,21 +273,10 @@ export class Meter {
   }
 
   /** What the request is quoted at, by its bytes, or why nobody can quote it. */
-  private priced(book: PriceBook, purse: Purse, request: MeteredRequest): Priced | RefusalReport {
-    const { wire, url, egress_bytes } = request;
-    const price = book.find(wire.model, { url, protocol: wire.protocol });
-    if (price === null) return unknownPrice(book, wire);
-    const wanted = this.wanted(wire);
-    const input = bytesBound(wire, price);
-    if (input === null) return unboundedInput(wire);
-    try {
-      const { full = purse.full === true } = request;
-      const terms = { wire, price, wanted, egress_bytes, input, site: this.siteOf(purse, request, wanted), full };
-      return { terms, quote: quoteOf(terms) };
-    } catch (error) {
-      if (error instanceof UnboundedError) return unbounded(error.message);
-      throw error;
-    }
+  private priced(book: PriceBook, purse: Purse, request: MeteredRequest): PricedRequest | RefusalReport {
+    const wanted = this.wanted(request.wire);
+    const { full = purse.full === true } = request;
+    return priceRequest(book, request, { wanted, site: this.siteOf(purse, request, wanted), full });
   }
 
   /** Whether there is somebody who can count tokens, should there be more bytes than fit. */
@@ -314,7 +297,12 @@ export class Meter {
   }
 
   /** The quote by its tokens, where that by its bytes does not fit. */
-  private async counted(purse: Purse, path: Path, { terms }: Priced, request: MeteredRequest): Promise<Priced> {
+  private async counted(
+    purse: Purse,
+    path: Path,
+    { terms }: PricedRequest,
+    request: MeteredRequest,
+  ): Promise<PricedRequest> {
     const needs = (input: number) => mostNeeded(quoteOf({ ...terms, input }));
     const { input: bytes, wire } = terms;
     const { texts, model } = wire;
@@ -327,13 +315,6 @@ export class Meter {
     const counted = { ...terms, input };
     return { terms: counted, quote: quoteOf(counted) };
   }
-}
-
-/** No fewer tokens than the request has bytes; null when something beyond it is read, and nobody can tell how much. */
-function bytesBound({ beyond, input_tokens }: WireRequest, { context_window: window }: Price): number | null {
-  if (beyond === null) return input_tokens;
-  // What is in the request counts with its bytes even where the window is said to be smaller: that may be a mistake.
-  return window === null ? null : Math.max(input_tokens, window);
 }
 
 /** What a request needs of every dimension: all of what cannot be cut, and the least of what can. */

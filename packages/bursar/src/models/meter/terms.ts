@@ -1,0 +1,58 @@
+import type { Price, PriceBook } from "../prices/price.js";
+import type { Site } from "../reservations/site.js";
+import type { WireRequest } from "../wire/protocol.js";
+import { UnboundedError } from "../wire/unbounded-error.js";
+import type { MeteredRequest } from "./meter.js";
+import { type Quote, quoteOf, type Terms } from "./quote.js";
+import { type RefusalReport, unbounded } from "./refusal.js";
+import { unboundedInput, unknownPrice } from "./unmade.js";
+
+/** A request with its price, and the most that it may use. */
+export interface PricedRequest {
+  readonly terms: Terms;
+  readonly quote: Quote;
+}
+
+/** What a request is quoted with beside its price. */
+export interface QuoteBasis {
+  /** The most one answer may have. */
+  readonly wanted: number;
+  /** The place that the request comes from; null where nothing is learned. */
+  readonly site: Site | null;
+  /** Whether the whole quote is held, whatever is known of the site. */
+  readonly full: boolean;
+}
+
+/**
+ * Prices a request by its bytes, or says why it is not made. Every door uses this function: the wire, the gateway, the adapters,
+ * the chat model of runs, and batches.
+ */
+export function priceRequest(
+  book: PriceBook,
+  { wire, url, egress_bytes }: Pick<MeteredRequest, "wire" | "url" | "egress_bytes">,
+  { wanted, site, full }: QuoteBasis,
+): PricedRequest | RefusalReport {
+  const price = book.find(wire.model, { url, protocol: wire.protocol });
+  if (price === null) return unknownPrice(book, wire);
+  const input = bytesBound(wire, price);
+  if (input === null) return unboundedInput(wire);
+  const terms: Terms = { wire, price, wanted, egress_bytes, input, site, full };
+  return quoted(terms);
+}
+
+/** The quote of a request whose terms are known. A batch prices the same terms lower. */
+export function quoted(terms: Terms): PricedRequest | RefusalReport {
+  try {
+    return { terms, quote: quoteOf(terms) };
+  } catch (error) {
+    if (error instanceof UnboundedError) return unbounded(error.message);
+    throw error;
+  }
+}
+
+/** No fewer tokens than the request has bytes; null when something beyond it is read, and nobody can tell how much. */
+function bytesBound({ beyond, input_tokens }: WireRequest, { context_window: window }: Price): number | null {
+  if (beyond === null) return input_tokens;
+  // What is in the request counts with its bytes even where the window is said to be smaller: that may be a mistake.
+  return window === null ? null : Math.max(input_tokens, window);
+}
