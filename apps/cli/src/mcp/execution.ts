@@ -39,8 +39,9 @@ export function execute(workplace: Workplace, { id }: CodeSession, wish: CodeWis
 }
 
 async function executeNow(workplace: Workplace, session: CodeSession, wish: CodeWish): Promise<Executed> {
-  const { remaining } = await workplace.state();
-  const timeout = Math.max(1, Math.min(wish.timeout_ms, remaining.wall_clock_ms ?? wish.timeout_ms));
+  const { remaining, held } = await workplace.state();
+  const left = (remaining.wall_clock_ms ?? wish.timeout_ms) - (held.wall_clock_ms ?? 0);
+  const timeout = Math.max(1, Math.min(wish.timeout_ms, left));
   wish.signal.throwIfAborted();
   const gated = await workplace.pay<SandboxResult | NotBegun>(
     {

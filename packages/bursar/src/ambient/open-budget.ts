@@ -166,9 +166,9 @@ function opening(store: Store, id: BudgetId, limits: BudgetLimits, options: Open
 export interface BudgetState {
   readonly limits: BudgetAmounts;
   readonly used: BudgetAmounts;
-  /** What is neither used nor held for calls in flight. */
+  /** The limit minus what is used. */
   readonly remaining: BudgetAmounts;
-  /** What is held for calls in flight. */
+  /** What is held of it, for calls in flight and for budgets below: no other call can use that. */
   readonly held: BudgetAmounts;
   /** The dimensions that take no further calls. */
   readonly exhausted: readonly string[];
@@ -201,12 +201,11 @@ export class OpenBudget implements AsyncDisposable {
     const { store } = this.purse;
     const budget = await this.read();
     const time = store.clock.now();
-    const held = Object.fromEntries(Object.entries(budget.reserved).filter(([, amount]) => amount > 0));
     return {
       limits: this.events.limits(budget) as BudgetAmounts,
       used: this.events.consumed(budget, time) as BudgetAmounts,
       remaining: this.events.remaining(budget, time) as BudgetAmounts,
-      held: this.events.amounts(held) as BudgetAmounts,
+      held: this.events.held(budget) as BudgetAmounts,
       exhausted: budget.exhausted,
     };
   }

@@ -67,6 +67,11 @@ export function usedOf(budget: Budget, dimension: Dimension, time: Time): number
   return dimension.kind === "clock" ? elapsed(budget.watch, time) : (budget.used[dimension.id] ?? NONE);
 }
 
+/** What is held for calls under way and for children, and what is set aside for the final answer. */
+export function heldOf(budget: Pick<Budget, "reserved" | "aside">, id: string): number {
+  return (budget.reserved[id] ?? NONE) + (budget.aside[id] ?? NONE);
+}
+
 /** What is neither used nor held; negative when overdrawn, infinite without a limit. A peak is not used up. */
 export function freeOf(budget: Budget, dimension: Dimension, time: Time): number {
   return freeUnder(capOf(budget, dimension.id), budget, dimension, time);

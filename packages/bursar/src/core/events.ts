@@ -1,9 +1,10 @@
 import type { Amounts } from "./amount.js";
-import { type Budget, DEADLINE, freeUnder, limitOf, usedOf } from "./budget.js";
+import { type Budget, DEADLINE, limitOf, usedOf } from "./budget.js";
 import type { Json, JsonObject } from "./chain/canonical.js";
 import type { Decision, Finding } from "./decision.js";
 import { type Dimension, writeAmount } from "./dimension.js";
 import type { Dimensions } from "./dimensions.js";
+import { heldIn } from "./held.js";
 import type { Notice } from "./notice.js";
 import { termsOf } from "./terms.js";
 import type { Time } from "./time.js";
@@ -45,7 +46,7 @@ export class Events {
     return event("Allocation", { run_id: id, limits, policies, parent, scope, funding, deadline });
   }
 
-  /** What a call has used, and what its budget has left. */
+  /** What a call has used, what its budget has left, and what is held of that for other calls. */
   consumption(budget: Budget, time: Time, consumed: Consumed): Action {
     const { call_id, step_id, capability_id, charged, unreported, estimate, duration_ms, corrects } = consumed;
     // In the order in which the chain writes them, which then has nothing to sort.
@@ -53,6 +54,7 @@ export class Events {
     if (corrects !== null) data.corrects = corrects;
     if (estimate !== null) data.estimate = this.amounts(estimate);
     data.estimated = unreported.length > 0;
+    data.held = this.held(budget);
     data.metadata = this.metadata(charged, duration_ms);
     data.remaining = this.remaining(budget, time);
     data.resources = this.sorted(charged);
@@ -132,12 +134,18 @@ export class Events {
     return used;
   }
 
+  /** The limit minus what is used, of every limited dimension: negative only where the budget is overdrawn. */
   remaining(budget: Budget, time: Time): JsonObject {
     const remaining: Record<string, Json> = {};
-    for (const { id, dimension, cap } of termsOf(budget, this.dimensions)) {
-      remaining[id] = writeAmount(dimension, freeUnder(cap, budget, dimension, time));
+    for (const { id, dimension, limit } of termsOf(budget, this.dimensions)) {
+      remaining[id] = writeAmount(dimension, limit - usedOf(budget, dimension, time));
     }
     return remaining;
+  }
+
+  /** What is held of it. */
+  held(budget: Budget): JsonObject {
+    return heldIn(budget, { all: this.byName });
   }
 
   amounts(amounts: Amounts): JsonObject {

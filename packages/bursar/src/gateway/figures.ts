@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from "node:http";
-import { covers, freeOf, type Path } from "../core/budget.js";
+import { covers, limitOf, type Path, usedOf } from "../core/budget.js";
 import { type Dimension, writeAmount } from "../core/dimension.js";
 import type { Dimensions } from "../core/dimensions.js";
 import type { Time } from "../core/time.js";
@@ -37,21 +37,21 @@ export class Figures {
     }
   }
 
-  /** What is left on the whole path, because it is the least of it that counts; what others hold is not left. */
+  /** The limit minus what is used, in the tightest budget of the path; 0 where that is overdrawn. */
   tellRemaining(headers: OutgoingHttpHeaders, path: Path, time: Time): void {
     for (const { dimension, remaining } of this.shown) {
-      const free = freeOn(path, dimension, time);
-      if (Number.isFinite(free)) headers[remaining] = String(writeAmount(dimension, Math.max(0, free)));
+      const left = leftOn(path, dimension, time);
+      if (Number.isFinite(left)) headers[remaining] = String(writeAmount(dimension, Math.max(0, left)));
     }
   }
 }
 
 /** Those above a budget whose limits they hold have nothing to say about it. */
-function freeOn(path: Path, dimension: Dimension, time: Time): number {
-  let free = Number.POSITIVE_INFINITY;
+function leftOn(path: Path, dimension: Dimension, time: Time): number {
+  let left = Number.POSITIVE_INFINITY;
   for (const budget of path) {
-    free = Math.min(free, freeOf(budget, dimension, time));
+    left = Math.min(left, limitOf(budget, dimension.id) - usedOf(budget, dimension, time));
     if (covers(budget, dimension.id)) break;
   }
-  return free;
+  return left;
 }

@@ -20,8 +20,8 @@ async function tellBudget({ store, budget: id }: Purse, events: Events, reply: R
   if (budget === null) return sayError(reply, missing("no_budget", `there is no budget ${id}`));
   const limits = events.limits(budget);
   const used = events.consumed(budget, time);
-  const remaining = events.remaining(budget, time);
-  say(reply, 200, { budget: id, limits, used, remaining, exhausted: [...budget.exhausted], ended: budget.ended });
+  const left = { remaining: events.remaining(budget, time), held: events.held(budget) };
+  say(reply, 200, { budget: id, limits, used, ...left, exhausted: [...budget.exhausted], ended: budget.ended });
 }
 
 /** A request for more is shown to those whose budget it is about, or lies below it, and to nobody else. */

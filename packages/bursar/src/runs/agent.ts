@@ -31,7 +31,7 @@ export interface AgentContext {
   /** Does something of the agent's own, once: a replay gets what it gave the first time. */
   step<Value>(name: string, work: (signal: AbortSignal) => Promise<Value> | Value): Promise<Value>;
   /** What the run has used, and what is left of it. */
-  budget(): Promise<{ readonly used: JsonObject; readonly remaining: JsonObject }>;
+  budget(): Promise<{ readonly used: JsonObject; readonly remaining: JsonObject; readonly held: JsonObject }>;
   now(): Promise<Date>;
   /** At least 0 and below 1. */
   random(): Promise<number>;

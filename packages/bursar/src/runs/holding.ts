@@ -128,12 +128,13 @@ export class Holding {
       if (more > 0 && desk.dimensions.has(each)) amounts[each] = more;
     }
     const operations: Operation[] = [];
+    // First, so that the record of what was used does not count what was held for it as still held.
+    const { hold } = desk;
+    if (hold !== null) operations.push({ op: "release", call: hold });
     if (Object.keys(amounts).some((each) => from[each] !== undefined)) {
       const charge = { call: `${id}/${name}`, used: amounts as Amounts, capability_id: "sandbox" };
       operations.push({ op: "charge", budget, ...charge });
     }
-    const { hold } = desk;
-    if (hold !== null) operations.push({ op: "release", call: hold });
     desk.hold = null;
     desk.charge(operations, computed);
     // Others may wait for what was held, and the program may have nothing more to say.

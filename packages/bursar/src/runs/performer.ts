@@ -129,10 +129,16 @@ export class Performer {
     const { run } = this.direct;
     const asking: Asking = {
       ...{ run, number: ask.number, instant: ask.instant, store: this.desk },
-      ...{ budget: () => shownBudget(this.desk, run.budget), settled: () => this.underWay.charged() },
+      ...{ budget: () => this.shownBudget(), settled: () => this.underWay.charged() },
       own: own ?? null,
     };
     return handler(ask.args, asking);
+  }
+
+  /** The calls that the program has answers of are settled first: it counts on them being used. */
+  private async shownBudget(): Promise<JsonObject> {
+    await this.underWay.charged();
+    return shownBudget(this.desk, this.direct.run.budget);
   }
 
   /** Tells the program, and writes down that it was told; the next effect waits until that is kept. */

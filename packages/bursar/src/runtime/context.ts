@@ -237,9 +237,14 @@ export class BudgetContext {
     return this.events.consumed(this.budget(), this.clock.now()) as BudgetAmounts;
   }
 
-  /** What is left of every limited dimension, less what is held for calls in flight, in edge units. */
+  /** The limit minus what has been used, of every limited dimension, in edge units. */
   get remaining(): BudgetAmounts {
     return this.events.remaining(this.budget(), this.clock.now()) as BudgetAmounts;
+  }
+
+  /** What is held of it for calls in flight, in edge units: no other call can use that. */
+  get held(): BudgetAmounts {
+    return this.events.held(this.budget()) as BudgetAmounts;
   }
 
   /** The thresholds that have been warned of, as `dimension:percent`. */

@@ -1,4 +1,4 @@
-import { type Budget, capOf, limitOf, usedOf } from "../core/budget.js";
+import { type Budget, capOf, heldOf, limitOf, usedOf } from "../core/budget.js";
 import { type Dimension, writeAmount } from "../core/dimension.js";
 import type { Dimensions } from "../core/dimensions.js";
 import type { Time } from "../core/time.js";
@@ -26,7 +26,7 @@ function dimensionView(budget: Budget, dimension: Dimension, prospect: Prospect)
   const edge = (amount: number) => writeAmount(dimension, amount);
   return {
     ...{ dimension: id, unit, used: edge(usedOf(budget, dimension, prospect.time)) },
-    ...{ held: edge(budget.reserved[id] ?? 0), limit: edge(limitOf(budget, id)) },
+    ...{ held: edge(heldOf(budget, id)), limit: edge(limitOf(budget, id)) },
     ...{ policy: budget.policies[id] ?? dimension.defaultPolicy, thresholds: budget.thresholds },
     exhausted_at: exhaustedAt(budget, dimension, prospect),
   };

@@ -208,7 +208,7 @@ scenario("004/flow-post-call-meter", () => {
   const { context } = contextOf();
   const check = context.checkPreCall({ asked: { cost_usd: 0.4, llm_tokens: 900 } });
 
-  expect(context.remaining.cost_usd).toBe(0.1);
+  expect([context.remaining.cost_usd, context.held.cost_usd]).toEqual([0.5, 0.4]);
   if (check.proceed)
     context.recordConsumption(check.call_id, { metadata: { total_cost_usd: 0.15, total_tokens: 300 } });
 

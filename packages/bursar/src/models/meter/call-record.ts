@@ -33,7 +33,7 @@ export interface CallEnded extends CallAbout {
   readonly estimated: boolean;
   /** Whether somebody further down has metered it: then it is told of again, request by request, and nothing was charged here. */
   readonly handed_down: boolean;
-  /** What the budget has left, where it has limits, in edge units. */
+  /** The limits of the budget minus what is used, in edge units. */
   readonly remaining: BudgetAmounts;
   readonly refusal: RefusalReport | null;
   readonly error: unknown;

@@ -80,7 +80,7 @@ export function reportDecision(decision: Decision, message: string, dimensions: 
   if (dimension === DEADLINE || !dimensions.has(dimension)) return { ...base, scope, dimension, policy, refusal };
   const edge = (value: number) => writeAmount(dimensions.get(dimension), value);
   const { limit, used, reserved, asked } = worst;
-  const remaining = edge(Math.max(0, limit - used - reserved));
+  const remaining = edge(Math.max(0, limit - used));
   return {
     ...base,
     ...{ scope, dimension, policy, refusal, remaining },
