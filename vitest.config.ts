@@ -10,7 +10,7 @@ const LONG = [
   "packages/bursar/test/models/{reservations,reuse}/callers.test.ts",
   "packages/bursar/test/models/tiers/crowd.test.ts",
   "packages/bursar/test/models/{everything,everything-killed}.test.ts",
-  "packages/bursar/test/models/register/{register,sharing,signals}.test.ts",
+  "packages/bursar/test/models/register/{descendants,register,sharing,side-doors,signals}.test.ts",
   "packages/bursar/test/foresight/engines.test.ts",
   "packages/sandbox/test/sessions/{packages,packages-analysis}.test.ts",
   // Each command is a process of its own.

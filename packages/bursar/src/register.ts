@@ -2,6 +2,7 @@
 // global `fetch` of the process, and of the threads and processes that it starts.
 
 import { writeSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isMainThread } from "node:worker_threads";
 import { type OpenBudget, openBudget } from "./ambient/open-budget.js";
@@ -11,10 +12,12 @@ import { BursarError, LedgerError } from "./core/errors.js";
 import { readLimits } from "./core/input.js";
 import { statedPrices } from "./models/prices/open-prices.js";
 import { Awake } from "./models/register/awake.js";
+import { governDescendants } from "./models/register/descendants.js";
 import { type Environment, policiesIn, pricesIn, saidIn } from "./models/register/environment.js";
 import { FatalSignals } from "./models/register/fatal-signals.js";
 import { governedGlobal } from "./models/register/governed-global.js";
-import { Providers } from "./models/register/providers.js";
+import { Passage } from "./models/register/passage.js";
+import { HOSTS_VARIABLE, Providers } from "./models/register/providers.js";
 import { shutSideDoors } from "./models/register/side-doors.js";
 import { Tally } from "./models/register/tally.js";
 import { UnderWay } from "./models/register/under-way.js";
@@ -96,6 +99,28 @@ function shown(address: StoreAddress): string {
   }
 }
 
+interface Registered {
+  readonly name: string;
+  readonly address: StoreAddress;
+  readonly providers: Providers;
+}
+
+/** What leads others to the same budget, also from another folder. */
+function handedDown(env: Environment, { name, address, providers }: Registered): Readonly<Record<string, string>> {
+  const said = (variable: string) => saidIn(env, variable) ?? "";
+  const prices = said("BURSAR_PRICES");
+  const isFile = prices !== "" && !prices.startsWith("{") && !isAbsolute(prices);
+  return {
+    BURSAR_BUDGET: said("BURSAR_BUDGET"),
+    BURSAR_POLICIES: said("BURSAR_POLICIES"),
+    BURSAR_PRICES: isFile ? resolve(prices) : prices,
+    BURSAR_STORE: address.engine === "sqlite" ? `sqlite:${resolve(address.path)}` : said("BURSAR_STORE"),
+    BURSAR_NAME: name,
+    [HOSTS_VARIABLE]: providers.list,
+    [INHERITED]: name,
+  };
+}
+
 async function register(env: NodeJS.ProcessEnv): Promise<void> {
   if (saidIn(env, "BURSAR_BUDGET") === null) giveUp(`there is no budget; ${HOW}`);
   const inherited = saidIn(env, INHERITED) !== null;
@@ -110,13 +135,13 @@ async function register(env: NodeJS.ProcessEnv): Promise<void> {
     setRootPurse(budget.purse);
     if (!inherited) await tellOthers(budget, env);
   }
-  env.BURSAR_NAME = name;
-  env[INHERITED] = name;
   const providers = new Providers(env);
+  governDescendants({ register: import.meta.url, variables: handedDown(env, { name, address, providers }) }, env);
   const tally = new Tally();
   const under_way = new UnderWay();
-  globalThis.fetch = governedGlobal(globalThis.fetch, { providers, tally, under_way, meter });
-  shutSideDoors(providers);
+  const passage = new Passage();
+  globalThis.fetch = governedGlobal(globalThis.fetch, { providers, tally, under_way, meter, passage });
+  shutSideDoors(providers, passage);
   let summed_up = false;
   const sumUp = () => {
     if (summed_up || (tally.isEmpty && (inherited || !isMainThread))) return;

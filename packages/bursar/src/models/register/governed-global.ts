@@ -3,6 +3,7 @@ import { refusalResponse } from "../fetch/answers.js";
 import { governedFetch } from "../fetch/governed-fetch.js";
 import type { MeterOptions } from "../meter/meter-options.js";
 import type { RefusalReport } from "../meter/refusal.js";
+import type { Passage } from "./passage.js";
 import type { Providers } from "./providers.js";
 import { isGoverned } from "./route.js";
 import type { Tally } from "./tally.js";
@@ -21,14 +22,22 @@ export interface GovernedGlobal {
   readonly tally: Tally;
   readonly under_way: UnderWay;
   readonly meter: MeterOptions;
+  readonly passage: Passage;
 }
 
 /** A `fetch` to put in place of the global one: requests to providers are governed, and all others pass as they are. */
 export function governedGlobal(
   original: typeof fetch,
-  { providers, tally, under_way, meter }: GovernedGlobal,
+  { providers, tally, under_way, meter, passage }: GovernedGlobal,
 ): typeof fetch {
-  const governed = governedFetch({ ...meter, fetch: original });
+  const paid: Send = (input, init) => {
+    const isRequest = input instanceof Request;
+    const address = isRequest ? input.url : String(input);
+    const send = () => original(input, init);
+    const method = init?.method ?? (isRequest ? input.method : "GET");
+    return URL.canParse(address) ? passage.during(method, address, send) : send();
+  };
+  const governed = governedFetch({ ...meter, fetch: paid as typeof fetch });
   const follow: Send = (input, init) =>
     under_way.follow(signalOf(input, init), (signal) =>
       tally.follow(async () =>
@@ -37,7 +46,8 @@ export function governedGlobal(
     );
   const send: Send = (input, init) => {
     // What an adapter further out has metered comes by here on its way.
-    const ours = currentPurse()?.metered !== true && isGoverned(input, init, providers);
+    if (currentPurse()?.metered === true) return paid(input, init);
+    const ours = isGoverned(input, init, providers);
     if (typeof ours === "boolean") return (ours ? follow : original)(input, init);
     // What a request has taken over is not said a second time: who has sent it may have changed it by now.
     const { body: _, headers: __, method: ___, ...rest } = init ?? {};

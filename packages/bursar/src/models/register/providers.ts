@@ -43,16 +43,25 @@ const REGIONAL =
 /** Variables that SDKs take the address of their provider from. */
 const ADDRESSES = ["OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_BASE_URL", "AZURE_OPENAI_ENDPOINT"];
 
+/** Names further hosts, with commas between them. */
+export const HOSTS_VARIABLE = "BURSAR_HOSTS";
+
 /** Tells which hosts are providers': those that are known, and those that the surroundings name as such. */
 export class Providers {
   private readonly named: ReadonlySet<string>;
 
   constructor(env: Readonly<Record<string, string | undefined>>) {
-    const urls = ADDRESSES.flatMap((name) => {
+    const addresses = ADDRESSES.flatMap((name) => {
       const value = env[name] ?? "";
-      return URL.canParse(value) ? [new URL(value)] : [];
+      return URL.canParse(value) ? [new URL(value).host] : [];
     });
-    this.named = new Set(urls.map(({ host }) => host));
+    const hosts = (env[HOSTS_VARIABLE] ?? "").split(",").map((host) => host.trim().toLowerCase());
+    this.named = new Set([...addresses, ...hosts].filter((host) => host !== ""));
+  }
+
+  /** Those that the surroundings name, as `HOSTS_VARIABLE` has them. */
+  get list(): string {
+    return [...this.named].join(",");
   }
 
   /** A host may have a port; a dot at its end changes nothing about where it leads. */
@@ -61,5 +70,10 @@ export class Providers {
     const name = bare.replace(/:\d+$/, "").replace(/\.$/, "");
     if (this.named.has(bare) || REGIONAL.test(name)) return true;
     return HOSTS.some((known) => (known.startsWith(".") ? `.${name}`.endsWith(known) : name === known));
+  }
+
+  /** The named hosts on one machine, whatever their ports. */
+  at(hostname: string): readonly string[] {
+    return [...this.named].filter((host) => host.replace(/:\d+$/, "").replace(/^\[|\]$/g, "") === hostname);
   }
 }

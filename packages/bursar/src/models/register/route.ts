@@ -6,6 +6,9 @@ import type { Providers } from "./providers.js";
 /** The SDKs send their traces to their makers' own servers, which costs nothing. */
 const FREE = /\/traces\/ingest\/?$/;
 
+/** Requests that cost nothing, at any provider. */
+const LOOKING: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "DELETE"]);
+
 /** On a server that nobody knows, only this path cannot mean anything else than a model. */
 const UNMISTAKABLE = "openai-chat";
 
@@ -39,6 +42,24 @@ export function isGoverned(
   if (protocol.name === UNMISTAKABLE) return true;
   const body = bodyOf(input, init);
   return body instanceof Request ? { request: body, governed: looksGoverned(body.clone()) } : namesModel(body);
+}
+
+/** What is known of a request by its first line and headers. */
+export interface OutgoingHead {
+  readonly host: string;
+  readonly method: string;
+  /** As it stands in the first line: to a proxy, all of the URL. */
+  readonly path: string;
+  /** Whether it asks to speak another protocol from then on. */
+  readonly upgrades: boolean;
+}
+
+/** Whether a request that goes past the global `fetch` may be a call of a model: only its head is known, and nothing can meter it. */
+export function isUnmeteredCall({ host, method, path, upgrades }: OutgoingHead, providers: Providers): boolean {
+  if (!upgrades && LOOKING.has(method.toUpperCase())) return false;
+  const pathname = URL.canParse(path, "http://host") ? new URL(path, "http://host").pathname : path;
+  if (providers.has(host)) return !FREE.test(pathname);
+  return protocolFor(method, pathname)?.name === UNMISTAKABLE;
 }
 
 /** The body as a text; null for what no model reads; all of the request where its body is known only when it is read. */

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { withBudget } from "../../../src/ambient/with-budget.js";
 import { governedGlobal } from "../../../src/models/register/governed-global.js";
+import { Passage } from "../../../src/models/register/passage.js";
 import { Providers } from "../../../src/models/register/providers.js";
 import { Tally } from "../../../src/models/register/tally.js";
 import { UnderWay } from "../../../src/models/register/under-way.js";
@@ -25,7 +26,13 @@ test.each([
 ] as const)("a model call to a server that nobody knows is paid for: %s", async (_, bodyOf) => {
   await using server = await openServer();
   const prices = { m: { input_usd_per_mtok: 1, output_usd_per_mtok: 10 } };
-  const about = { providers: new Providers({}), tally: new Tally(), under_way: new UnderWay(), meter: { prices } };
+  const about = {
+    providers: new Providers({}),
+    tally: new Tally(),
+    under_way: new UnderWay(),
+    meter: { prices },
+    passage: new Passage(),
+  };
   const send = governedGlobal(fetch, about);
   const post = (path: string, body: RequestInit["body"]) =>
     send(server.url + path, { method: "POST", body: body ?? null, duplex: "half" } as RequestInit);
@@ -47,7 +54,13 @@ test.each([
 ])("a request object that %s has the headers that were given beside it", async (_, body) => {
   await using server = await openServer();
   const prices = { m: { input_usd_per_mtok: 1, output_usd_per_mtok: 10 } };
-  const about = { providers: new Providers({}), tally: new Tally(), under_way: new UnderWay(), meter: { prices } };
+  const about = {
+    providers: new Providers({}),
+    tally: new Tally(),
+    under_way: new UnderWay(),
+    meter: { prices },
+    passage: new Passage(),
+  };
   const request = new Request(`${server.url}/v1/messages`, { method: "POST", body });
   const init = { headers: { authorization: "Bearer one" } };
   await withBudget({ steps: 1 }, () => governedGlobal(fetch, about)(request, init));
@@ -88,7 +101,13 @@ test.each([
 ])("%s has the headers that were given with it, whatever becomes of them later", async (_, path, method) => {
   await using server = await openServer();
   const prices = { m: { input_usd_per_mtok: 1, output_usd_per_mtok: 10 } };
-  const about = { providers: new Providers({}), tally: new Tally(), under_way: new UnderWay(), meter: { prices } };
+  const about = {
+    providers: new Providers({}),
+    tally: new Tally(),
+    under_way: new UnderWay(),
+    meter: { prices },
+    passage: new Passage(),
+  };
   const send = governedGlobal(fetch, about);
   const messages = [{ role: "user", content: "Hello." }];
   const body = method === "GET" ? null : JSON.stringify({ model: "m", input: "Hello.", messages, max_tokens: 5 });

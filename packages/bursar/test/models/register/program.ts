@@ -26,7 +26,7 @@ export interface Started {
   readonly ended: Promise<Ended>;
 }
 
-/** Runs one of the programs as a user would: `node --import bursar/register program.mjs`, and its children with it. */
+/** Runs one of the programs as a user would: with `--import bursar/register` as a flag, or in `NODE_OPTIONS`. */
 export function runProgram(...program: Parameters<typeof startProgram>): Promise<Ended> {
   return startProgram(...program).ended;
 }
@@ -37,17 +37,20 @@ export function startProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   model?: ScriptedModel,
+  form: "options" | "flag" = "options",
 ): Started {
   const file = fileURLToPath(new URL(`./programs/${name}.mjs`, import.meta.url));
   const { PATH = "", HOME = "", NODE_OPTIONS = "" } = process.env;
   const addresses = model === undefined ? {} : { OPENAI_BASE_URL: model.url, ANTHROPIC_BASE_URL: model.origin };
-  const child = spawn(process.execPath, [file, ...args], {
+  const flags = form === "flag" ? ["--import", "bursar/register"] : [];
+  const options = form === "flag" ? NODE_OPTIONS : `${NODE_OPTIONS} --import bursar/register`.trim();
+  const child = spawn(process.execPath, [...flags, file, ...args], {
     cwd: ROOT,
     // A program that does not end must not outlive its test.
     ...{ timeout: LONGEST_MS, killSignal: "SIGKILL" },
     env: {
       ...{ PATH, HOME, OPENAI_API_KEY: "k", OPENAI_AGENTS_DISABLE_TRACING: "1", BURSAR_PRICES: PRICES },
-      NODE_OPTIONS: `${NODE_OPTIONS} --import bursar/register`.trim(),
+      NODE_OPTIONS: options,
       ...addresses,
       ...env,
     },
