@@ -48,7 +48,6 @@ function nameExactly(register: string, flags: string[]): void {
 /** An environment that is handed to a child or a thread. Inherited names are taken too, as Node does. */
 function inherited({ register, variables }: Inheritance, given: Environment): Variables {
   const env: Variables = {};
-  // biome-ignore lint/suspicious/useGuardForIn: Node hands on what an environment inherits, too.
   for (const name in given) env[name] = given[name];
   return { ...env, ...variables, NODE_OPTIONS: optionsWith(register, env.NODE_OPTIONS) };
 }
