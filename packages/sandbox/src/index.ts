@@ -15,5 +15,6 @@ export type {
 export { defaultPlaces, type Places } from "./sessions/places.js";
 export { openSandbox, Sandbox, type SandboxOptions } from "./sessions/sandbox.js";
 export { type Handlers, HostRefusal, type RunOptions, SandboxSession } from "./sessions/sandbox-session.js";
+export { SavedSessionError, type SavedSessionProblem } from "./sessions/saved-session-error.js";
 export type { Settings, Turn, Usage } from "./sessions/session.js";
 export type { Answer, HostCall } from "./wasm/outcome.js";

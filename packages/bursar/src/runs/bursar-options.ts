@@ -57,6 +57,11 @@ export interface BursarOptions {
   readonly changed?: (run: RunRecord) => void;
   /** Told what the program of a run that is driven here has written so far, whenever it has written more. */
   readonly printed?: (run: string, output: Output) => void;
+  /**
+   * What a program is told of an error that a tool has thrown: its message, word for word, unless this says otherwise. Messages may name
+   * paths and addresses of this machine; `(_, tool) => \`${tool} failed\`` tells nothing of them.
+   */
+  readonly describeError?: (error: unknown, tool: string) => string;
   /** Told about requests and decisions. */
   readonly webhook?: Webhook;
 }
@@ -77,6 +82,7 @@ const KEYS = [
   "approval_ms",
   "changed",
   "printed",
+  "describeError",
   "webhook",
 ];
 

@@ -191,6 +191,7 @@ export class Bursar implements AsyncDisposable {
         ...{ store: this.store, timer: this.timer, handlers: this.handlers, children: this.brood },
         ...{ claim_ms, approval_ms: this.options.approval_ms ?? APPROVAL_MS, learns: this.foresight !== null },
         printed: printedTo(this.options),
+        describeError: this.options.describeError ?? null,
       },
       program,
       { ...running, version: run.version + 1 },

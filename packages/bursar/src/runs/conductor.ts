@@ -135,7 +135,7 @@ export class Conductor {
     this.player = player;
     this.performer = new Performer({
       ...{ desk: this.desk, gate: this.gate, timer, handlers: this.around.handlers },
-      ...{ direct: this.direction(), player },
+      ...{ direct: this.direction(), player, describeError: this.around.describeError },
     });
     this.unanswered = [...player.position.open, ...unanswered(journal)];
     if (this.run.cancel !== null) this.cancel();

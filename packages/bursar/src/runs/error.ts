@@ -87,10 +87,19 @@ const LONGEST_MESSAGE = 4000;
 
 export function writeError(error: unknown): WrittenError {
   if (error instanceof RunError) return { code: error.code, message: error.message, data: error.data };
-  const message = error instanceof Error ? `${error.message}${hiddenCode(error)}` : String(error);
+  const message = messageOf(error);
   const code = error instanceof BursarError ? error.code : "failed";
   // A half of a surrogate pair cannot be written down.
   return { code, message: message.slice(0, LONGEST_MESSAGE).replace(/\p{Surrogate}/gu, "\ufffd"), data: {} };
+}
+
+/** Anything may be thrown, also what cannot be described. */
+function messageOf(error: unknown): string {
+  try {
+    return error instanceof Error ? `${error.message}${hiddenCode(error)}` : String(error);
+  } catch {
+    return "it failed, and its error cannot be described";
+  }
 }
 
 /**

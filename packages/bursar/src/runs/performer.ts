@@ -1,6 +1,6 @@
 import type { JsonObject } from "../core/chain/canonical.js";
 import type { Decision } from "../core/decision.js";
-import { InputError, LedgerError } from "../core/errors.js";
+import { BursarError, InputError, LedgerError } from "../core/errors.js";
 import type { Action } from "../core/events.js";
 import { explainDecision } from "../core/explain.js";
 import type { Operation } from "../core/operation.js";
@@ -16,7 +16,7 @@ import type { Asking, CallDeed, ChildRequest, Deed, Doing, Handlers } from "./de
 import type { Desk } from "./desk.js";
 import type { Direction } from "./direction.js";
 import { drop } from "./drop.js";
-import { isFault, RefusedInside, RunError, writeError } from "./error.js";
+import { isFault, RefusedInside, RunError, type WrittenError, writeError } from "./error.js";
 import { OUT_OF_TIME } from "./exhaustion.js";
 import { type Admission, HandedOver } from "./handed-over.js";
 import { InnerCalls } from "./inner-calls.js";
@@ -27,6 +27,7 @@ import type { Player } from "./player.js";
 import { quoteOf } from "./quote.js";
 import { shownBudget } from "./shown-budget.js";
 import { sleep } from "./sleep.js";
+import type { Surroundings } from "./surroundings.js";
 import { UnderWay } from "./under-way.js";
 
 /** What the gate did not even try. */
@@ -51,6 +52,7 @@ export class Performer {
   private readonly handlers: Handlers;
   private readonly direct: Direction;
   private readonly player: Player;
+  private readonly describeError: Surroundings["describeError"];
   readonly underWay: UnderWay = new UnderWay();
   private readonly leftOver: LeftOver;
   private readonly handedOver: HandedOver;
@@ -62,6 +64,7 @@ export class Performer {
     readonly handlers: Handlers;
     readonly direct: Direction;
     readonly player: Player;
+    readonly describeError: Surroundings["describeError"];
   }) {
     this.desk = options.desk;
     this.gate = options.gate;
@@ -69,6 +72,7 @@ export class Performer {
     this.handlers = options.handlers;
     this.direct = options.direct;
     this.player = options.player;
+    this.describeError = options.describeError;
     this.leftOver = new LeftOver(options.desk, options.direct.run.id);
     this.handedOver = new HandedOver({
       ...{ desk: options.desk, timer: options.timer, direct: options.direct },
@@ -144,14 +148,24 @@ export class Performer {
   /** Tells the program, and writes down that it was told; the next effect waits until that is kept. */
   private async answer(ask: AskEntry, answered: Answered, alongside: readonly Operation[] = []): Promise<void> {
     const at = await this.player.hand(ask.number, answered);
-    if (at !== null) this.desk.later([this.written(ask, at, answered), ...alongside]);
+    if (at !== null) this.desk.later([this.answerEntry(ask, at, answered), ...alongside]);
   }
 
   private recorded(action: Action | undefined): readonly Operation[] {
     return action === undefined ? [] : [{ op: "record", budget: this.direct.run.budget, action }];
   }
 
-  private written({ number }: AskEntry, at: number, answered: Answered): Operation {
+  /** What the program is told of an error that is none of ours. */
+  private written(error: unknown, capability: string): WrittenError {
+    if (this.describeError === null || error instanceof BursarError) return writeError(error);
+    try {
+      return writeError(new RunError("failed", String(this.describeError(error, capability))));
+    } catch {
+      return writeError(new RunError("failed", `${capability} failed`));
+    }
+  }
+
+  private answerEntry({ number }: AskEntry, at: number, answered: Answered): Operation {
     return journalAnswer(this.direct.run.id, this.direct.part, { at, number, answered });
   }
 
@@ -248,14 +262,15 @@ export class Performer {
       const [refusal] = refusals;
       if (refusal !== undefined) throw refusal;
       if (error instanceof RefusedInside || isFault(error)) throw error;
-      usage = error;
-      answered = { error: writeError(error) };
+      // It was made, and is paid for, also when what it gave back cannot be written down.
+      usage ??= error;
+      answered = { error: this.written(error, deed.capability_id) };
     }
     if (signal.aborted) throw signal.reason;
     await this.player.hand(ask.number, answered, (at) => {
       // Told or not, both at this moment: what comes too late is tried again.
       if (signal.aborted) return false;
-      told.entry = this.written(ask, at, answered);
+      told.entry = this.answerEntry(ask, at, answered);
       this.underWay.isTold(ask.number);
       return true;
     });

@@ -14,6 +14,8 @@ export interface Surroundings {
   readonly claim_ms: number;
   readonly approval_ms: number;
   readonly children: Children;
+  /** What programs are told of an error of a tool or model: its message, unless somebody says otherwise. */
+  readonly describeError: ((error: unknown, capability: string) => string) | null;
   /** Whether what runs took in the end is kept for those to come. */
   readonly learns: boolean;
   /** Told what the program of a run has written so far; null when nobody looks. */

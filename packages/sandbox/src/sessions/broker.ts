@@ -32,6 +32,7 @@ const METHODS = new Set([
   "files",
   "keep",
   "adopt",
+  "build",
   "list",
   "destroy",
   "warm",

@@ -6,6 +6,7 @@ import { SandboxInputError } from "./input-error.js";
 import type { Setup } from "./options.js";
 import { PartsMaker } from "./parts.js";
 import { Pool } from "./pool.js";
+import { buildOf } from "./saved-build.js";
 import { type Kept, type Listener, type Progress, Session, type Terms, type Turn } from "./session.js";
 import { SleepFolder } from "./sleep-folder.js";
 import { Sleeper } from "./sleeper.js";
@@ -58,6 +59,8 @@ export interface Keeping {
   files(id: string, work: FileWork): Promise<readonly FileEntry[] | Uint8Array | undefined>;
   keep(id: string): Promise<Kept>;
   adopt(kept: Kept): Promise<string>;
+  /** Names the build of the interpreter that a session would run in. */
+  build(setup: Setup): Promise<string>;
   list(): Promise<readonly SessionInfo[]>;
   destroy(id: string): Promise<void>;
   /** Makes what the first session of a language would have to wait for. */
@@ -89,8 +92,12 @@ export class Keeper implements Keeping, AsyncDisposable {
 
   async create(setup: Setup): Promise<string> {
     // A package that is missing or damaged is better known now than in the middle of a program.
-    if (setup.packages.length > 0) await openPackages(this.options.packages, setup.packages);
+    await this.checkPackages(setup);
     return this.add(new Session(randomUUID(), setup, this.pool));
+  }
+
+  async build(setup: Setup): Promise<string> {
+    return buildOf(await this.parts.make(setup));
   }
 
   async begin(id: string, code: string, settings: Terms, listener: Listener | null): Promise<Turn> {
@@ -138,6 +145,7 @@ export class Keeper implements Keeping, AsyncDisposable {
 
   /** A session that was kept goes on under a name of its own: it may be brought back more than once. */
   async adopt(kept: Kept): Promise<string> {
+    await this.checkPackages(kept.setup);
     return this.add(new Session(randomUUID(), kept.setup, this.pool, kept));
   }
 
@@ -162,6 +170,10 @@ export class Keeper implements Keeping, AsyncDisposable {
     await this.pool[Symbol.asyncDispose]();
     await Promise.all(all.map((each) => each.destroy()));
     this.folder.remove();
+  }
+
+  private async checkPackages({ packages }: Setup): Promise<void> {
+    if (packages.length > 0) await openPackages(this.options.packages, packages);
   }
 
   private async add(session: Session): Promise<string> {

@@ -128,7 +128,7 @@ const OPTIONS = [
 ];
 
 const SETTINGS = ["fuelBudget", "timeout", "storageLimit", "memoryLimit", "stdin", "argv", "interactive"];
-const LISTENERS = ["signal", "onProgress", "onWarning", "thresholds", "onOutput", "handlers"];
+const LISTENERS = ["signal", "onProgress", "onWarning", "thresholds", "onOutput", "handlers", "describeError"];
 
 /** The last moment that a clock of nanoseconds can tell. */
 const LATEST = 9_000_000_000_000;

@@ -81,7 +81,14 @@ export class Remote implements AsyncDisposable {
       this.waiting.set(id, { resolve, reject, listener });
       this.child.ref();
       this.child.channel?.ref();
-      this.child.send({ id, method, args: plain, listens: listener !== null } satisfies Question);
+      try {
+        this.child.send({ id, method, args: plain, listens: listener !== null } satisfies Question);
+      } catch (error) {
+        // What cannot be sent is waited for by nobody.
+        this.waiting.delete(id);
+        this.rest();
+        reject(error as Error);
+      }
     });
   }
 

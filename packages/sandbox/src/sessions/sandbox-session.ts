@@ -1,6 +1,8 @@
 import type { SandboxResult } from "../analysis/result.js";
 import type { Answer, HostCall } from "../wasm/outcome.js";
+import { messageOf, writtenAnswer } from "./answer.js";
 import type { FileEntry } from "./errand.js";
+import { SandboxInputError } from "./input-error.js";
 import type { Keeping } from "./keeper.js";
 import { Listening } from "./listening.js";
 import { checkExecution, type ExecuteOptions, type OutputPiece, thresholdsOf } from "./options.js";
@@ -24,6 +26,11 @@ export class HostRefusal extends Error {
 
 export interface RunOptions extends ExecuteOptions {
   readonly handlers?: Handlers;
+  /**
+   * What a program is told of an error that a handler has thrown: its message, word for word, unless this says otherwise. Messages may name
+   * paths and addresses of the host; `(_, name) => \`${name} failed\`` tells nothing of them. Refusals (`HostRefusal`) are told as they are.
+   */
+  readonly describeError?: (error: unknown, name: string) => string;
 }
 
 /** Who is told what happens, as it comes. */
@@ -52,7 +59,7 @@ export class SandboxSession {
   /** Runs a program to its end. Questions it asks are answered by `handlers`; one without a handler is refused. */
   async execute(code: string, options: RunOptions = {}): Promise<SandboxResult> {
     checkExecution(options, "execute");
-    const { handlers = {}, signal, onProgress, onWarning, onOutput, ...settings } = options;
+    const { handlers = {}, describeError = messageOf, signal, onProgress, onWarning, onOutput, ...settings } = options;
     const thresholds = thresholdsOf(options.thresholds);
     signal?.throwIfAborted();
     const listening = this.listening();
@@ -61,7 +68,7 @@ export class SandboxSession {
     let turn = await this.beginWith(code, terms, { onWarning, onOutput }, listening);
     let answers = new Map<number, Promise<Answer>>();
     while (turn.kind === "pending" && !listening.failed) {
-      for (const call of turn.calls) answers.set(call.id, answerTo(call, handlers));
+      for (const call of turn.calls) answers.set(call.id, answerTo(call, handlers, describeError));
       const { open } = turn;
       // Only what the guest still waits for; a guest may say anything, also that it waits for what it never asked.
       answers = new Map([...answers].filter(([id]) => open.includes(id)));
@@ -92,7 +99,7 @@ export class SandboxSession {
   /** Answers one question. Of several that are open each can be answered by itself, in any order. */
   async resume(answer: Answer, onOutput?: ExecuteOptions["onOutput"]): Promise<Turn> {
     const listening = this.listening();
-    const turn = await this.resumeWith(answer, { onOutput }, listening);
+    const turn = await this.resumeWith(writtenAnswer(answer), { onOutput }, listening);
     return listening.failed ? listening.fail() : turn;
   }
 
@@ -218,13 +225,41 @@ interface Watched extends Disposable {
   readonly cancelled: Promise<null>;
 }
 
-async function answerTo({ id, name, args }: HostCall, handlers: Handlers): Promise<Answer> {
+/** What the guest is told: what the handler gave back, or that it failed. Nothing that a handler does ends the execution. */
+async function answerTo(
+  { id, name, args }: HostCall,
+  handlers: Handlers,
+  describeError: NonNullable<RunOptions["describeError"]>,
+): Promise<Answer> {
   const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
   if (handler === undefined) return { id, error: `the host offers nothing called ${name}` };
   try {
-    return { id, value: (await handler(args)) ?? null };
+    const value = (await handler(args)) ?? null;
+    return writtenAnswer({ id, value });
   } catch (error) {
-    if (error instanceof HostRefusal) return { id, error: error.message, data: error.data };
-    return { id, error: error instanceof Error ? error.message : String(error) };
+    return { id, ...failureOf(error, name, describeError) };
+  }
+}
+
+function failureOf(error: unknown, name: string, describeError: NonNullable<RunOptions["describeError"]>) {
+  if (error instanceof SandboxInputError && error.field.startsWith("answer.")) {
+    return { error: `${name} gave back what cannot be told to a program: ${error.message.slice("answer.".length)}` };
+  }
+  const refusal = refusalOf(error);
+  if (refusal !== null) return refusal;
+  try {
+    return { error: messageOf(describeError(error, name)) };
+  } catch {
+    return { error: `${name} failed` };
+  }
+}
+
+function refusalOf(error: unknown): { readonly error: string; readonly data: HostRefusal["data"] } | null {
+  if (!(error instanceof HostRefusal)) return null;
+  try {
+    const written = writtenAnswer({ id: 0, error: messageOf(error), data: error.data });
+    return "error" in written ? { error: written.error, data: written.data ?? {} } : null;
+  } catch {
+    return { error: messageOf(error), data: {} };
   }
 }

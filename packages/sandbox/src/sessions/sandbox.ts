@@ -11,7 +11,10 @@ import { type Mount, type SessionOptions, setupOf } from "./options.js";
 import { defaultPlaces, type Places } from "./places.js";
 import { Remote } from "./remote.js";
 import { SandboxSession } from "./sandbox-session.js";
-import { keyIn, verified } from "./signed.js";
+import { buildsIn } from "./saved-build.js";
+import { SavedSessionError } from "./saved-session-error.js";
+import type { Kept } from "./session.js";
+import { fingerprintIn, keyIn, verified } from "./signed.js";
 import { newSleepFolder, sweepSleepFolders } from "./sleep-folder.js";
 
 export interface SandboxOptions {
@@ -76,16 +79,16 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox
   const places = defaultPlaces();
   const keeper = keeperOf(options, places);
   const folders = (options.folders ?? []).map(({ path, writable = false }) => ({ path: realpathSync(path), writable }));
-  const key = () => keyIn(options.keyFile ?? places.key);
+  const keyFile = options.keyFile ?? places.key;
   await sweepSleepFolders(keeper.cache);
   if (options.isolation === "thread") {
     // Everything that guests need is behind this; with a process of their own it is not needed here.
     const { Keeper } = await import("./keeper.js");
     const local = new Keeper(keeper);
-    return new Sandbox(local, local, folders, key);
+    return new Sandbox(local, local, folders, keyFile);
   }
   const remote = new Remote(keeper, folders);
-  return new Sandbox(remote.keeping, remote, folders, key);
+  return new Sandbox(remote.keeping, remote, folders, keyFile);
 }
 
 function checkOptions(options: SandboxOptions): void {
@@ -134,18 +137,18 @@ export class Sandbox implements AsyncDisposable {
   private readonly keeping: Keeping;
   private readonly process: AsyncDisposable;
   private readonly folders: readonly { readonly path: string; readonly writable: boolean }[];
-  private readonly key: () => Promise<Uint8Array>;
+  private readonly keyFile: string;
 
   constructor(
     keeping: Keeping,
     process: AsyncDisposable,
     folders: readonly { readonly path: string; readonly writable: boolean }[],
-    key: () => Promise<Uint8Array>,
+    keyFile: string,
   ) {
     this.keeping = keeping;
     this.process = process;
     this.folders = folders;
-    this.key = key;
+    this.keyFile = keyFile;
   }
 
   async createSession(options: SessionOptions): Promise<SandboxSession> {
@@ -156,10 +159,20 @@ export class Sandbox implements AsyncDisposable {
 
   /** A session that was saved, here or elsewhere with the same key; as often as one likes. */
   async restoreSession(bytes: Uint8Array): Promise<SandboxSession> {
-    const kept = await verified(bytes, await this.key());
+    const kept = await verified(bytes, await keyIn(this.keyFile));
     // What was allowed where it was saved need not be allowed here.
     for (const mount of kept.setup.mounts) this.allowed(mount);
+    const build = await this.keeping.build(kept.setup);
+    if (savedBuilds(kept).some((each) => each !== build)) {
+      const problem = "was saved with another build of the interpreter; only that build can go on with it";
+      throw new SavedSessionError("build", problem);
+    }
     return this.handle(await this.keeping.adopt(kept));
+  }
+
+  /** Names the key that saved sessions are signed with, without telling it; null when there is none yet. */
+  keyFingerprint(): Promise<string | null> {
+    return fingerprintIn(this.keyFile);
   }
 
   /** A session by its id, as `session_id` names it. */
@@ -181,7 +194,7 @@ export class Sandbox implements AsyncDisposable {
   }
 
   private handle(id: string): SandboxSession {
-    return new SandboxSession(id, this.keeping, this.key);
+    return new SandboxSession(id, this.keeping, () => keyIn(this.keyFile));
   }
 
   private allowed(mount: Mount): Mount {
@@ -195,5 +208,13 @@ export class Sandbox implements AsyncDisposable {
       throw new SandboxInputError("mounts", `may not ${how} ${folder}; name it in openSandbox({ folders })`);
     }
     return { ...mount, folder };
+  }
+}
+
+function savedBuilds(kept: Kept): readonly string[] {
+  try {
+    return buildsIn(kept);
+  } catch (error) {
+    throw new SavedSessionError("damaged", `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

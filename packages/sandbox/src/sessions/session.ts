@@ -1,7 +1,7 @@
 import type { EarlierImport } from "../analysis/facts.js";
 import type { SandboxResult } from "../analysis/result.js";
 import type { Answer, HostCall, Import, Outcome } from "../wasm/outcome.js";
-import { answerFor } from "./answer.js";
+import { checkAnswered } from "./answer.js";
 import type { Left, News, Parked, Report, Request } from "./errand.js";
 import { Controls, type Errand, type FileEntry, type FileWork, type Output } from "./errand.js";
 import { whole } from "./fields.js";
@@ -192,7 +192,7 @@ export class Session implements Owner {
   resume(answer: Answer, listener: Listener | null = null): Promise<Turn> {
     return this.inTurn(async () => {
       if (this.underway === null) throw new Error("the session waits for no answer");
-      const checked = answerFor(answer, this.underway.open);
+      const checked = checkAnswered(answer, this.underway.open);
       return this.turn({ op: "resume", answer: checked }, this.underway, listener);
     });
   }

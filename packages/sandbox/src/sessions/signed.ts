@@ -7,9 +7,11 @@ import { gunzip, gzip } from "node:zlib";
 import { systemCode } from "../packages/errors.js";
 import { makePrivateFolder } from "../wasm/private-folder.js";
 import { SandboxInputError } from "./input-error.js";
+import { SavedSessionError } from "./saved-session-error.js";
 import type { Kept } from "./session.js";
 
-const MAGIC = Buffer.from("bursar session 2\n");
+const FORMAT = 2;
+const MAGIC = Buffer.from(`bursar session ${FORMAT}\n`);
 const SIGNATURE = 32;
 const KEY_BYTES = 32;
 /** More than a session can have; a forged one must not be able to fill the memory. */
@@ -29,14 +31,35 @@ export async function sign(kept: Kept, key: Uint8Array): Promise<Uint8Array> {
 export async function verified(bytes: Uint8Array, key: Uint8Array): Promise<Kept> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const begin = MAGIC.length + SIGNATURE;
-  if (file.length < begin || !file.subarray(0, MAGIC.length).equals(MAGIC)) {
-    throw new SandboxInputError("session", "is no saved session, or one of another version");
-  }
+  if (file.length < begin || !file.subarray(0, MAGIC.length).equals(MAGIC)) throw otherFormat(file);
   const body = file.subarray(begin);
   if (!timingSafeEqual(signatureOf(body, key), file.subarray(MAGIC.length, begin))) {
-    throw new SandboxInputError("session", "is not signed with this sandbox's key: it was changed, or saved elsewhere");
+    throw new SavedSessionError("key", "is not signed with this sandbox's key: it was changed, or saved elsewhere");
   }
-  return deserialize(await unpack(body, { maxOutputLength: MOST_BYTES })) as Kept;
+  try {
+    return deserialize(await unpack(body, { maxOutputLength: MOST_BYTES })) as Kept;
+  } catch (error) {
+    throw new SavedSessionError("damaged", `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function otherFormat(file: Buffer): SavedSessionError {
+  const [, version] = /^bursar session (\d{1,6})\n/.exec(file.toString("latin1", 0, 40)) ?? [];
+  if (version === undefined || Number(version) === FORMAT)
+    return new SavedSessionError("damaged", "is no saved session, or one of another version");
+  const how = `was saved in format ${version}, and this sandbox reads format ${FORMAT}`;
+  return new SavedSessionError(Number(version) > FORMAT ? "newer" : "older", how);
+}
+
+/** Names a key without telling it: two sandboxes with the same fingerprint can restore each other's sessions. */
+function fingerprintOf(key: Uint8Array): string {
+  return createHmac("sha256", key).update("bursar sandbox key").digest("hex").slice(0, 16);
+}
+
+/** The fingerprint of the key in a file; null when there is none yet. It makes none. */
+export async function fingerprintIn(file: string): Promise<string | null> {
+  const key = await readKey(file);
+  return key === null ? null : fingerprintOf(key);
 }
 
 function signatureOf(body: Uint8Array, key: Uint8Array): Buffer {
