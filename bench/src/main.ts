@@ -11,6 +11,7 @@ import { lookAtMachine, type Machine } from "./machine.js";
 import { publish } from "./measurements.js";
 import { models } from "./models/models.js";
 import { page } from "./page/page.js";
+import { queue } from "./queue/queue.js";
 import { type Bench, type Report, renderReport } from "./report.js";
 import { runs } from "./runs/runs.js";
 import { analysis } from "./sandbox/analysis.js";
@@ -31,6 +32,7 @@ const BENCHES: readonly Bench[] = [
   analysis,
   figures,
   runs,
+  queue,
   models,
   gateway,
   page,

@@ -115,7 +115,7 @@ export type {
   GuestUsage,
   Sandbox,
 } from "./ports/sandbox.js";
-export type { Latest, Outcomes, Store } from "./ports/store.js";
+export type { Beginning, Latest, Oldest, Outcomes, Store, Topic } from "./ports/store.js";
 export type { HysteresisOptions, KnownCapability, TierListOptions, TierOptions, TiersOptions } from "./ports/tiers.js";
 export type { Timer } from "./ports/timer.js";
 export {
@@ -168,7 +168,7 @@ export { sessionBudget, tenantSession } from "./runs/session-budget.js";
 export { checkSessionName, SESSION_NAME } from "./runs/session-name.js";
 export { defineTool, type Tool, type ToolContext } from "./runs/tool.js";
 export { Webhook, type WebhookOptions } from "./runs/webhook.js";
-export { Worker, type WorkerOptions } from "./runs/worker.js";
+export { WORKER_SLOTS, Worker, type WorkerOptions } from "./runs/worker.js";
 export {
   type Approval,
   type BudgetCheckResult,

@@ -1,3 +1,4 @@
+import { WORKER_SLOTS } from "bursar";
 import { UsageError } from "../args.js";
 import { Patience } from "../render/patience.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
@@ -30,7 +31,7 @@ Flags:
   --login            demand tokens on this machine too
   --tls-cert <file>  a certificate, and
   --tls-key <file>   its key, as PEM: then it speaks HTTPS
-  --most <n>         how many runs are driven at the same time: 4; 0 for none
+  --most <n>         how many runs are driven at the same time: ${WORKER_SLOTS}; 0 for none
   --upstream <..>    a provider behind the gateway, as
                      openai=https://api.openai.com/v1; may be given again
   --demo             a store of its own, and in it a run that waits for you
@@ -63,7 +64,7 @@ export function serve(args: readonly string[], terminal: Terminal): Promise<numb
 }
 
 async function work({ flags, terminal, style }: Chore): Promise<Done> {
-  const most = flags.most === "0" ? 0 : (countOf(flags, "most", MOST) ?? 4);
+  const most = flags.most === "0" ? 0 : (countOf(flags, "most", MOST) ?? WORKER_SLOTS);
   if (flags.demo === true && flags.module !== undefined) {
     throw new UsageError("--demo has tools and a model of its own; leave --module out");
   }

@@ -1,4 +1,4 @@
-import { type RunRecord, type Store, Sweeper, Worker } from "bursar";
+import { type RunRecord, type Store, Sweeper, WORKER_SLOTS, Worker } from "bursar";
 import { UsageError } from "../args.js";
 import { counted, readSpan } from "../render/quantities.js";
 import { statusText } from "../render/run.js";
@@ -12,7 +12,6 @@ import type { Terminal } from "../terminal.js";
 import { DRAIN_MS } from "./listening.js";
 
 const MOST = 1000;
-const LOOK_MS = 200;
 /** So many faults are remembered, in order not to be told again with every round. */
 const MOST_REMEMBERED = 10_000;
 
@@ -30,7 +29,7 @@ given here, and so have tools and the model; a run that needs more than this
 worker has is left to others, and told of once.
 
 Flags:
-  --most <n>         how many runs at the same time: 4 unless said otherwise
+  --most <n>         how many runs at the same time: ${WORKER_SLOTS} unless said otherwise
   --claim <time>     how long its runs stay with it when it says nothing: 30s
   --once             drive what there is, and end when nothing is left
   --quiet            tell nothing but faults
@@ -60,7 +59,7 @@ export function worker(args: readonly string[], terminal: Terminal): Promise<num
 }
 
 async function work({ flags, terminal, style }: Chore): Promise<Done> {
-  const most = countOf(flags, "most", MOST) ?? 4;
+  const most = countOf(flags, "most", MOST) ?? WORKER_SLOTS;
   const claim_ms = readClaim(textOf(flags, "claim") ?? "30s");
   const config = configOf(flags, terminal);
   if (!isKept(flags, config, terminal)) {
@@ -73,7 +72,7 @@ async function work({ flags, terminal, style }: Chore): Promise<Done> {
   using sweeper = new Sweeper({ store: place.store });
   sweeper.start();
   await using worker = new Worker({ bursar, most, failed: (error, run) => told.failed(error, run) });
-  if (flags.once === true) await untilNothingIsLeft(worker, terminal.signal);
+  if (flags.once === true) await untilStopped(terminal.signal, worker.drain());
   else {
     told.say(`driving up to ${counted(most, "run")} at the same time; Ctrl-C stops it`);
     worker.start();
@@ -94,25 +93,19 @@ function readClaim(text: string): number {
   throw new UsageError(`--claim is ${text.slice(0, 40)}; allowed: a time from 1s to 1h`);
 }
 
-async function untilNothingIsLeft(worker: Worker, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const taken = await worker.look();
-    if (taken === 0 && worker.runs.length === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  }
-}
-
-function untilStopped(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    // A signal that may come keeps no process alive.
-    const alive = setInterval(() => {}, 60_000);
-    const stop = () => {
-      clearInterval(alive);
-      resolve();
-    };
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
+/** Until the signal comes, or the work is done. */
+async function untilStopped(signal: AbortSignal, work?: Promise<void>): Promise<void> {
+  // A signal that may come keeps no process alive.
+  const alive = setInterval(() => {}, 60_000);
+  const stopped = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
   });
+  try {
+    await (work === undefined ? stopped : Promise.race([work, stopped]));
+  } finally {
+    clearInterval(alive);
+  }
 }
 
 /** What a worker says: a line for each run that stands still or has ended, and each fault once. */

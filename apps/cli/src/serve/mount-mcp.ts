@@ -20,15 +20,14 @@ interface Parts {
   readonly onError: (error: unknown) => void;
   /** Where the server is found. */
   readonly address: () => string;
-  /** Drives a run that waits, if this process drives any. */
-  readonly onQueued: (run: string) => void;
 }
 
 /** MCP for the clients of a server. */
-export async function mountMcp({ address, onQueued, ...parts }: Parts): Promise<MountedMcp> {
+export async function mountMcp({ address, ...parts }: Parts): Promise<MountedMcp> {
   const handler = openMcpHandler({
     ...(await mcpSettings(parts)),
-    queued: onQueued,
+    // A worker is told of it by the store.
+    queued: () => {},
     // The server drives the run: whoever says yes need not have its tools and its model.
     commandLine: (name, id) => `${command(name, id, parts.flags, null)}${name === "show" ? "" : " --detach"}`,
     approvalUrl: (id) => `${address()}/approvals/${encodeURIComponent(id)}`,

@@ -66,11 +66,10 @@ async function open({ flags, terminal, most, onError }: ServingOptions, endings:
   const bursar = await bursarAt({ ...place, store: feed.store }, equipment, terminal);
   const worker = endings.add(new Worker({ bursar, most: Math.max(1, most), failed: onError }));
   if (most > 0) worker.start();
-  const onQueued = () => void (most > 0 && worker.look().catch(onError));
   // Commands that are told to people name the store, also where no flag did.
   const told = store === undefined ? flags : { ...flags, store };
   const parts = { flags: told, terminal, place, equipment, bursar, feed, onError };
-  const { server, gateway, mcp } = await listen({ ...parts, onQueued }, endings);
+  const { server, gateway, mcp } = await listen(parts, endings);
   return {
     ...{ url: server.url, hasGateway: gateway !== null, demanding: server.demanding, store: store ?? "" },
     demo: async () => (world === null ? null : (await demoRun(bursar, world, equipment)).id),
@@ -91,14 +90,13 @@ interface Parts {
   readonly bursar: Bursar;
   readonly feed: Feed;
   readonly onError: (error: unknown) => void;
-  readonly onQueued: (run: string) => void;
 }
 
 async function listen(
   parts: Parts,
   endings: Endings,
 ): Promise<{ readonly server: Server; readonly gateway: Gateway | null; readonly mcp: MountedMcp }> {
-  const { flags, equipment, place, bursar, feed, onError, onQueued } = parts;
+  const { flags, equipment, place, bursar, feed, onError } = parts;
   let server: Server | null = null;
   const address = () => server?.url ?? "";
   const gateway = await gatewayFor(parts, address);
@@ -106,7 +104,7 @@ async function listen(
   const mcp = endings.add(await mountMcp({ ...parts, address }));
   const page = pageFolder();
   const options: ServerOptions = {
-    ...{ store: feed.store, bursar, feed, version: version(), onError, onQueued },
+    ...{ store: feed.store, bursar, feed, version: version(), onError },
     ...whereOf(flags),
     ...(page !== null && { page }),
     mounts: { mcp: mcp.handle, ...(gateway !== null && { gateway }) },

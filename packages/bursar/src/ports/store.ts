@@ -43,6 +43,12 @@ export interface Store extends AsyncDisposable {
    */
   latest(kind: DocumentKind, wanted: Latest): AsyncIterable<Document>;
 
+  /** The same from the other end: those that were first written first, and from there on. */
+  oldest(kind: DocumentKind, wanted: Oldest): AsyncIterable<Document>;
+
+  /** The documents of a kind whose ids begin so, by id. No more than `limit` are read, however many there are. */
+  beginning(kind: DocumentKind, wanted: Beginning): AsyncIterable<Document>;
+
   /** How many documents of a kind there are, by their statuses. */
   counts(kind: DocumentKind): Promise<Readonly<Record<string, number>>>;
 
@@ -53,11 +59,14 @@ export interface Store extends AsyncDisposable {
   entry(run: string, key: string): Promise<Entry | null>;
 
   /**
-   * Calls the listener soon after amounts may have become free. It may be called without a cause, as polling does, and
-   * never after the returned handle is disposed.
+   * Calls the listener soon after amounts may have become free, or, for the topic `runs`, after a run may have been queued. It may
+   * be called without a cause, as polling does, and never after the returned handle is disposed.
    */
-  watch(listener: () => void): Disposable;
+  watch(listener: () => void, topic?: Topic): Disposable;
 }
+
+/** What a listener is told of. */
+export type Topic = "amounts" | "runs";
 
 /** Which of the latest documents are wanted. */
 export interface Latest {
@@ -70,6 +79,22 @@ export interface Latest {
    * What is wanted of their bodies, as `ended` or `program.name`; all of it unless it is said. The rest is not even read, and
    * what is not there is null. Such a document is for looking at, and not to be written back.
    */
+  readonly only?: readonly string[] | undefined;
+}
+
+/** Which of the oldest documents are wanted. */
+export interface Oldest extends Omit<Latest, "before"> {
+  /** Only those that were written after the one with this id; none at all when it is not there. */
+  readonly after?: string | undefined;
+}
+
+/** Which documents are wanted by the beginning of their ids. */
+export interface Beginning {
+  readonly prefix: string;
+  readonly limit: number;
+  /** Only those whose ids come after this one. */
+  readonly after?: string | undefined;
+  /** As in `Latest`. */
   readonly only?: readonly string[] | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { Dimensions } from "../core/dimensions.js";
 import type { Document, DocumentKind, Entry } from "../core/document.js";
 import type { Operation } from "../core/operation.js";
 import type { Clock } from "../ports/clock.js";
-import type { Latest, Outcomes, Store } from "../ports/store.js";
+import type { Beginning, Latest, Oldest, Outcomes, Store, Topic } from "../ports/store.js";
 
 /** A store that writes in a way of its own, and reads what another one has. That one belongs to somebody else. */
 export abstract class StoreOver implements Store {
@@ -55,6 +55,14 @@ export abstract class StoreOver implements Store {
     return this.store.latest(kind, wanted);
   }
 
+  oldest(kind: DocumentKind, wanted: Oldest): AsyncIterable<Document> {
+    return this.store.oldest(kind, wanted);
+  }
+
+  beginning(kind: DocumentKind, wanted: Beginning): AsyncIterable<Document> {
+    return this.store.beginning(kind, wanted);
+  }
+
   counts(kind: DocumentKind): Promise<Readonly<Record<string, number>>> {
     return this.store.counts(kind);
   }
@@ -67,7 +75,7 @@ export abstract class StoreOver implements Store {
     return this.store.entry(run, key);
   }
 
-  watch(listener: () => void): Disposable {
-    return this.store.watch(listener);
+  watch(listener: () => void, topic?: Topic): Disposable {
+    return this.store.watch(listener, topic);
   }
 }

@@ -51,14 +51,13 @@ export function approvalRoutes(world: World): readonly Route[] {
 
 /** Decides, and leaves the driving to a worker. */
 async function decide(world: World, answer: "approve" | "deny", asked: Asked): Promise<Reply> {
-  const { store, bursar, settings } = world;
+  const { store, bursar } = world;
   const { id = "" } = asked.params;
   const { extensions, reason = null } = asked.body as { extensions?: BudgetAmounts; reason?: string | null };
   const by = principalOf(asked);
   const { id: named } = await findNamed(store, id);
   const request = await bursar.decide(named, answer, { by, reason, ...(extensions !== undefined && { extensions }) });
   if (request.run !== null) {
-    settings.onQueued(request.run);
     await stillness(world, request.run, Number(asked.query.wait ?? 0), asked.response);
   }
   const approval = await approvalView(store, request);

@@ -103,8 +103,6 @@ export interface ServerOptions {
   readonly body_bytes?: number;
   /** How often it looks for changes that others make, and sends signs of life, is timed by this. */
   readonly timer?: Timer;
-  /** Told when a run waits for a worker, so that none has to look for it. */
-  readonly onQueued?: (run: string) => void;
   /** Told of what went wrong on the server's own side; it never holds a secret. */
   readonly onError?: (error: unknown) => void;
   /** Told of every request when it is over. */
@@ -113,7 +111,7 @@ export interface ServerOptions {
 
 const KEYS = [
   ...["store", "bursar", "feed", "host", "port", "url", "tls", "page", "mounts", "programs", "start", "estimate"],
-  ...["sandbox", "config", "version", "requireLogin", "rate", "body_bytes", "timer", "onQueued", "onError", "onServed"],
+  ...["sandbox", "config", "version", "requireLogin", "rate", "body_bytes", "timer", "onError", "onServed"],
 ];
 const MOST_BODY = 64 * 1024 * 1024;
 
@@ -165,10 +163,10 @@ export function readServerSettings(options: ServerOptions): ServerSettings {
     sandbox = null,
     version = "0",
   } = options;
-  const { onError = () => {}, onServed = () => {}, onQueued = () => {}, timer = backgroundTimer } = options;
+  const { onError = () => {}, onServed = () => {}, timer = backgroundTimer } = options;
   return {
     ...{ store, bursar, host, port, feed, tls, page, start, estimate, sandbox, version, rate, body_bytes, timer },
-    ...{ onError, onServed, onQueued, url, mounts: options.mounts ?? {} },
+    ...{ onError, onServed, url, mounts: options.mounts ?? {} },
     ...{ programs: options.programs ?? (() => []), config: options.config ?? (() => ({})) },
     demanding: requireLogin || !isLoopback(host) || (url !== null && !isLoopback(new URL(url).hostname)),
   };

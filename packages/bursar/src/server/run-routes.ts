@@ -103,7 +103,6 @@ async function start(world: World, asked: Asked): Promise<Reply> {
   const wanted = wantedIn(asked);
   const known = wanted.id !== undefined && (await store.document("run", wanted.id)) !== null;
   const { id } = await (settings.start ?? starting(world))(wanted, principalOf(asked));
-  settings.onQueued(id);
   return json(await viewOf(world, id), known ? 200 : 201);
 }
 
@@ -133,7 +132,6 @@ async function resume(world: World, asked: Asked): Promise<RunView> {
     throw new HttpError(409, { code: "run_ended", message, hint: "start it anew with POST /api/v1/runs" });
   }
   await world.bursar.wake(run.id, principalOf(asked));
-  world.settings.onQueued(run.id);
   return viewOf(world, run.id);
 }
 

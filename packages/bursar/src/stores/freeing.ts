@@ -9,6 +9,11 @@ export function frees(outcome: Outcome): boolean {
   return outcome.op === "expire" ? outcome.calls.length > 0 : FREEING.has(outcome.op);
 }
 
+/** Whether there may be a run for a worker to take. */
+export function queues(outcome: Outcome): boolean {
+  return outcome.op === "put" && outcome.document.kind === "run" && outcome.document.status === "queued";
+}
+
 /** Whether somebody was told to wait for what others hold. */
 export function waits(outcome: Outcome): boolean {
   return outcome.op === "reserve" && outcome.decision.kind === "busy";

@@ -8,10 +8,10 @@ import { bodyOf, memberOf, memberPaths } from "../core/members.js";
 import { MemoryBooks } from "../core/memory-books.js";
 import type { Operation } from "../core/operation.js";
 import type { Clock } from "../ports/clock.js";
-import type { Latest, Outcomes, Store } from "../ports/store.js";
+import type { Beginning, Latest, Oldest, Outcomes, Store, Topic } from "../ports/store.js";
 import { sha256Hex } from "../runtime/crypto.js";
 import { systemClock } from "../runtime/system-clock.js";
-import { frees } from "./freeing.js";
+import { frees, queues } from "./freeing.js";
 import { Listeners } from "./listeners.js";
 
 export interface MemoryStoreOptions {
@@ -43,7 +43,8 @@ export class MemoryStore implements Store {
     const work = (books: Books) => operations.map((operation) => this.operations.apply(books, operation, time));
     const isLate = operations.every((operation) => LATE.has(operation?.op));
     const outcomes = isLate ? this.transactLate(time.instant, work) : this.books.transact(time.instant, work);
-    if (outcomes.some(frees)) this.listeners.tell();
+    if (outcomes.some(frees)) this.listeners.tell("amounts");
+    if (outcomes.some(queues)) this.listeners.tell("runs");
     return outcomes as unknown as Outcomes<Ops>;
   }
 
@@ -92,19 +93,21 @@ export class MemoryStore implements Store {
     for (const document of all) if (status === undefined || document.status === status) yield document;
   }
 
-  async *latest(kind: DocumentKind, { status, before, limit, only }: Latest): AsyncIterable<Document> {
-    const paths = only === undefined ? null : memberPaths(only);
-    const all = this.books.documentsOf(kind);
-    const end = before === undefined ? all.length : all.findIndex(({ id }) => id === before);
-    let left = limit;
-    for (let at = end - 1; at >= 0 && left > 0; at--) {
-      const document = all[at] as Document;
-      if (status !== undefined && document.status !== status) continue;
-      left--;
-      const { body } = document;
-      const values = paths?.map((path) => memberOf(body, path)) ?? [];
-      yield paths === null ? document : { ...document, body: bodyOf(paths, values) };
-    }
+  latest(kind: DocumentKind, { before, ...wanted }: Latest): AsyncIterable<Document> {
+    return this.beyond(this.books.documentsOf(kind).toReversed(), before, wanted);
+  }
+
+  oldest(kind: DocumentKind, { after, ...wanted }: Oldest): AsyncIterable<Document> {
+    return this.beyond(this.books.documentsOf(kind), after, wanted);
+  }
+
+  async *beginning(kind: DocumentKind, { prefix, limit, after = "", only }: Beginning): AsyncIterable<Document> {
+    const found = this.books.documentsOf(kind).filter(({ id }) => id.startsWith(prefix) && id > after);
+    yield* this.beyond(
+      found.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+      undefined,
+      { limit, only },
+    );
   }
 
   async counts(kind: DocumentKind): Promise<Readonly<Record<string, number>>> {
@@ -121,11 +124,30 @@ export class MemoryStore implements Store {
     return this.books.entry(run, key) ?? null;
   }
 
-  watch(listener: () => void): Disposable {
-    return this.listeners.add(listener);
+  watch(listener: () => void, topic: Topic = "amounts"): Disposable {
+    return this.listeners.add(listener, topic);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.listeners.clear();
+  }
+
+  private async *beyond(
+    all: readonly Document[],
+    place: string | undefined,
+    { status, limit, only }: Omit<Latest, "before">,
+  ): AsyncIterable<Document> {
+    const paths = only === undefined ? null : memberPaths(only);
+    const found = place === undefined ? -1 : all.findIndex(({ id }) => id === place);
+    if (place !== undefined && found < 0) return;
+    let left = limit;
+    for (let at = found + 1; at < all.length && left > 0; at++) {
+      const document = all[at] as Document;
+      if (status !== undefined && document.status !== status) continue;
+      left--;
+      const { body } = document;
+      const values = paths?.map((path) => memberOf(body, path)) ?? [];
+      yield paths === null ? document : { ...document, body: bodyOf(paths, values) };
+    }
   }
 }

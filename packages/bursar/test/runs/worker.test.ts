@@ -80,6 +80,119 @@ test("drives no more runs at a time than it may", async () => {
   await wait(theatre, async () => (await listOf(theatre.store.documents("run", "completed"))).length === 5);
 });
 
+test("fills a slot as soon as it is free, and is told of new runs: no time passes", async () => {
+  const theatre = new Theatre([talker]);
+  const bursar = theatre.process();
+  const ids = Array.from({ length: 20 }, (_, number) => `r${number}`);
+  for (const id of ids) await bursar.start("talker", words("a"), { id });
+  await using worker = new Worker({ bursar, most: 2, timer: theatre.clock });
+  worker.start();
+  const completed = async () => (await theatre.store.counts("run")).completed ?? 0;
+  for (let turn = 0; turn < 100 && (await completed()) < ids.length; turn++) await settle();
+  expect(await completed()).toBe(ids.length);
+  // Another process starts one more, while the worker has nothing to do.
+  await theatre.process().start("talker", words("b"), { id: "later" });
+  await settle(200);
+  expect(await statusOf(theatre, "later")).toBe("completed");
+  expect(theatre.clock.now().instant).toBe(new FakeClock().now().instant);
+});
+
+test("takes the oldest run first, whatever it is called, also when one was queued again", async () => {
+  const { state, tool, program } = held();
+  const theatre = new Theatre([program, talker], [tool]);
+  const bursar = theatre.process();
+  for (const id of ["z", "m", "a", "k"]) await bursar.start("talker", words(id), { id });
+  await using worker = new Worker({ bursar, most: 1, timer: theatre.clock });
+  worker.start();
+  await settle(500);
+  expect(theatre.said).toEqual(["z", "m", "a", "k"]);
+  // Approved while younger ones wait: it was started before them.
+  theatre.said.length = 0;
+  const paused = { id: "0", limits: { steps: 1 }, policies: { steps: "approval_required" } } as const;
+  await bursar.start("talker", words("pq"), paused);
+  await settle(500);
+  await bursar.start("holder", null, { id: "1" });
+  await settle(500);
+  await bursar.start("talker", words("y"), { id: "2" });
+  await bursar.decide("0/checkpoint", "approve", { by: ANN, extensions: { steps: 10 } });
+  state.gate.open();
+  await settle(500);
+  expect(theatre.said).toEqual(["p", "before", "after", "q", "y"]);
+});
+
+test("reads no more queued runs than it has slots for", async () => {
+  const { state, tool, program } = held();
+  const theatre = new Theatre([program], [tool]);
+  const starter = theatre.process();
+  for (let number = 0; number < 300; number++) await starter.start("holder", null, { id: `r${number}` });
+  const read: string[] = [];
+  const store = new Proxy(theatre.store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      if (name !== "oldest" && name !== "documents" && name !== "latest") return value.bind(target);
+      return async function* (...args: unknown[]) {
+        for await (const document of Reflect.apply(value, target, args)) {
+          if (document.kind === "run") read.push(document.id);
+          yield document;
+        }
+      };
+    },
+  });
+  await using worker = new Worker({ bursar: theatre.process({ store }), most: 3, timer: theatre.clock });
+  worker.start();
+  await settle(200);
+  expect(state.begun).toBe(3);
+  expect(read).toHaveLength(3);
+  state.gate.open();
+  await settle(3000);
+  expect(worker.runs).toEqual([]);
+  // Each once, and now and then one that another slot had taken a moment before.
+  expect(read.length).toBeLessThan(400);
+});
+
+test("runs that it cannot take stand in nobody's way, however many they are", async () => {
+  const other = defineAgent("other", async () => "elsewhere");
+  const theatre = new Theatre([talker]);
+  const starter = theatre.process({ programs: [talker, other] });
+  for (let number = 0; number < 250; number++) await starter.start("other", null, { id: `r${number}` });
+  for (const id of ["a", "b", "c"]) await starter.start("talker", words(id), { id });
+  await using worker = new Worker({ bursar: theatre.process(), most: 2, timer: theatre.clock });
+  worker.start();
+  await settle(2000);
+  expect(theatre.said).toEqual(["a", "b", "c"]);
+  await starter.start("talker", words("d"), { id: "d" });
+  await settle(2000);
+  expect(theatre.said).toEqual(["a", "b", "c", "d"]);
+  expect((await theatre.store.counts("run")).queued).toBe(250);
+});
+
+test("a run whose worker is gone is taken although more are queued than there are slots", async () => {
+  const { state, tool, program } = held();
+  const theatre = new Theatre([program, talker], [tool]);
+  const dead = theatre.process({ timer: new FakeClock(), claim_ms: 5000 });
+  dead.run("holder", null, { id: "r" }).catch(() => {});
+  await settle();
+  theatre.clock.advance(5000);
+  const bursar = theatre.process();
+  for (let number = 0; number < 50; number++) await bursar.start("talker", words("x"), { id: `q${number}` });
+  state.gate.open();
+  await using worker = new Worker({ bursar, most: 1, timer: theatre.clock });
+  worker.start();
+  await settle(300);
+  expect(theatre.said.slice(0, 2)).toEqual(["before", "after"]);
+});
+
+test("drain drives all there is, and what that leaves queued, and ends", async () => {
+  const theatre = new Theatre([talker]);
+  const bursar = theatre.process();
+  for (let number = 0; number < 30; number++) await bursar.start("talker", words("x"), { id: `r${number}` });
+  await theatre.process({ programs: [talker, defineAgent("other", async () => 1)] }).start("other", null, { id: "o" });
+  await using worker = new Worker({ bursar, most: 4, timer: theatre.clock });
+  await theatre.until(worker.drain());
+  expect(await theatre.store.counts("run")).toEqual({ completed: 30, queued: 1 });
+});
+
 test("leaves runs alone that stand still, and takes them when they may go on", async () => {
   const theatre = new Theatre([talker]);
   const bursar = theatre.process();

@@ -48,6 +48,11 @@ export const TABLES: Readonly<Record<DocumentKind, string>> = {
   batch: "batches",
 };
 
+/** The first text that comes after all of those that begin so, where texts are compared byte by byte. */
+export function endOf(prefix: string): string {
+  return `${prefix}\u{10ffff}`;
+}
+
 type Terms = Pick<Budget, "scope" | "funding" | "limits" | "policies" | "thresholds" | "deadline">;
 
 /** Written with every call, so what is empty is left out. */

@@ -18,7 +18,7 @@ import type {
 import { repeatedReserve, repeatedSettlement } from "../../core/repeated.js";
 import { chargeFor, withTotal } from "../../core/usage.js";
 import type { Clock } from "../../ports/clock.js";
-import type { Outcomes, Store } from "../../ports/store.js";
+import type { Outcomes, Store, Topic } from "../../ports/store.js";
 import type { Timer } from "../../ports/timer.js";
 import { StoreOver } from "../../runtime/store-over.js";
 import { backgroundTimer } from "../../runtime/system-clock.js";
@@ -133,7 +133,8 @@ export class LeasingStore extends StoreOver {
     return outcomes as unknown as Outcomes<Ops>;
   }
 
-  override watch(listener: () => void): Disposable {
+  override watch(listener: () => void, topic: Topic = "amounts"): Disposable {
+    if (topic !== "amounts") return super.watch(listener, topic);
     return this.listeners.add(listener);
   }
 

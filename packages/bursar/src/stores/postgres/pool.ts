@@ -78,7 +78,7 @@ export class Line implements Asking, AsyncDisposable {
 
 interface Listening {
   readonly channel: string;
-  readonly tell: () => void;
+  readonly tell: (word: string) => void;
 }
 
 interface Place {
@@ -120,7 +120,7 @@ export class Pool implements Asking, AsyncDisposable {
   }
 
   /** A server that cannot be listened to right now is asked again when the connections are made anew. */
-  listen(channel: string, tell: () => void): void {
+  listen(channel: string, tell: (word: string) => void): void {
     this.listening = { channel, tell };
     this.first.line.server.listen(channel, tell).catch(() => {});
   }

@@ -9,19 +9,20 @@ import { InputError, show } from "../../core/errors.js";
 import { memberPaths } from "../../core/members.js";
 import type { Operation, Outcome } from "../../core/operation.js";
 import type { Clock } from "../../ports/clock.js";
-import type { Latest, Outcomes, Store } from "../../ports/store.js";
+import type { Beginning, Latest, Oldest, Outcomes, Store, Topic } from "../../ports/store.js";
 import { refuseArchived, StoreError } from "../durable/errors.js";
 import { type Stretch, streamLines, stretchesFrom } from "../durable/lines.js";
 import {
   type BudgetRow,
   type DocumentRow,
+  endOf,
   type Reading,
   readAccount,
   readDocument,
   readPart,
   TABLES,
 } from "../durable/rows.js";
-import { frees, waits } from "../freeing.js";
+import { frees, queues, waits } from "../freeing.js";
 import { Listeners } from "../listeners.js";
 import { Batches } from "./batch.js";
 import { type Address, connect, migrate, serverName } from "./connect.js";
@@ -119,7 +120,7 @@ export class PostgresStore implements Store {
     const planner = new Planner(dimensions);
     const batches = new Batches({ server: this.server, solos, name, planner, mirror, patience_ms });
     this.lanes = new Lanes(batches, mirror, connections, batch);
-    this.news = new News(this.server, () => this.listeners.tell());
+    this.news = new News(this.server, (topic) => this.listeners.tell(topic));
   }
 
   async apply<const Ops extends readonly Operation[]>(operations: Ops): Promise<Outcomes<Ops>> {
@@ -134,10 +135,8 @@ export class PostgresStore implements Store {
       const outcomes = await new Promise<readonly Outcome[]>((resolve, reject) => {
         this.lanes.take({ operations, sound, reading, resolve, reject });
       });
-      if (outcomes.some(frees)) {
-        this.listeners.tell();
-        this.news.spread();
-      }
+      if (outcomes.some(frees)) this.tell("amounts");
+      if (outcomes.some(queues)) this.tell("runs");
       if (outcomes.some(waits)) this.news.await();
       return outcomes as unknown as Outcomes<Ops>;
     } finally {
@@ -188,22 +187,49 @@ export class PostgresStore implements Store {
     }
   }
 
-  async *latest(kind: DocumentKind, { status, before, limit, only }: Latest): AsyncIterable<Document> {
+  latest(kind: DocumentKind, { before, ...wanted }: Latest): AsyncIterable<Document> {
+    return this.inOrder(kind, "latest", before, wanted);
+  }
+
+  oldest(kind: DocumentKind, { after, ...wanted }: Oldest): AsyncIterable<Document> {
+    return this.inOrder(kind, "oldest", after, wanted);
+  }
+
+  async *beginning(kind: DocumentKind, { prefix, limit, after = "", only }: Beginning): AsyncIterable<Document> {
+    const paths = only === undefined ? null : memberPaths(only);
+    const sql = `SELECT ${columns(paths)} FROM ${TABLES[kind]}
+      WHERE id >= $1 AND id < $2 AND id > $3 ORDER BY id LIMIT $4::bigint`;
+    let last = after;
+    for (let left = limit; left > 0; ) {
+      const most = Math.min(left, PAGE);
+      const rows = await this.rows<DocumentRow>(sql, [prefix, endOf(prefix), last, most]);
+      for (const row of rows) yield paths === null ? readDocument(kind, row) : readPart(kind, row, paths);
+      if (rows.length < most) return;
+      last = rows.at(-1)?.id ?? last;
+      left -= rows.length;
+    }
+  }
+
+  private async *inOrder(
+    kind: DocumentKind,
+    order: "latest" | "oldest",
+    place: string | undefined,
+    { status, limit, only }: Omit<Latest, "before">,
+  ): AsyncIterable<Document> {
     const table = TABLES[kind];
     const paths = only === undefined ? null : memberPaths(only);
-    // The server's JSON has no place for the character 0, wherever it stands; in what is wanted here it does not matter.
-    const json = "replace(body, '\\u0000', '\\ufffd')::jsonb";
-    const wanted = paths?.map((path) => `${json} #> '{${path.join(",")}}'`).join(", ");
-    const body = wanted === undefined ? "body" : `jsonb_build_array(${wanted})::text AS body`;
-    let last = before === undefined ? null : await this.place(table, before);
+    const [direction, further] = order === "latest" ? ["DESC", "<"] : ["ASC", ">"];
+    let last = place === undefined ? null : await this.place(table, place);
     if (last === undefined) return;
     for (let left = limit; left > 0; ) {
       const values: (string | number)[] = [Math.min(left, PAGE)];
       const conditions: string[] = [];
       if (status !== undefined) conditions.push(`status = $${values.push(status)}`);
-      if (last !== null) conditions.push(`(seq, id) < ($${values.push(last.seq)}::bigint, $${values.push(last.id)})`);
+      if (last !== null)
+        conditions.push(`(seq, id) ${further} ($${values.push(last.seq)}::bigint, $${values.push(last.id)})`);
       const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-      const sql = `SELECT id, budget, status, ${body}, version, seq FROM ${table} ${where} ORDER BY seq DESC, id DESC LIMIT $1::bigint`;
+      const by = `seq ${direction}, id ${direction}`;
+      const sql = `SELECT ${columns(paths)}, seq FROM ${table} ${where} ORDER BY ${by} LIMIT $1::bigint`;
       const rows: readonly (DocumentRow & Place)[] = await this.rows(sql, values);
       for (const row of rows) yield paths === null ? readDocument(kind, row) : readPart(kind, row, paths);
       last = rows.at(-1) ?? null;
@@ -235,9 +261,9 @@ export class PostgresStore implements Store {
     return row === undefined ? null : { run, key, entry: JSON.parse(row.entry) as JsonObject };
   }
 
-  watch(listener: () => void): Disposable {
+  watch(listener: () => void, topic: Topic = "amounts"): Disposable {
     this.news.listen();
-    return this.listeners.add(listener);
+    return this.listeners.add(listener, topic);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -247,6 +273,11 @@ export class PostgresStore implements Store {
     while (this.underWay > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     await this.news[Symbol.asyncDispose]();
     await Promise.all([this.solos[Symbol.asyncDispose](), this.server[Symbol.asyncDispose]()]);
+  }
+
+  private tell(topic: Topic): void {
+    this.listeners.tell(topic);
+    this.news.spread(topic);
   }
 
   /** Where a document stands among all of its kind. */
@@ -283,6 +314,14 @@ export class PostgresStore implements Store {
 interface Place {
   readonly id: string;
   readonly seq: number;
+}
+
+/** What is read of a document: all of it, or some members of its body. */
+function columns(paths: readonly (readonly string[])[] | null): string {
+  // The server's JSON has no place for the character 0, wherever it stands; in what is wanted here it does not matter.
+  const json = "replace(body, '\\u0000', '\\ufffd')::jsonb";
+  const wanted = paths?.map((path) => `${json} #> '{${path.join(",")}}'`).join(", ");
+  return `id, budget, status, ${wanted === undefined ? "body" : `jsonb_build_array(${wanted})::text AS body`}, version`;
 }
 
 function lineTo(address: Address, patience_ms: number, quiet: boolean): Line {

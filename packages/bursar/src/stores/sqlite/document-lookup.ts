@@ -1,4 +1,4 @@
-import { type DocumentRow, readDocument, readPart, TABLES } from "../durable/rows.js";
+import { type DocumentRow, endOf, readDocument, readPart, TABLES } from "../durable/rows.js";
 import type { SqlValue } from "./driver.js";
 import type { Lookups, Readers } from "./messages.js";
 import type { Queries } from "./queries.js";
@@ -6,7 +6,9 @@ import type { Queries } from "./queries.js";
 const size = ({ body }: DocumentRow): number => body.length;
 
 /** Reads documents. Whoever looks for a status gets a statement of its own, because only that finds them by an index. */
-export function documentReaders(queries: Queries): Pick<Readers, "document" | "documents" | "latest" | "counts"> {
+export function documentReaders(
+  queries: Queries,
+): Pick<Readers, "document" | "documents" | "ordered" | "beginning" | "counts"> {
   return {
     document: ({ asked: { kind, id } }) => {
       const [row] = queries.all<DocumentRow>(`SELECT * FROM ${TABLES[kind]} WHERE id = ?`, id);
@@ -18,10 +20,15 @@ export function documentReaders(queries: Queries): Pick<Readers, "document" | "d
       const rows = queries.page<DocumentRow>(sql, size, ...(status === null ? [] : [status]), after);
       return rows.map((row) => readDocument(kind, row));
     },
-    latest: ({ asked }) => {
+    ordered: ({ asked }) => {
       const { kind, limit, paths } = asked;
-      const [sql, values] = latestBefore(asked);
+      const [sql, values] = inOrder(asked);
       const rows = queries.page<DocumentRow>(`${sql} LIMIT ?`, size, ...values, limit);
+      return rows.map((row) => (paths === null ? readDocument(kind, row) : readPart(kind, row, paths)));
+    },
+    beginning: ({ asked: { kind, prefix, after, limit, paths } }) => {
+      const sql = `SELECT ${columns(paths)} FROM ${TABLES[kind]} WHERE id >= ? AND id < ? AND id > ? ORDER BY id LIMIT ?`;
+      const rows = queries.page<DocumentRow>(sql, size, prefix, endOf(prefix), after, limit);
       return rows.map((row) => (paths === null ? readDocument(kind, row) : readPart(kind, row, paths)));
     },
     counts: ({ asked: { kind } }) => {
@@ -32,8 +39,8 @@ export function documentReaders(queries: Queries): Pick<Readers, "document" | "d
   };
 }
 
-/** The latest documents, from one on back. */
-function latestBefore({ kind, status, before, paths }: Lookups["latest"]["asked"]): [string, SqlValue[]] {
+/** Documents in the order in which they were first written, from one on, forwards or back. */
+function inOrder({ kind, order, status, beyond, paths }: Lookups["ordered"]["asked"]): [string, SqlValue[]] {
   const table = TABLES[kind];
   const conditions: string[] = [];
   const values: SqlValue[] = [];
@@ -41,12 +48,16 @@ function latestBefore({ kind, status, before, paths }: Lookups["latest"]["asked"
     conditions.push("status = ?");
     values.push(status);
   }
-  if (before !== null) {
-    conditions.push(`(seq, id) < (SELECT seq, id FROM ${table} WHERE id = ?)`);
-    values.push(before);
+  const [direction, further] = order === "latest" ? ["DESC", "<"] : ["ASC", ">"];
+  if (beyond !== null) {
+    conditions.push(`(seq, id) ${further} (SELECT seq, id FROM ${table} WHERE id = ?)`);
+    values.push(beyond);
   }
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+  return [`SELECT ${columns(paths)} FROM ${table} ${where} ORDER BY seq ${direction}, id ${direction}`, values];
+}
+
+function columns(paths: Lookups["ordered"]["asked"]["paths"]): string {
   const wanted = paths?.map((path) => `body->'$.${path.join(".")}'`).join(", ");
-  const body = wanted === undefined ? "body" : `json_array(${wanted}) AS body`;
-  return [`SELECT id, budget, status, ${body}, version FROM ${table} ${where} ORDER BY seq DESC, id DESC`, values];
+  return `id, budget, status, ${wanted === undefined ? "body" : `json_array(${wanted}) AS body`}, version`;
 }

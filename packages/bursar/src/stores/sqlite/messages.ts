@@ -28,11 +28,23 @@ export interface Lookups {
     asked: { readonly kind: DocumentKind; readonly status: string | null; readonly after: string };
     found: readonly Document[];
   };
-  latest: {
+  beginning: {
     asked: {
       readonly kind: DocumentKind;
+      readonly prefix: string;
+      readonly after: string;
+      readonly limit: number;
+      readonly paths: readonly (readonly string[])[] | null;
+    };
+    found: readonly Document[];
+  };
+  /** In the order in which they were first written, or backwards. */
+  ordered: {
+    asked: {
+      readonly kind: DocumentKind;
+      readonly order: "latest" | "oldest";
       readonly status: string | null;
-      readonly before: string | null;
+      readonly beyond: string | null;
       readonly limit: number;
       /** What is read of the bodies; null for all of it. */
       readonly paths: readonly (readonly string[])[] | null;

@@ -9,11 +9,11 @@ import { InputError, show } from "../../core/errors.js";
 import { memberPaths } from "../../core/members.js";
 import type { Operation } from "../../core/operation.js";
 import type { Clock } from "../../ports/clock.js";
-import type { Latest, Outcomes, Store } from "../../ports/store.js";
+import type { Beginning, Latest, Oldest, Outcomes, Store, Topic } from "../../ports/store.js";
 import { systemClock } from "../../runtime/system-clock.js";
 import { StoreError } from "../durable/errors.js";
 import { streamLines } from "../durable/lines.js";
-import { frees, waits } from "../freeing.js";
+import { frees, queues, waits } from "../freeing.js";
 import { Listeners } from "../listeners.js";
 import type { Lookups } from "./messages.js";
 import { makePrivate } from "./private-file.js";
@@ -80,7 +80,8 @@ export class SqliteStore implements Store {
       throw new InputError("operations", `are ${show(operations)}; allowed: a list of operations`);
     }
     const outcomes = await this.thread.apply(operations, this.clock.now());
-    if (outcomes.some(frees)) this.listeners.tell();
+    if (outcomes.some(frees)) this.listeners.tell("amounts");
+    if (outcomes.some(queues)) this.listeners.tell("runs");
     if (outcomes.some(waits)) this.expectChange();
     return outcomes as unknown as Outcomes<Ops>;
   }
@@ -115,17 +116,19 @@ export class SqliteStore implements Store {
     }
   }
 
-  async *latest(kind: DocumentKind, { status, before, limit, only }: Latest): AsyncIterable<Document> {
+  latest(kind: DocumentKind, { before, ...wanted }: Latest): AsyncIterable<Document> {
+    return this.inOrder(kind, "latest", before, wanted);
+  }
+
+  oldest(kind: DocumentKind, { after, ...wanted }: Oldest): AsyncIterable<Document> {
+    return this.inOrder(kind, "oldest", after, wanted);
+  }
+
+  beginning(kind: DocumentKind, { prefix, limit, after, only }: Beginning): AsyncIterable<Document> {
     const paths = only === undefined ? null : memberPaths(only);
-    let from = before ?? null;
-    for (let left = limit; left > 0; ) {
-      const page = await this.find("latest", { kind, status: status ?? null, before: from, limit: left, paths });
-      yield* page;
-      const last = page.at(-1);
-      if (last === undefined) return;
-      from = last.id;
-      left -= page.length;
-    }
+    return inPages(after, limit, (from, left) =>
+      this.find("beginning", { kind, prefix, after: from ?? "", limit: left, paths }),
+    );
   }
 
   counts(kind: DocumentKind): Promise<Readonly<Record<string, number>>> {
@@ -146,8 +149,17 @@ export class SqliteStore implements Store {
     return this.find("entry", { run, key });
   }
 
-  watch(listener: () => void): Disposable {
-    return this.listeners.add(listener);
+  watch(listener: () => void, topic: Topic = "amounts"): Disposable {
+    const listening = this.listeners.add(listener, topic);
+    if (topic === "amounts") return listening;
+    // Runs are queued by other processes as well, at any time.
+    this.thread.send("watch");
+    return {
+      [Symbol.dispose]: () => {
+        listening[Symbol.dispose]();
+        this.mayRest();
+      },
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -166,8 +178,42 @@ export class SqliteStore implements Store {
     else clearTimeout(this.resting);
     this.resting = setTimeout(() => {
       this.resting = null;
-      this.thread.send("rest");
+      this.mayRest();
     }, WAITING_MS).unref();
+  }
+
+  /** Other processes are looked at no longer, when there is no listener left that has to know. */
+  private mayRest(): void {
+    if (this.resting === null && !this.listeners.has("runs")) this.thread.send("rest");
+  }
+
+  private inOrder(
+    kind: DocumentKind,
+    order: "latest" | "oldest",
+    place: string | undefined,
+    { status = null, limit, only }: { status?: string | undefined | null; limit: number; only?: Latest["only"] },
+  ): AsyncIterable<Document> {
+    const paths = only === undefined ? null : memberPaths(only);
+    return inPages(place, limit, (from, left) =>
+      this.find("ordered", { kind, order, status, beyond: from, limit: left, paths }),
+    );
+  }
+}
+
+/** Page after page, each from the last document of the one before. */
+async function* inPages(
+  from: string | undefined,
+  limit: number,
+  read: (from: string | null, left: number) => Promise<readonly Document[]>,
+): AsyncIterable<Document> {
+  let place = from ?? null;
+  for (let left = limit; left > 0; ) {
+    const page = await read(place, left);
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    place = last.id;
+    left -= page.length;
   }
 }
 

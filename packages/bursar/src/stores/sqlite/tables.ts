@@ -35,6 +35,8 @@ export class Tables implements Shelf {
   private readonly heads = new Bounded<string, Head>(REMEMBERED);
   private reading: Reading;
   private seen: number | null = null;
+  /** The last change by another process that was told of. */
+  private told: number | null = null;
 
   constructor(database: Database, reading: Reading) {
     this.statements = prepare(database);
@@ -51,9 +53,12 @@ export class Tables implements Shelf {
     return changed;
   }
 
-  /** Whether somebody else has written since the last look. */
+  /** Whether another process has written since this was asked the last time. */
   hasChanged(): boolean {
-    return this.seen !== this.version();
+    const version = this.version();
+    const changed = this.told !== version;
+    this.told = version;
+    return changed;
   }
 
   private version(): number {

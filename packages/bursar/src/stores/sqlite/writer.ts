@@ -70,7 +70,7 @@ export class Writer {
 
   /** Whether another process has written since the last time. */
   changed(): boolean {
-    return this.working === null && this.tables.hasChanged();
+    return this.tables.hasChanged();
   }
 
   async close(): Promise<void> {

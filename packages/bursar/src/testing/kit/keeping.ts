@@ -3,7 +3,7 @@ import { parseLine } from "../../core/chain/link.js";
 import type { Document } from "../../core/document.js";
 import { TENANT_CHAIN } from "../../core/keep.js";
 import type { PutOperation } from "../../core/operation.js";
-import type { Latest } from "../../ports/store.js";
+import type { Latest, Oldest } from "../../ports/store.js";
 import type { Case, Scene } from "./scene.js";
 
 const RUN: PutOperation = {
@@ -116,8 +116,49 @@ export const KEEPING: readonly Case[] = [
       assert.deepEqual(await idsOf(scene, { limit: 5, before: "nobody" }), []);
       assert.deepEqual(await scene.store.counts("approval"), { ended: ended.length, open: count - ended.length });
       assert.deepEqual(await scene.store.counts("key"), {});
+      const up = down.toReversed();
+      const oldest = async (wanted: Oldest) => names(scene.store.oldest("approval", wanted));
+      assert.deepEqual(await oldest({ limit: 2000 }), up.map(id));
+      assert.deepEqual(await oldest({ limit: 3 }), up.slice(0, 3).map(id));
+      assert.deepEqual(await oldest({ limit: 700, after: id(100) }), up.slice(101, 801).map(id));
+      assert.deepEqual(await oldest({ limit: 2, status: "ended", after: id(498) }), [id(504), id(508)]);
+      assert.deepEqual(await oldest({ limit: 5, after: id(count - 1), only: [] }), []);
+      assert.deepEqual(await oldest({ limit: 5, after: "nobody" }), []);
       const [first] = await all<Document>(scene.store.latest("approval", { limit: 1, before: id(1) }));
       assert.deepEqual(first, await scene.store.document("approval", id(0)));
+    },
+  },
+  {
+    name: "documents are found by the beginning of their ids, in the order of these, and no more than are wanted",
+    async run(scene) {
+      const ids = [
+        "",
+        "0",
+        "01",
+        "019",
+        "019a",
+        "019A",
+        "019é",
+        "019-é\u{1f600}",
+        "019_",
+        "019%",
+        "02",
+        "Ω",
+        "Ωa",
+      ].slice(1);
+      await scene.store.apply(ids.map((id) => ({ ...RUN, id, body: { id, more: "x" } })));
+      const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+      for (const prefix of ["", "0", "01", "019", "019a", "019-é", "019_", "019%", "Ω", "Ωab", "zzz", "'"]) {
+        const wanted = ids.filter((id) => id.startsWith(prefix)).toSorted(byBytes);
+        assert.deepEqual(await names(scene.store.beginning("run", { prefix, limit: 100 })), wanted);
+        assert.deepEqual(await names(scene.store.beginning("run", { prefix, limit: 2 })), wanted.slice(0, 2));
+        const after = wanted[1];
+        if (after === undefined) continue;
+        assert.deepEqual(await names(scene.store.beginning("run", { prefix, after, limit: 3 })), wanted.slice(2, 5));
+      }
+      const [first] = await all<Document>(scene.store.beginning("run", { prefix: "Ωa", limit: 1, only: ["id"] }));
+      assert.deepEqual(first?.body, { id: "Ωa" });
+      assert.deepEqual(await names(scene.store.beginning("approval", { prefix: "0", limit: 5 })), []);
     },
   },
   {
@@ -273,7 +314,11 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
 }
 
 async function idsOf(scene: Scene, wanted: Latest): Promise<readonly string[]> {
-  return (await all(scene.store.latest("approval", wanted))).map(({ id }) => id);
+  return names(scene.store.latest("approval", wanted));
+}
+
+async function names(documents: AsyncIterable<Document>): Promise<readonly string[]> {
+  return (await all(documents)).map(({ id }) => id);
 }
 
 /** Anchors, and says what was anchored, as ids of links. */

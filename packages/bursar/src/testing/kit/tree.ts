@@ -182,6 +182,21 @@ export const TREE: readonly Case[] = [
       assert.equal(told, before);
     },
   },
+  {
+    name: "a listener of runs is told when one is queued, and no longer when it leaves",
+    async run(scene) {
+      let told = 0;
+      const watching = scene.store.watch(() => told++, "runs");
+      const run = { op: "put", kind: "run", id: "a", budget: null, status: "queued", body: {}, version: 0 } as const;
+      await scene.store.apply([run]);
+      await until(() => told > 0);
+      watching[Symbol.dispose]();
+      const before = told;
+      await scene.store.apply([{ ...run, version: 1 }]);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.equal(told, before);
+    },
+  },
 ];
 
 async function until(holds: () => boolean): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Document, DocumentKind, Entry } from "../../../src/core/document.js";
 import type { Operation } from "../../../src/core/operation.js";
 import type { Clock } from "../../../src/ports/clock.js";
-import type { Latest, Outcomes, Store } from "../../../src/ports/store.js";
+import type { Beginning, Latest, Oldest, Outcomes, Store, Topic } from "../../../src/ports/store.js";
 import type { Timer } from "../../../src/ports/timer.js";
 import { StoreError } from "../../../src/stores/durable/errors.js";
 import type { MemoryStore } from "../../../src/stores/memory.js";
@@ -73,6 +73,14 @@ export class Handle implements Store {
     return this.store.latest(kind, wanted);
   }
 
+  oldest(kind: DocumentKind, wanted: Oldest): AsyncIterable<Document> {
+    return this.store.oldest(kind, wanted);
+  }
+
+  beginning(kind: DocumentKind, wanted: Beginning): AsyncIterable<Document> {
+    return this.store.beginning(kind, wanted);
+  }
+
   counts = async (kind: DocumentKind): ReturnType<Store["counts"]> => this.alive(() => this.store.counts(kind));
 
   journal(run: string): AsyncIterable<Entry> {
@@ -83,8 +91,8 @@ export class Handle implements Store {
     return this.store.entry(run, key);
   }
 
-  watch(listener: () => void): Disposable {
-    return this.store.watch(() => this.dead || listener());
+  watch(listener: () => void, topic?: Topic): Disposable {
+    return this.store.watch(() => this.dead || listener(), topic);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
