@@ -115,7 +115,7 @@ interface Past {
 
 const AS_PROMISED = {
   ...{ cost_usd: "as promised", wall_clock_ms: "as promised", llm_tokens: "as promised" },
-  ...{ llm_input_tokens: "as promised", llm_output_tokens: "as promised" },
+  ...{ llm_input_tokens: "as promised", llm_output_tokens: "as promised", network_egress_bytes: "as promised" },
 };
 
 const silent: Answering = () => {

@@ -1,20 +1,23 @@
 import type { Json } from "../core/chain/canonical.js";
 import { InputError, show } from "../core/errors.js";
-import { checkKeys, checkWait } from "../core/fields.js";
+import { checkKeys, checkWait, checkWhole } from "../core/fields.js";
 import type { BudgetAmounts } from "../core/input.js";
 import type { Calling, CallSite, Model, ModelAnswer, SitedCall } from "../ports/model.js";
 import type { TiersOptions } from "../ports/tiers.js";
-import { RunError } from "../runs/error.js";
 import { readAnswer } from "./chat-answer.js";
-import { type ChatRequest, chatRequest, checkMost } from "./chat-request.js";
-import { type CountedAnswer, type SitedChatOptions, sitedChat } from "./chat-site.js";
+import { MOST_OUTPUT_TOKENS, madeOf, readChat } from "./chat-body.js";
+import { type CountedAnswer, SitedChat } from "./chat-site.js";
 import { bearer, pathTo, readKey, readUrl } from "./endpoint.js";
 import { isFree, isUnsent } from "./meter/answer-status.js";
-import { amountsOf, mostOf } from "./meter/quote.js";
+import type { MeteredRequest } from "./meter/meter.js";
+import { amountsOf, atEdge, type Terms } from "./meter/quote.js";
+import { type PricedRequest, priceRequest } from "./meter/terms.js";
 import { openPrices, statedPrices } from "./prices/open-prices.js";
-import { guessFor, type Price, type PriceBook } from "./prices/price.js";
+import type { PriceBook } from "./prices/price.js";
 import { howToPrice, type ModelPrice, type ModelPrices } from "./prices/stated-price.js";
 import { ProviderError } from "./provider-error.js";
+import type { Site } from "./reservations/site.js";
+import { siteKey } from "./reservations/site-key.js";
 import { Sites } from "./reservations/sites.js";
 import { type Siting, sitingIn } from "./reservations/siting.js";
 import { bodyOf, shortened } from "./response.js";
@@ -25,6 +28,9 @@ import { Chooser } from "./tiers/chooser.js";
 import { readTiers, type TierList } from "./tiers/tier-list.js";
 import { checkTierPrices } from "./tiers/tier-prices.js";
 import { TieredModel } from "./tiers/tiered-model.js";
+import { OPENAI_CHAT } from "./wire/openai-chat.js";
+import { writeSent } from "./wire/source.js";
+import { usageIn } from "./wire/usage-in.js";
 
 export interface ChatModelOptions {
   /** The base address, as SDKs want it: `https://provider.example/v1`. */
@@ -83,16 +89,16 @@ export function chatModel(options: ChatModelOptions): Model {
   return new TieredModel(model, chooser, options.model);
 }
 
-/** A body as it is sent, and what its model costs. */
-interface SentBody {
-  readonly body: string;
-  readonly price: Price;
+/** A request that was read, with what it says about where it comes from. */
+interface ReadChat {
+  readonly request: MeteredRequest;
+  readonly siting: Siting;
 }
 
 class ChatModel implements Model {
   readonly name: string;
   private readonly endpoint: URL;
-  private readonly defaults: { readonly model: string; readonly max_tokens: number };
+  private readonly max_tokens: number;
   /** Null until the table of prices is loaded, which is when it is first needed. */
   private book: PriceBook | null;
   private readonly assume: ModelPrice | undefined;
@@ -114,10 +120,11 @@ class ChatModel implements Model {
     this.name = model;
     this.assume = assume;
     this.book = bookOf(prices, assume);
-    if (this.book !== null && this.find(this.book, model) === null) {
+    if (this.book?.find(model, { url: this.endpoint.href, protocol: OPENAI_CHAT.name }) === null) {
       throw new InputError("prices", `has none for ${show(model)}; ${howToPrice(model)}`);
     }
-    this.defaults = { model, max_tokens: checkMost(max_tokens, "max_tokens") };
+    checkWhole(max_tokens, "max_tokens", 1, MOST_OUTPUT_TOKENS);
+    this.max_tokens = max_tokens;
     checkWait(timeout_ms, "timeout_ms");
     this.timeout_ms = timeout_ms;
     this.send = options.fetch ?? fetch;
@@ -130,46 +137,69 @@ class ChatModel implements Model {
   }
 
   quote(request: Json): BudgetAmounts | Promise<BudgetAmounts> {
-    const { chat } = this.read(request);
+    const read = this.read(request);
     const { book } = this;
-    return book === null ? this.open().then((opened) => this.most(opened, chat)) : this.most(book, chat);
+    return book === null ? this.open().then((opened) => this.most(opened, read)) : this.most(book, read);
   }
 
   async call(request: Json, calling: Calling): Promise<ModelAnswer> {
-    const { chat } = this.read(request);
-    const price = this.priceOf(await this.open(), chat.model);
-    return (await this.answer(chat, { body: chat.body, price }, calling)).answer;
+    const { terms } = this.priced(await this.open(), this.read(request));
+    return (await this.answer(terms, terms.wanted, calling)).answer;
   }
 
-  async sited(request: Json, about: CallSite): Promise<SitedCall | null> {
-    const { chat, siting } = this.read(request);
-    const price = this.priceOf(await this.open(), chat.model);
-    const send: SitedChatOptions["send"] = (body, calling) => this.answer(chat, { body, price }, calling);
-    return sitedChat(this.sites, { chat, siting, price, send }, about);
+  async sited(request: Json, { store, within }: CallSite): Promise<SitedCall | null> {
+    const read = this.read(request);
+    const { wire } = read.request;
+    // Of several answers nobody can tell how long each of them was.
+    if (wire.answers !== 1) return null;
+    const site = this.sites.find(siteKey(read.siting.site ?? null, within, wire), wire.model, store);
+    const { terms } = this.priced(await this.open(), read, site);
+    return new SitedChat(terms, site, store, (most, calling) => this.answer(terms, most, calling));
   }
 
-  private read(request: Json): { readonly chat: ChatRequest; readonly siting: Siting } {
+  private read(request: Json): ReadChat {
     const { siting, request: bare } = sitingIn(request);
-    return { chat: chatRequest(bare, this.defaults), siting };
+    return { request: readChat(bare, { model: this.name, url: this.endpoint }), siting };
   }
 
-  /** What a request is answered; `body` is what is sent of it, which may be held to less than it asks for. */
-  private answer(chat: ChatRequest, sent: SentBody, calling: Calling): Promise<CountedAnswer> {
+  private priced(book: PriceBook, { request, siting }: ReadChat, site: Site | null = null): PricedRequest {
+    const { wire } = request;
+    const wanted = wire.output_tokens ?? this.max_tokens;
+    const basis = { wanted, site, full: site === null || siting.full === true };
+    return madeOf(priceRequest(book, request, basis), wire.model);
+  }
+
+  /** The most a request may use; a step is counted by whoever makes the call. */
+  private most(book: PriceBook, read: ReadChat): BudgetAmounts {
+    const { steps: _, ...asked } = this.priced(book, read).quote.asked;
+    const { llm_input_tokens: input = 0, llm_output_tokens: output = 0 } = asked;
+    return { ...atEdge(asked), llm_tokens: input + output };
+  }
+
+  /** What a request is answered, with each of its answers held to so many tokens. */
+  private answer(terms: Terms, most: number, calling: Calling): Promise<CountedAnswer> {
     const { tenant, signal } = calling;
-    if (this.reuse === null || tenant === undefined) return this.ask(sent, calling);
+    if (this.reuse === null || tenant === undefined) return this.ask(terms, most, calling);
     const { href: url } = this.endpoint;
-    const question = { url, headers: bearer(this.apiKey), body: chat.body, tenant };
-    const isHeld = sent.body !== chat.body;
-    return reusedChat(this.reuse, { question, secret: this.apiKey, isHeld }, signal, () => this.ask(sent, calling));
+    const question = { url, headers: bearer(this.apiKey), body: textOf(terms, terms.wanted), tenant };
+    const isHeld = most < terms.wanted;
+    return reusedChat(this.reuse, { question, secret: this.apiKey, isHeld }, signal, () =>
+      this.ask(terms, most, calling),
+    );
   }
 
-  private async ask({ body, price }: SentBody, { signal, key }: Calling): Promise<TextAnswer> {
+  private async ask(terms: Terms, most: number, { signal, key }: Calling): Promise<TextAnswer> {
     signal.throwIfAborted();
     const patience = AbortSignal.timeout(this.timeout_ms);
+    const body = textOf(terms, most);
+    const sent = Buffer.byteLength(body);
     try {
-      const text = await this.post(body, key, AbortSignal.any([signal, patience]));
-      const { value, usage: counts } = readAnswer(text, this.apiKey);
-      return { answer: counts === null ? { value } : { value, usage: amountsOf(counts, price) }, counts, text };
+      const text = await this.post(body, key, AbortSignal.any([signal, patience]), sent);
+      const value = readAnswer(text, this.apiKey);
+      const counts = usageIn(OPENAI_CHAT, text);
+      if (counts === null) return { answer: { value }, counts, text };
+      const usage = { ...amountsOf(counts, terms.price), network_egress_bytes: sent };
+      return { answer: { value, usage }, counts, text };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw this.explain(error, patience.aborted);
@@ -182,26 +212,7 @@ class ChatModel implements Model {
     return this.book;
   }
 
-  private most(
-    book: PriceBook,
-    { model, input_tokens: input, output_tokens: output, caches }: ChatRequest,
-  ): BudgetAmounts {
-    return mostOf({ input, output, caches, audio: false }, this.priceOf(book, model));
-  }
-
-  private find(book: PriceBook, model: string): Price | null {
-    return book.find(model, { url: this.endpoint.href, protocol: "openai-chat" });
-  }
-
-  private priceOf(book: PriceBook, model: string): Price {
-    const price = this.find(book, model);
-    if (price !== null) return price;
-    const named = `${show(model)}${guessFor(book, model, "openai-chat")}`;
-    const message = `there is no price for the model ${named}, so it is not called; ${howToPrice(model)}`;
-    throw new RunError("unknown_price", message, { model });
-  }
-
-  private async post(body: string, key: string, signal: AbortSignal): Promise<string> {
+  private async post(body: string, key: string, signal: AbortSignal, sent: number): Promise<string> {
     const headers = {
       "content-type": "application/json",
       accept: "application/json",
@@ -212,15 +223,15 @@ class ChatModel implements Model {
     const response = await this.send(this.endpoint, { method: "POST", headers, body, redirect: "error", signal });
     const text = await bodyOf(response);
     if (response.ok) return text;
-    throw this.refusal(response, text);
+    throw this.refusal(response, text, sent);
   }
 
-  private refusal({ status, headers }: Response, text: string): ProviderError {
+  private refusal({ status, headers }: Response, text: string, sent: number): ProviderError {
     const wait = Number(headers.get("retry-after") ?? Number.NaN);
     const data = { status, ...(Number.isFinite(wait) && wait >= 0 && { retry_after_s: wait }) };
     const said = shortened(text, this.apiKey);
     const message = `the provider answered ${status}${said === "" ? "" : `: ${said}`}`;
-    return new ProviderError(isFree(status) ? "provider_refused" : "provider_failed", message, data);
+    return new ProviderError(isFree(status) ? "provider_refused" : "provider_failed", message, data, undefined, sent);
   }
 
   /** What a program may be told: what happened, without the address's parameters and without a key. */
@@ -234,6 +245,11 @@ class ChatModel implements Model {
     if (isUnsent(error, href)) return new ProviderError("provider_unreachable", `${origin} cannot be reached (${why})`);
     return new ProviderError("provider_failed", `the connection to ${origin} failed: ${why}`);
   }
+}
+
+/** The body as it is sent, with each answer held to so many tokens. */
+function textOf({ wire }: Terms, most: number): string {
+  return writeSent(wire.held(most), wire.source).text;
 }
 
 /** The book that is there at once; null stands for the table, which has to be loaded. */

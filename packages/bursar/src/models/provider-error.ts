@@ -24,9 +24,10 @@ export class ProviderError extends RunError {
   /** Nothing, where it is certain that nothing was used; else it is not known, and the reservation is charged. */
   readonly usage: JsonObject | null;
 
-  constructor(code: ProviderFailure, message: string, data: JsonObject = {}, options?: ErrorOptions) {
+  /** `sent` is how many bytes the request had, where it was sent; they are charged whatever the provider made of them. */
+  constructor(code: ProviderFailure, message: string, data: JsonObject = {}, options?: ErrorOptions, sent = 0) {
     super(code, message, data, options);
     this.status = typeof data.status === "number" ? data.status : null;
-    this.usage = FREE.has(code) ? NOTHING : null;
+    this.usage = FREE.has(code) ? { ...NOTHING, network_egress_bytes: sent } : null;
   }
 }

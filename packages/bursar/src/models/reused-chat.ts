@@ -1,7 +1,7 @@
 import type { BudgetAmounts } from "../core/input.js";
 import { readAnswer } from "./chat-answer.js";
 import type { CountedAnswer } from "./chat-site.js";
-import { NOTHING_USED } from "./meter/meter.js";
+import { NOTHING_SENT } from "./meter/meter.js";
 import type { Given } from "./reuse/in-flight.js";
 import { isWhole } from "./reuse/is-whole.js";
 import type { Question, Reuse } from "./reuse/reuse.js";
@@ -35,9 +35,9 @@ export async function reusedChat(
   });
   if ("asked" in outcome) return outcome.asked;
   const { kind, answer, cost_usd } = outcome;
-  const { value } = readAnswer(answer.body.toString("utf8"), secret);
+  const value = readAnswer(answer.body.toString("utf8"), secret);
   // Nothing was sent, so that nothing is learned of how long such answers are.
-  return { answer: { value, usage: NOTHING_USED, reused: { kind, saved_usd: cost_usd } }, counts: null };
+  return { answer: { value, usage: NOTHING_SENT, reused: { kind, saved_usd: cost_usd } }, counts: null };
 }
 
 /** What others may have of it: nothing where it does not say what it used, or was cut short for want of money. */

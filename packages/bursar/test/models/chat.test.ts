@@ -44,13 +44,15 @@ describe("a chat model", () => {
         model: "scripted",
         message: { role: "assistant", content: "Hello." },
       },
-      usage: { llm_input_tokens: 20, llm_output_tokens: 3, llm_tokens: 23, cost_usd: 0.00008 },
+      usage: {
+        ...{ llm_input_tokens: 20, llm_output_tokens: 3, llm_tokens: 23, cost_usd: 0.00008 },
+        network_egress_bytes: Buffer.byteLength(JSON.stringify(requests[0]?.body)),
+      },
     });
     const [{ body, headers } = { body: {}, headers: {} }] = requests;
     expect(body).toEqual({
       model: "scripted",
       max_tokens: 100,
-      stream: false,
       messages: [
         { role: "system", content: "Be kind." },
         { role: "user", content: "Hi." },
@@ -65,11 +67,14 @@ describe("a chat model", () => {
       max_tokens: 7,
     });
     const bytes = Buffer.byteLength(JSON.stringify(requests[0]?.body));
+    // What providers write around a conversation comes on top of its bytes.
+    const input = bytes + 64;
     expect(quote).toEqual({
-      llm_input_tokens: bytes,
+      llm_input_tokens: input,
       llm_output_tokens: 7,
-      llm_tokens: bytes + 7,
-      cost_usd: (bytes * 2500 + 7 * 10_000) / 1e9,
+      llm_tokens: input + 7,
+      cost_usd: (input * 2500 + 7 * 10_000) / 1e9,
+      network_egress_bytes: bytes + 256,
     });
   });
 
@@ -212,14 +217,16 @@ describe("what cannot be quoted is not asked", () => {
     [{}, "request says nothing"],
     [{ prompt: "a", messages: [] }, "say one of them"],
     [{ messages: [] }, "request.messages are an array"],
-    [{ messages: [{ content: "a" }] }, "request.messages[0].role is undefined"],
-    [{ messages: [{ role: "user", content: [{ type: "image_url" }] }] }, 'has a part of type "image_url"'],
-    [{ prompt: "a", max_tokens: 0 }, "request.max_tokens is 0"],
-    [{ prompt: "a", max_tokens: 1, max_completion_tokens: 1 }, "say one of them"],
-    [{ prompt: "a", model: 3 }, "request.model is 3"],
+    [{ messages: ["a"] }, "request cannot be sent: messages[0] is"],
+    [
+      { messages: [{ role: "user", content: [{ type: "image_url" }] }] },
+      "messages[0].content[0].image_url is undefined",
+    ],
+    [{ prompt: "a", max_tokens: 0 }, "max_tokens is 0"],
+    [{ prompt: "a", model: 3 }, "model is 3"],
     [{ prompt: "a", system: 3 }, "request.system is 3"],
-    [{ prompt: "a", n: 5 }, "request.n is not known here"],
-    [{ prompt: "a", temprature: 1 }, "did you mean temperature?"],
+    [{ prompt: "a", n: "5" }, 'n is "5"'],
+    [{ prompt: "a", stream: true }, "request.stream is true"],
   ])("a request that makes no sense: %j", (request, message) => {
     expect(() => chatModel(options()).quote(request as Json)).toThrow(message);
   });

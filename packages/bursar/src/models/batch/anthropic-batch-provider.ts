@@ -1,21 +1,13 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
+import type { MeteredRequest } from "../meter/meter.js";
 import { ProviderError } from "../provider-error.js";
 import { shortened } from "../response.js";
 import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import { anthropicRequest } from "./anthropic-request.js";
-import type {
-  BatchProvider,
-  BatchRequest,
-  Found,
-  ItemResult,
-  Looked,
-  Outgoing,
-  Over,
-  Submitted,
-} from "./batch-provider.js";
+import type { BatchProvider, Found, ItemResult, Looked, Outgoing, Over, Submitted } from "./batch-provider.js";
 import { BatchWire, type BatchWireOptions } from "./batch-wire.js";
 import { foundAfter, isProviderId, listedSince, mayBeSince, submissionOf } from "./listed.js";
 import { WireFailure } from "./wire-failure.js";
@@ -47,8 +39,8 @@ export class AnthropicBatchProvider implements BatchProvider {
     this.wire = new BatchWire({ ...options, headers: { "anthropic-version": "2023-06-01", ...key } });
   }
 
-  request(asked: Json, defaults: { readonly model: string; readonly max_tokens: number }): BatchRequest {
-    return anthropicRequest(asked, defaults, !this.isHome);
+  request(asked: Json, model: string): MeteredRequest {
+    return anthropicRequest(asked, { model, url: new URL(this.url) });
   }
 
   answer({ content, stop_reason = null, model = null, role }: JsonObject): Json {

@@ -3,7 +3,7 @@ import { checkKeys, checkWait, checkWhole } from "../../core/fields.js";
 import { BATCH_NAME_RULE, isBatchName } from "../../ports/batches.js";
 import type { Store } from "../../ports/store.js";
 import type { Timer } from "../../ports/timer.js";
-import { checkMost } from "../chat-request.js";
+import { MOST_OUTPUT_TOKENS } from "../chat-body.js";
 import { pathTo, readKey, readUrl } from "../endpoint.js";
 import type { PriceBook } from "../prices/price.js";
 import type { ModelPrice, ModelPrices } from "../prices/stated-price.js";
@@ -88,7 +88,8 @@ export function readDefaults({ model, max_tokens = 1024 }: BatchesOptions): Requ
   if (typeof model !== "string" || model === "") {
     throw new InputError("model", `is ${show(model)}; allowed: a model's name`);
   }
-  return { model, max_tokens: checkMost(max_tokens, "max_tokens") };
+  checkWhole(max_tokens, "max_tokens", 1, MOST_OUTPUT_TOKENS);
+  return { model, max_tokens };
 }
 
 /** What the outlet is called beside others at its address; empty when nothing is said. */

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
+import type { MeteredRequest } from "../meter/meter.js";
 import type { ProtocolName } from "../wire/protocol.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 
@@ -54,15 +55,6 @@ export interface ItemResult {
     | { readonly kind: "unprocessed"; readonly why: "expired" | "cancelled" };
 }
 
-/** A request as it is sent, with the most it can take in and give back. */
-export interface BatchRequest {
-  readonly model: string;
-  readonly body: JsonObject;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly caches: "no" | "5m" | "1h";
-}
-
 /** One provider's interface for batches. */
 export interface BatchProvider {
   readonly name: "openai" | "anthropic";
@@ -71,8 +63,8 @@ export interface BatchProvider {
   readonly url: string;
   /** Whether the address is the provider's own, so that its prices for batches are known. */
   readonly isHome: boolean;
-  /** Makes a request of what a program asks for. */
-  request(asked: Json, defaults: { readonly model: string; readonly max_tokens: number }): BatchRequest;
+  /** Makes a request of what a program asks for, and reads it as every request on the wire is read. */
+  request(asked: Json, model: string): MeteredRequest;
   /** What an answer says, as programs get it. It throws when it is none. */
   answer(body: JsonObject): Json;
   usage(body: JsonObject): TokenCounts | null;

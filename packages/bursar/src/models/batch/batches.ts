@@ -21,12 +21,13 @@ import { RunError, readError } from "../../runs/error.js";
 import { newName } from "../../runtime/names.js";
 import type { Purse } from "../../runtime/purse.js";
 import { systemTimer } from "../../runtime/system-clock.js";
+import { madeOf } from "../chat-body.js";
 import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
-import { mostOf } from "../meter/quote.js";
+import { atEdge } from "../meter/quote.js";
 import { reportDecision } from "../meter/refusal.js";
+import { priceRequest, quoted } from "../meter/terms.js";
 import { openPrices, statedPrices } from "../prices/open-prices.js";
-import { guessFor, type PriceBook } from "../prices/price.js";
-import { howToPrice } from "../prices/stated-price.js";
+import type { PriceBook } from "../prices/price.js";
 import {
   type BatchesOptions,
   type Pace,
@@ -98,18 +99,17 @@ export class Batches implements BatchesPort, AsyncDisposable {
   }
 
   async terms(request: Json): Promise<BatchTerms> {
-    const { model, body, input_tokens, output_tokens, caches } = this.provider.request(request, this.defaults);
-    const book = await this.book();
-    const price = book.find(model, this.provider);
-    if (price === null) {
-      const named = `${show(model)}${guessFor(book, model, this.provider.protocol)}`;
-      const message = `there is no price for the model ${named}, so it is not called; ${howToPrice(model)}`;
-      throw new RunError("unknown_price", message, { model });
-    }
-    const bound = { input: input_tokens, output: output_tokens, caches, audio: false };
+    const read = this.provider.request(request, this.defaults.model);
+    const { wire } = read;
+    const { model } = wire;
+    const wanted = wire.output_tokens ?? this.defaults.max_tokens;
+    const basis = { wanted, site: null, full: true };
+    const { terms, quote } = madeOf(priceRequest(await this.book(), read, basis), model);
+    const price = batchPrice(terms.price, this.factor);
+    const { steps: _, ...asked } = madeOf(quoted({ ...terms, price })).quote.asked;
     const { name: provider } = this.provider;
-    const asked = mostOf(bound, batchPrice(price, this.factor));
-    return { outlet: this.outlet, provider, model, body, asked, full_usd: mostOf(bound, price).cost_usd ?? 0 };
+    const about = { outlet: this.outlet, provider, model, body: wire.held(wanted) };
+    return { ...about, asked: atEdge(asked), full_usd: atEdge(quote.asked).cost_usd ?? 0 };
   }
 
   async round({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {

@@ -1,22 +1,14 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
 import { readAnswer } from "../chat-answer.js";
-import { chatRequest } from "../chat-request.js";
+import { readChat } from "../chat-body.js";
 import { bearer } from "../endpoint.js";
+import type { MeteredRequest } from "../meter/meter.js";
 import { shortened } from "../response.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";
 import { OPENAI_CHAT } from "../wire/openai-chat.js";
 import type { TokenCounts } from "../wire/token-counts.js";
-import type {
-  BatchProvider,
-  BatchRequest,
-  Found,
-  ItemResult,
-  Looked,
-  Outgoing,
-  Over,
-  Submitted,
-} from "./batch-provider.js";
+import type { BatchProvider, Found, ItemResult, Looked, Outgoing, Over, Submitted } from "./batch-provider.js";
 import { BatchWire, type BatchWireOptions } from "./batch-wire.js";
 import { foundAfter, isProviderId, listedSince, MOST_LISTED, submissionOf } from "./listed.js";
 import { WireFailure } from "./wire-failure.js";
@@ -54,14 +46,12 @@ export class OpenaiBatchProvider implements BatchProvider {
     this.wire = new BatchWire({ ...options, headers: bearer(apiKey) });
   }
 
-  request(asked: Json, defaults: { readonly model: string; readonly max_tokens: number }): BatchRequest {
-    const { body: text, ...bounds } = chatRequest(asked, defaults);
-    const { stream: _, ...body } = JSON.parse(text) as JsonObject;
-    return { ...bounds, body };
+  request(asked: Json, model: string): MeteredRequest {
+    return readChat(asked, { model, url: new URL(this.url) });
   }
 
   answer(body: JsonObject): Json {
-    return readAnswer(JSON.stringify(body), this.apiKey).value;
+    return readAnswer(JSON.stringify(body), this.apiKey);
   }
 
   usage(body: JsonObject): TokenCounts | null {

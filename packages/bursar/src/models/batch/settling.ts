@@ -90,8 +90,9 @@ export class Settling {
         if (counts === null || price === null) {
           return { settlement: { op: "commit", call, used: {} }, answered, saved: [] };
         }
-        const used = usedOf(this.provider.billed(counts), batchPrice(price, this.factor));
-        const nano = price.cost(counts) - BigInt(used.cost_usd ?? 0);
+        const tokens = usedOf(this.provider.billed(counts), batchPrice(price, this.factor));
+        const used = { ...tokens, network_egress_bytes: sentBytes(item) };
+        const nano = price.cost(counts) - BigInt(tokens.cost_usd ?? 0);
         return {
           settlement: { op: "commit", call, used },
           answered,
@@ -106,7 +107,7 @@ export class Settling {
         const error = new ProviderError(code, `the provider answered ${status ?? "no"}: ${message}`, {
           ...(status !== null && { status }),
         });
-        const used = isPaid ? {} : NOTHING;
+        const used = isPaid ? {} : { ...NOTHING, network_egress_bytes: sentBytes(item) };
         return { settlement: { op: "commit", call, used }, answered: { error: writeError(error) }, saved: [] };
       }
       case "unprocessed": {
@@ -133,6 +134,11 @@ export class Settling {
       return { error: writeError(error) };
     }
   }
+}
+
+/** How many bytes of a call were sent: its request, as on the wire. */
+function sentBytes({ request }: BatchItem): Amount {
+  return Buffer.byteLength(JSON.stringify(request)) as Amount;
 }
 
 /** What cannot be written down would stand in the way of all that come after it. */

@@ -18,7 +18,7 @@ const REGISTERED = "bursar/register reads the same from BURSAR_PRICES";
 
 export function unknownPrice(book: PriceBook, { model, protocol }: WireRequest): RefusalReport {
   const guess = guessFor(book, model, protocol);
-  const message = `nobody knows what the model ${JSON.stringify(model)} costs${guess}, so it is not called`;
+  const message = `there is no price for the model ${JSON.stringify(model)}${guess}, so it is not called`;
   return { code: "unknown_price", message, hint: `${howToPrice(model)}, or say what to assume; ${REGISTERED}` };
 }
 

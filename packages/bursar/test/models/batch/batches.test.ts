@@ -170,7 +170,7 @@ test.each([
   expect(() => scene.desk(options as object)).toThrow(complaint);
 });
 
-test.each([[{}], [{ prompt: "a", messages: [] }], [{ prompt: "a", n: 3 }], [7]])(
+test.each([[{}], [{ prompt: "a", messages: [] }], [{ prompt: "a", n: "3", thinking: "much" }], [7]])(
   "the request %j is refused",
   async (request) => {
     for (const provider of ["openai", "anthropic"] as const) {

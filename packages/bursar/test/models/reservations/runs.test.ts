@@ -78,7 +78,7 @@ class Scene implements AsyncDisposable {
     expect(status).toBe("completed");
   }
 
-  /** What calls of one run may have that are under way at once in 9,600 tokens, and what became of the run. */
+  /** What calls of one run may have that are under way at once in 10,240 tokens, and what became of the run. */
   async atOnce(bursar: Bursar, { lengths = Array(8).fill(300) as number[], more = {}, program = "writer" } = {}) {
     const before = this.server.count;
     const id = `run-${++this.runs}`;
@@ -86,7 +86,7 @@ class Scene implements AsyncDisposable {
     const running = bursar.run(
       program,
       { lengths, together: true, more },
-      { id, limits: { ...PLENTY, llm_tokens: 9600 } },
+      { id, limits: { ...PLENTY, llm_tokens: 10_240 } },
     );
     let [seen, still] = [0, 0];
     await until(() => {

@@ -154,8 +154,8 @@ test.each([
     let asked = 0;
     const ask = async () => {
       asked++;
-      const { value, usage: counts } = readAnswer(text, null);
-      return { answer: { value, usage: { cost_usd: 0.1 } }, counts, text };
+      const counts = { input: 1, output: 1 };
+      return { answer: { value: readAnswer(text, null), usage: { cost_usd: 0.1 } }, counts, text };
     };
     const question = { url: "http://a", headers: {}, body: "{}", tenant: async () => "t" };
     const { signal } = new AbortController();
