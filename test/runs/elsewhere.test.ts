@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startServer, type TestServer } from "../../packages/bursar/test/stores/server.js";
+import { type PostgresServer, startPostgres } from "../postgres/server.mjs";
 import { Scene, type Seen } from "./scene.js";
 import { startOf, undisturbed } from "./starting.js";
 
 const ID = "python-run";
 const APPROVES = [{ id: ID, extensions: { steps: 100 } }];
 
-let server: TestServer;
+let server: PostgresServer;
 let straight: Seen | undefined;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startPostgres();
   straight = (await undisturbed([startOf("python")])).get(ID);
 }, 120_000);
 afterAll(() => server[Symbol.asyncDispose]());

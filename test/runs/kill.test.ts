@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { patience, report, rounds, SEED, withSeed } from "../../packages/bursar/test/stores/seeds.js";
-import { startServer, type TestServer } from "../../packages/bursar/test/stores/server.js";
+import { type PostgresServer, startPostgres } from "../postgres/server.mjs";
 import { usageWith } from "./charges.js";
 import { Scene, type Seen } from "./scene.js";
 import { KINDS, startOf, TURNS, undisturbed } from "./starting.js";
@@ -8,11 +8,11 @@ import { Victim } from "./victims.js";
 
 const MOST_KILLS = 20;
 
-let server: TestServer;
+let server: PostgresServer;
 let straight: ReadonlyMap<string, Seen>;
 let schemas = 0;
 beforeAll(async () => {
-  [server, straight] = await Promise.all([startServer(), undisturbed(KINDS.map((kind) => startOf(kind)))]);
+  [server, straight] = await Promise.all([startPostgres(), undisturbed(KINDS.map((kind) => startOf(kind)))]);
 }, 120_000);
 afterAll(() => server[Symbol.asyncDispose]());
 

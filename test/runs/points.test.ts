@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { patience, randomOf, report, rounds, SEED, withSeed } from "../../packages/bursar/test/stores/seeds.js";
-import { startServer, type TestServer } from "../../packages/bursar/test/stores/server.js";
+import { type PostgresServer, startPostgres } from "../postgres/server.mjs";
 import { usageWith } from "./charges.js";
 import { Scene, type Seen } from "./scene.js";
 import { KINDS, startOf, undisturbed } from "./starting.js";
@@ -14,11 +14,11 @@ const POINTS = {
 };
 const KILLS = 2;
 
-let server: TestServer;
+let server: PostgresServer;
 let straight: ReadonlyMap<string, Seen>;
 let schemas = 0;
 beforeAll(async () => {
-  [server, straight] = await Promise.all([startServer(), undisturbed(STARTS)]);
+  [server, straight] = await Promise.all([startPostgres(), undisturbed(STARTS)]);
 }, 120_000);
 afterAll(() => server[Symbol.asyncDispose]());
 

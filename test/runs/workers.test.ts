@@ -1,6 +1,6 @@
 import { defineAgent, openBursar } from "bursar";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startServer, type TestServer } from "../../packages/bursar/test/stores/server.js";
+import { type PostgresServer, startPostgres } from "../postgres/server.mjs";
 import { usageWith } from "./charges.js";
 import type { WorkerProcess } from "./process.js";
 import { Scene, type Seen } from "./scene.js";
@@ -10,10 +10,10 @@ const RUNS = 20;
 /** Longer than any pause of a busy machine: nobody loses a run that he is driving. */
 const CLAIM_MS = 60_000;
 
-let server: TestServer;
+let server: PostgresServer;
 let straight: ReadonlyMap<string, Seen>;
 beforeAll(async () => {
-  [server, straight] = await Promise.all([startServer(), undisturbed(KINDS.map((kind) => startOf(kind)))]);
+  [server, straight] = await Promise.all([startPostgres(), undisturbed(KINDS.map((kind) => startOf(kind)))]);
 }, 120_000);
 afterAll(() => server[Symbol.asyncDispose]());
 

@@ -1,13 +1,13 @@
 import { PostgresStore } from "bursar/postgres";
 import postgres from "postgres";
 import { afterAll, describe, expect, test } from "vitest";
+import { startPostgres } from "../../../../test/postgres/server.mjs";
 import { type Child, heard, startChild } from "./child.js";
 import { clockAhead, History } from "./history.js";
 import { type Fate, startProxy } from "./proxy.js";
 import { patience, randomOf, report, rounds, SEED, withSeed } from "./seeds.js";
-import { startServer } from "./server.js";
 
-const server = await startServer();
+const server = await startPostgres();
 const sql = postgres(server.url, { max: 1, onnotice: () => {}, backoff: () => 0.1 });
 let schemas = 0;
 afterAll(async () => {

@@ -3,11 +3,11 @@ import { StoreError } from "bursar";
 import { PostgresStore, type PostgresStoreOptions } from "bursar/postgres";
 import postgres from "postgres";
 import { afterAll, describe, expect, test } from "vitest";
+import { startPostgres } from "../../../../test/postgres/server.mjs";
 import type { Sql } from "../../src/stores/durable/housekeeping/port.js";
 import { postgresEngine } from "../../src/stores/postgres/engine.js";
-import { startServer } from "./server.js";
 
-const server = await startServer();
+const server = await startPostgres();
 const sql = postgres(server.url, { max: 2, onnotice: () => {}, backoff: () => 0.1 });
 let schemas = 0;
 afterAll(async () => {

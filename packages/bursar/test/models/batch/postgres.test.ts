@@ -8,10 +8,10 @@ import { PostgresStore } from "../../../src/stores/postgres/postgres.js";
 import { FakeClock } from "../../../src/testing/fake-clock.js";
 import type { BatchFault, BatchQuestion } from "../../../src/testing/scripted/batching.js";
 import { openScriptedModel, type ScriptedModel } from "../../../src/testing/scripted-model.js";
-import { startServer } from "../../stores/server.js";
+import { startPostgres } from "../../../../../test/postgres/server.mjs";
 import { COST_NANO, ECHO, MODEL, PRICES } from "./scene.js";
 
-const server = await startServer();
+const server = await startPostgres();
 afterAll(() => server[Symbol.asyncDispose]());
 
 const CALLS = 30;
