@@ -34,7 +34,7 @@ export function placeOf({ file, text }: Source, { start }: { readonly start: num
   return `${file}:${lineAt(text, start)}`;
 }
 
-export function lineAt(text: string, offset: number): number {
+function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split("\n").length;
 }
 

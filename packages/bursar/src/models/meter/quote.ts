@@ -112,7 +112,7 @@ export function boundOf({ reported, output }: Seen, { wire, price, input }: Term
 }
 
 /** So many tokens with the most they can cost, in edge units. */
-export function mostOf(bound: Bound, price: Price): BudgetAmounts {
+function mostOf(bound: Bound, price: Price): BudgetAmounts {
   const { input, output } = bound;
   return { ...amountsOf({ input, output }, price), cost_usd: edgeUsd(price.most(bound)) };
 }

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "vitest";
+import { startPostgres } from "../../../../../test/postgres/server.mjs";
 import { verifyChain } from "../../../src/core/chain/verify.js";
 import { type Batches, openBatches } from "../../../src/models/batch/batches.js";
 import type { Store } from "../../../src/ports/store.js";
@@ -8,7 +9,6 @@ import { PostgresStore } from "../../../src/stores/postgres/postgres.js";
 import { FakeClock } from "../../../src/testing/fake-clock.js";
 import type { BatchFault, BatchQuestion } from "../../../src/testing/scripted/batching.js";
 import { openScriptedModel, type ScriptedModel } from "../../../src/testing/scripted-model.js";
-import { startPostgres } from "../../../../../test/postgres/server.mjs";
 import { COST_NANO, ECHO, MODEL, PRICES } from "./scene.js";
 
 const server = await startPostgres();
