@@ -20,14 +20,13 @@ import type { Purse } from "../runtime/purse.js";
 import { SettlementError } from "../runtime/settlement-error.js";
 import { OutOfTime } from "../runtime/time-limit.js";
 import type { Reply } from "./clients/asked.js";
-import { plain, type Readable } from "./encoding.js";
 import { endOfTurn } from "./end-of-turn.js";
 import type { Figures } from "./figures.js";
 import { returned } from "./headers.js";
 import { ClientGone } from "./leaving.js";
-import { bodyOfAnswer, type Received } from "./received.js";
 import type { Sender, Sending } from "./sender.js";
 import { type Upstream, UpstreamDenied } from "./upstream.js";
+import type { UpstreamAnswer } from "./upstream-answer.js";
 
 /** An answer is passed on as it comes; one that comes in one piece is kept until the call is settled. */
 const MOST_ANSWER = 256 * 1024 * 1024;
@@ -101,18 +100,21 @@ export class Exchange {
 
   /** Makes a call whose answer others may have too. What one key was answered is for that key's budget alone, unless all share. */
   private reused(reuse: Reuse, request: MeteredRequest, make: MeteredEffect<Came>): Promise<Metered<Came>> {
-    const { meter, purse, sender, sending } = this.options;
+    const { meter, purse, upstream, sender, sending } = this.options;
+    let isDenied = false;
     return reuse.call<Came>({
       ...{ meter, purse, request, make, headers: sending.headers, tenant: purse.budget },
       send: async (text, signal) => {
-        const received = await sender.send(sending, text, signal);
-        const { status, headers } = received;
-        return { status, headers: answerHeaders(returned(headers)), body: await wholeOf(readableOf(received)) };
+        const answer = await upstream.send(sender, sending, text, signal);
+        const { status, headers } = answer;
+        const body = await answer.whole(MOST_ANSWER);
+        isDenied = answer.isDenial;
+        return { status, headers: answerHeaders(returned(headers)), body };
       },
       give: ({ status, headers, body }, from, made) => {
         this.request = made;
         const told = from === null ? {} : { "x-bursar-reused": from };
-        return this.came(status, { ...(headers as OutgoingHttpHeaders), ...told }, body);
+        return this.came(status, { ...(headers as OutgoingHttpHeaders), ...told }, body, isDenied || status === 401);
       },
       fail: (error) => ({ kind: "hidden", error }),
       whole: (came) =>
@@ -120,39 +122,38 @@ export class Exchange {
     });
   }
 
-  private came(status: number, headers: OutgoingHttpHeaders, body: Buffer): Came {
+  private came(status: number, headers: OutgoingHttpHeaders, body: Buffer, isDenied: boolean): Came {
     const { upstream } = this.options;
-    return upstream.tellsOfKey(status, body)
+    return isDenied
       ? { kind: "hidden", error: new UpstreamDenied(upstream.name) }
       : { kind: "whole", status, headers, body };
   }
 
   private async make(held: Held): Promise<Effected<Came>> {
-    const { sender, sending } = this.options;
+    const { upstream, sender, sending } = this.options;
     const { request } = this;
     this.reserved = held.granted;
-    let received: Received;
+    let answer: UpstreamAnswer;
     try {
-      received = await sender.send(sending, held.text, held.signal, held.text_bytes);
+      answer = await upstream.send(sender, sending, held.text, held.signal, held.text_bytes);
     } catch (error) {
       if (!isUnsent(error, null)) throw error;
       // Whoever hears of it wants to know why it was given up.
       const why = held.signal.aborted ? held.signal.reason : error;
       return { value: { kind: "hidden", error: why }, usage: NOTHING_SENT };
     }
-    const { status, headers } = received;
-    const readable = readableOf(received);
+    const { status, headers } = answer;
     const streamed = status < 300 && (headers["content-type"] ?? "").includes("text/event-stream");
-    if (streamed) return this.pipe(readable, held);
-    const body = readable.atOnce() ?? (await wholeOf(readable));
-    const value = this.came(status, returned(headers), body);
+    if (streamed) return this.pipe(answer, held);
+    const body = await answer.whole(MOST_ANSWER);
+    const value = this.came(status, returned(headers), body, answer.isDenial);
     if (isFree(status)) return { value, usage: NOTHING_USED };
     const counts = status < 300 ? usageIn(request.protocol, body.toString("utf8")) : null;
     return counts === null ? { value } : { value, usage: held.usage(counts) };
   }
 
   /** Passes events on as fast as they are read. */
-  private async pipe(readable: Readable, held: Held): Promise<Effected<Came>> {
+  private async pipe(readable: UpstreamAnswer, held: Held): Promise<Effected<Came>> {
     const { reply, silence_ms } = this.options;
     const { protocol, wire } = this.request;
     const answer = new StreamedAnswer(wire, protocol.stream(wire), held.output_tokens);
@@ -222,26 +223,6 @@ export class Exchange {
     }
     this.options.figures.tell(headers, "reserved", this.reserved);
   }
-}
-
-/** The provider has answered with something that cannot be read. */
-class UnreadableAnswer extends Error {
-  override readonly name: string = "UnreadableAnswer";
-  readonly code: string = "unreadable";
-}
-
-/** An answer that can be read, whatever it came as. */
-function readableOf(received: Received): Readable {
-  const readable = plain(received);
-  if (readable !== null) return readable;
-  received.drop();
-  throw new UnreadableAnswer("it is compressed in an unknown way");
-}
-
-async function wholeOf(readable: Readable): Promise<Buffer> {
-  const body = await bodyOfAnswer(readable, MOST_ANSWER);
-  if (body === null) throw new UnreadableAnswer(`it has more than ${MOST_ANSWER} bytes`);
-  return body;
 }
 
 function answerHeaders(headers: OutgoingHttpHeaders): AnswerHeaders {

@@ -25,7 +25,6 @@ import {
   unspoken,
 } from "./answers.js";
 import type { Asked, Reply } from "./clients/asked.js";
-import { plain } from "./encoding.js";
 import { Exchange, isOutOfTime } from "./exchange.js";
 import { Figures } from "./figures.js";
 import { forwarded, isFromPage, isOurs, returned, secretIn, sitedBy, wishedBy } from "./headers.js";
@@ -34,11 +33,10 @@ import type { GatewayKey } from "./keys.js";
 import { isClientGone } from "./leaving.js";
 import type { Settings } from "./options.js";
 import { tellOwn } from "./own-pages.js";
-import { bodyOfAnswer, type Received } from "./received.js";
 import { type Route, Routes, type Target } from "./route.js";
 import { type Sender, UpstreamTimeout } from "./sender.js";
 import { tierModelAt, withTierModels } from "./tier-models.js";
-import { UpstreamDenied } from "./upstream.js";
+import { type Upstream, UpstreamDenied } from "./upstream.js";
 import { Visit } from "./visit.js";
 
 export interface RequestsOptions {
@@ -167,7 +165,7 @@ export class Requests {
     visit.request = request;
     const headers = forwarded(said, upstream.credentials(protocol.home));
     headers["content-type"] = "application/json";
-    const count = settings.counts?.over(this.posting(headers));
+    const count = settings.counts?.over(this.posting(upstream, headers));
     const { silence_ms, reuse } = settings;
     const wanted = this.asked(request, said, count);
     wanted.signal = asked.leaving;
@@ -198,13 +196,13 @@ export class Requests {
   }
 
   /** Asks a provider something beside a request, in its name. What comes back is read here, and shown to nobody. */
-  private posting(headers: Record<string, string | string[]>): Post {
+  private posting(upstream: Upstream, headers: Record<string, string | string[]>): Post {
     const { sender } = this.options;
     // It is another request.
     const { "idempotency-key": _, ...own } = headers;
     return async (url, body, signal) => {
-      const answer = await sender.send({ method: "POST", url, headers: own }, body, signal);
-      return { status: answer.status, body: (await freeBody(answer)).toString("utf8") };
+      const answer = await upstream.send(sender, { method: "POST", url, headers: own }, body, signal);
+      return { status: answer.status, body: (await answer.whole(MOST_FREE)).toString("utf8") };
     };
   }
 
@@ -302,10 +300,10 @@ export class Requests {
     try {
       const sent = method === "GET" ? null : body.toString("utf8");
       const verb = method === "GET" ? "GET" : "POST";
-      const answer = await sender.send({ method: verb, url, headers }, sent, asked.leaving);
+      const answer = await upstream.send(sender, { method: verb, url, headers }, sent, asked.leaving);
       const { status } = answer;
-      const bytes = await freeBody(answer);
-      if (upstream.tellsOfKey(status, bytes)) throw new UpstreamDenied(upstream.name);
+      const bytes = await answer.whole(MOST_FREE);
+      if (answer.isDenial) throw new UpstreamDenied(upstream.name);
       const listed = ending === "/models" && status === 200 ? withTierModels(bytes, meter.lists, home) : bytes;
       reply.answer(status, returned(answer.headers), listed);
     } catch (error) {
@@ -352,15 +350,6 @@ const NO_TEXT: RefusalReport = {
   message: "the body is no text in UTF-8",
   hint: "correct the request",
 };
-
-/** The whole of an answer that costs nothing. */
-async function freeBody(answer: Received): Promise<Buffer> {
-  const readable = plain(answer);
-  const bytes = readable === null ? null : await bodyOfAnswer(readable, MOST_FREE);
-  if (readable === null) answer.drop();
-  if (bytes === null) throw new Error("the answer cannot be read");
-  return bytes;
-}
 
 /** Only what went wrong, and nothing that a provider or a client has sent. */
 function failureOf(upstream: string, error: unknown): Failing {

@@ -1,6 +1,9 @@
 import { BursarError, InputError, show } from "../core/errors.js";
 import { checkKeys } from "../core/fields.js";
 import type { Protocol, ProtocolName } from "../models/wire/protocol.js";
+import { KeyScrubber } from "./key-scrubber.js";
+import type { Sender } from "./sender.js";
+import { UpstreamAnswer } from "./upstream-answer.js";
 
 /** A provider that the gateway sends requests to. */
 export interface UpstreamOptions {
@@ -52,6 +55,7 @@ export class Upstream {
   readonly url: URL;
   readonly speaks: readonly Home[];
   private readonly key: string | null;
+  private readonly scrubber: KeyScrubber;
 
   private readonly addresses = new Map<ProtocolName, URL>();
 
@@ -79,6 +83,7 @@ export class Upstream {
     if (VERSIONED.has(parsed.hostname) && parsed.pathname === "/") parsed.pathname = "/v1";
     this.url = parsed;
     this.key = key;
+    this.scrubber = new KeyScrubber(key);
     this.speaks = speaks;
   }
 
@@ -103,9 +108,8 @@ export class Upstream {
     return home === "anthropic" ? { "x-api-key": this.key } : { authorization: `Bearer ${this.key}` };
   }
 
-  /** Whether an answer tells of the gateway's key, as providers do that do not take it: then no client may see it. */
-  tellsOfKey(status: number, body: Buffer): boolean {
-    if (status < 400) return false;
-    return status === 401 || (this.key !== null && body.includes(this.key));
+  /** Sends a request; the answer comes without the gateway's key, whatever the upstream does with it. */
+  async send(sender: Sender, ...request: Parameters<Sender["send"]>): Promise<UpstreamAnswer> {
+    return new UpstreamAnswer(await sender.send(...request), this.scrubber);
   }
 }
