@@ -32,7 +32,7 @@ export async function openTuiStage() {
   const store = new MemoryStore();
   const sandbox = new LazySandbox({});
   const equipment: Equipment = {
-    ...{ programs: [writer], tools: [note, letter], model: null, prices: null, sandbox, flags: [] },
+    ...{ programs: [writer], tools: [note, letter], model: null, prices: null, deployments: {}, sandbox, flags: [] },
     [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
   };
   const bursar = openBursar({ store, programs: [writer], tools: [note, letter], revive: reviver(equipment) });

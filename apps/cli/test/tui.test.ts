@@ -215,7 +215,7 @@ describe("the approvals", () => {
     await stage.lookout.look();
     const { controls } = poor;
     const { sandbox } = stage.equipment;
-    const nothing = { programs: [], tools: [], model: null, prices: null, flags: [] };
+    const nothing = { programs: [], tools: [], model: null, prices: null, deployments: {}, flags: [] };
     const bare = { ...nothing, sandbox, async [Symbol.asyncDispose]() {} };
     await using acts = new Acts(stage.bursar, bare, { name: "ann", role: "operator" }, controls.tell);
     controls.connect(acts, stage.lookout);

@@ -13,7 +13,7 @@ import { readLimits } from "./core/input.js";
 import { statedPrices } from "./models/prices/open-prices.js";
 import { Awake } from "./models/register/awake.js";
 import { governDescendants } from "./models/register/descendants.js";
-import { type Environment, policiesIn, pricesIn, saidIn } from "./models/register/environment.js";
+import { deploymentsIn, type Environment, policiesIn, pricesIn, saidIn } from "./models/register/environment.js";
 import { FatalSignals } from "./models/register/fatal-signals.js";
 import { governedGlobal } from "./models/register/governed-global.js";
 import { Passage } from "./models/register/passage.js";
@@ -21,6 +21,7 @@ import { HOSTS_VARIABLE, Providers } from "./models/register/providers.js";
 import { shutSideDoors } from "./models/register/side-doors.js";
 import { Tally } from "./models/register/tally.js";
 import { UnderWay } from "./models/register/under-way.js";
+import { Deployments } from "./models/wire/deployments.js";
 import type { Store } from "./ports/store.js";
 import { newName } from "./runtime/names.js";
 import { setRootPurse } from "./runtime/purse.js";
@@ -114,6 +115,7 @@ function handedDown(env: Environment, { name, address, providers }: Registered):
     BURSAR_BUDGET: said("BURSAR_BUDGET"),
     BURSAR_POLICIES: said("BURSAR_POLICIES"),
     BURSAR_PRICES: isFile ? resolve(prices) : prices,
+    BURSAR_DEPLOYMENTS: said("BURSAR_DEPLOYMENTS"),
     BURSAR_STORE: address.engine === "sqlite" ? `sqlite:${resolve(address.path)}` : said("BURSAR_STORE"),
     BURSAR_NAME: name,
     [HOSTS_VARIABLE]: providers.list,
@@ -124,9 +126,12 @@ function handedDown(env: Environment, { name, address, providers }: Registered):
 async function register(env: NodeJS.ProcessEnv): Promise<void> {
   if (saidIn(env, "BURSAR_BUDGET") === null) giveUp(`there is no budget; ${HOW}`);
   const inherited = saidIn(env, INHERITED) !== null;
-  const meter = pricesIn(env);
-  // Whoever mistypes a price hears of it now, and not when the first model is called.
-  statedPrices(meter);
+  const prices = pricesIn(env);
+  const deployments = deploymentsIn(env);
+  // Whoever mistypes a price or a deployment hears of it now, and not when the first model is called.
+  statedPrices(prices);
+  new Deployments(deployments);
+  const meter = { ...prices, deployments };
   const address = addressOf(saidIn(env, "BURSAR_STORE") ?? "memory:");
   const name = saidIn(env, "BURSAR_NAME") ?? `register-${newName(Date.now())}`;
   // A budget in memory is not found from anywhere else, and one of the same size for each process would be no limit.

@@ -3,6 +3,7 @@ import { type Gateway, openGateway, type UpstreamOptions } from "bursar/gateway"
 import { UsageError, unknown } from "../args.js";
 import { readSpan } from "../render/quantities.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
+import { deploymentsOf } from "../runs/deployments.js";
 import { COMMON_HELP, type Given, limitsOf, pairsOf, textOf } from "../runs/flags.js";
 import { gatewayForesight } from "../runs/foresight.js";
 import { configOf, isKept, makePlace, type Place } from "../runs/place.js";
@@ -37,6 +38,9 @@ Flags:
                      given again
   --price <..>       what a model costs in USD for a million tokens, in and
                      out, as llama3.2=0,0; may be given again
+  --deployment <..>  which model a deployment runs, where models have names of
+                     their own, as at Azure: chat-prod=gpt-4o-mini; may be
+                     given again
   --assume <in,out>  what models cost that nobody knows; else they are refused
   --count <who>      who bounds a request that does not fit by its bytes: bytes,
                      which nobody is asked for, or provider, which is asked how
@@ -68,6 +72,7 @@ Examples:
     upstream: { type: "string", multiple: true },
     price: { type: "string", multiple: true },
     assume: { type: "string" },
+    deployment: { type: "string", multiple: true },
     count: { type: "string" },
     wait: { type: "string" },
     "tls-cert": { type: "string" },
@@ -142,7 +147,7 @@ async function begin(flags: Given, { store, config }: Place, { budget, upstreams
   const foresight = gatewayForesight(config);
   const opening = asUsage("", () =>
     openGateway({
-      ...{ store, upstreams, port, ...gatewayPrices(flags), ...foresight },
+      ...{ store, upstreams, port, ...gatewayPrices(flags), ...foresight, deployments: deploymentsOf(flags, config) },
       ...(budget !== null && { budget }),
       ...(host !== undefined && { host }),
       ...(url !== undefined && { url }),

@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
 import { type GuestSource, guestProgram, type Model, type Program, type ProgramRef, RunError, type Tool } from "bursar";
 import type { Configuration } from "bursar/config";
-import { type ModelPrices, openPrices } from "bursar/models";
+import { type ModelDeployments, type ModelPrices, openPrices } from "bursar/models";
 import { CommandError } from "../args.js";
 import type { Terminal } from "../terminal.js";
+import { deploymentsOf } from "./deployments.js";
 import { type EQUIPMENT, type Given, listOf } from "./flags.js";
 import { runReuse } from "./foresight.js";
 import { LazySandbox } from "./lazy-sandbox.js";
@@ -23,6 +24,8 @@ export interface Equipment extends AsyncDisposable {
   readonly model: Model | null;
   /** What models cost, as far as it is stated beside the table of prices; null for nothing. */
   readonly prices: ModelPrices | null;
+  /** Which models deployments run. */
+  readonly deployments: ModelDeployments;
   readonly sandbox: LazySandbox;
   /** The flags that another process needs to be equipped alike. */
   readonly flags: readonly string[];
@@ -59,9 +62,10 @@ export async function equip(
   // The model that a price is stated for need not be the only one that is asked.
   const book = prices === null ? null : await openPrices({ prices });
   const reuse = runReuse(config);
-  const model = modelOf(flags, env, { batched, book, reuse });
+  const deployments = deploymentsOf(flags, config);
+  const model = modelOf(flags, env, { batched, book, reuse, deployments });
   return {
-    ...{ programs, tools, model, prices, sandbox },
+    ...{ programs, tools, model, prices, deployments, sandbox },
     flags: [...(own.flags ?? []), ...fileFlags(flags, "module"), ...fileFlags(flags, "program"), ...modelFlags(flags)],
     [Symbol.asyncDispose]: async () => {
       await reuse?.settled();

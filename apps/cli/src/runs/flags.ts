@@ -35,6 +35,7 @@ export const EQUIPMENT: Flags = {
   "model-url": { type: "string" },
   model: { type: "string" },
   price: { type: "string", multiple: true },
+  deployment: { type: "string", multiple: true },
   "max-tokens": { type: "string" },
 };
 
@@ -51,8 +52,10 @@ export const EQUIPMENT_HELP = `  --module <file>    TypeScript or JavaScript wit
                      It counts in batches too, before what they cost less.
                      Without --model-url it is that of the model which the
                      configuration sends batches to
+  --deployment <..>  which model a deployment runs, where models have names of
+                     their own, as at Azure: chat-prod=gpt-4o-mini
   --max-tokens <n>   the longest answer, where a request does not say
-  --module, --program and --price may be given again.`;
+  --module, --program, --price and --deployment may be given again.`;
 
 /** How a command that drives a run behaves meanwhile. */
 export const DRIVING: Flags = {

@@ -5,6 +5,7 @@ import type { GatewayOptions } from "bursar/gateway";
 import { modelPredictor, openBatches, openPrices, openReuse, type Reuse, type ReuseOptions } from "bursar/models";
 import { CommandError, UsageError, unknown } from "../args.js";
 import type { Terminal } from "../terminal.js";
+import { FLAG_REMEDIES } from "./deployments.js";
 import type { Equipment } from "./equipment.js";
 import { type Flags, type Given, textOf } from "./flags.js";
 import type { Place } from "./place.js";
@@ -46,7 +47,7 @@ export function foresightOf(
 /** What takes calls that can wait, if the configuration names a provider for them. */
 export async function batchesOf(
   { config, store }: Place,
-  { prices }: Pick<Equipment, "prices">,
+  { prices, deployments }: Pick<Equipment, "prices" | "deployments">,
   { env }: Pick<Terminal, "env">,
 ): Promise<Batches | null> {
   const { batches } = config.foresight;
@@ -57,7 +58,7 @@ export async function batchesOf(
     throw new CommandError(`the configuration sends batches, and ${key_env} is not set; put the provider's key there`);
   }
   return openBatches({
-    ...{ ...section, store },
+    ...{ ...section, store, deployments, remedies: FLAG_REMEDIES },
     ...(apiKey !== undefined && { apiKey }),
     // The model that the price is stated for need not be the one that batches go to, which the table may know.
     ...(prices !== null && { prices: await openPrices({ prices }) }),

@@ -1,6 +1,7 @@
 import { InputError, type Model } from "bursar";
-import { chatModel, type ModelPrices, type PriceBook, type Reuse } from "bursar/models";
+import { chatModel, type ModelDeployments, type ModelPrices, type PriceBook, type Reuse } from "bursar/models";
 import { UsageError } from "../args.js";
+import { FLAG_REMEDIES } from "./deployments.js";
 import { countOf, type Given, listOf, textOf } from "./flags.js";
 import { readPrices } from "./prices.js";
 
@@ -16,13 +17,15 @@ export interface ModelSurroundings {
   readonly book?: PriceBook | null;
   /** What is used again of its answers; null for nothing. */
   readonly reuse?: Reuse | null;
+  /** Which models deployments run. */
+  readonly deployments?: ModelDeployments;
 }
 
 /** The model that runs may ask, from flags or from the environment; null when there is none. */
 export function modelOf(
   flags: Given,
   env: Environment,
-  { batched, book = null, reuse = null }: ModelSurroundings,
+  { batched, book = null, reuse = null, deployments = {} }: ModelSurroundings,
 ): Model | null {
   const url = urlOf(flags, env);
   const model = nameOf(flags, env);
@@ -38,7 +41,7 @@ export function modelOf(
   const apiKey = env.BURSAR_MODEL_KEY;
   try {
     return chatModel({
-      ...{ url, model },
+      ...{ url, model, deployments, remedies: FLAG_REMEDIES },
       // What nobody states is looked up; a model that is not in the table is refused when it is asked.
       ...(book !== null && { prices: book }),
       ...(reuse !== null && { reuse }),
@@ -95,10 +98,12 @@ export function pricesOf(flags: Given, env: Environment, batched: string | null)
   return Object.keys(prices).length === 0 ? null : prices;
 }
 
+const LISTED: ReadonlySet<string> = new Set(["price", "deployment"]);
+
 /** The flags that give another process the same model, for the hint that is printed when a run pauses. */
 export function modelFlags(flags: Given): readonly string[] {
-  return ["model-url", "model", "price", "max-tokens"].flatMap((name) =>
-    (name === "price" ? listOf(flags, name) : [textOf(flags, name)]).flatMap((value) =>
+  return ["model-url", "model", "price", "deployment", "max-tokens"].flatMap((name) =>
+    (LISTED.has(name) ? listOf(flags, name) : [textOf(flags, name)]).flatMap((value) =>
       value === undefined ? [] : [`--${name}`, value],
     ),
   );

@@ -5,6 +5,7 @@ import { Feed } from "bursar/views";
 import { hasUpstreams, readUpstreams } from "../commands/gateway-upstreams.js";
 import { asUsage, hostOf, notListening, readPort, tlsOf } from "../commands/listening.js";
 import { bursarAt } from "../runs/company.js";
+import { deploymentsOf } from "../runs/deployments.js";
 import { type Equipment, equip } from "../runs/equipment.js";
 import { type Given, textOf } from "../runs/flags.js";
 import { gatewayForesight } from "../runs/foresight.js";
@@ -129,6 +130,7 @@ async function gatewayFor(
   return mountGateway({
     ...{ store: feed.store, upstreams, url, approval_url, onError },
     ...gatewayForesight(place.config),
+    deployments: deploymentsOf(flags, place.config),
   });
 }
 

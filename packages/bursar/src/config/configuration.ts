@@ -5,7 +5,14 @@ import { type ForesightSection, readForesight, SHIPPED_FORESIGHT } from "./fores
 import { type Governance, readGovernance, shippedGovernance } from "./governance.js";
 import type { Problem } from "./problem.js";
 import { keyed, Reading } from "./reading.js";
-import { type NamedStore, readStore, readWebhook, type SectionReader, type Webhook } from "./sections.js";
+import {
+  type NamedStore,
+  readDeployments,
+  readStore,
+  readWebhook,
+  type SectionReader,
+  type Webhook,
+} from "./sections.js";
 import { Source } from "./source.js";
 import { readYaml } from "./yaml.js";
 
@@ -17,6 +24,8 @@ export interface Configuration extends Governance {
   readonly store: NamedStore | null;
   readonly webhook: Webhook | null;
   readonly foresight: ForesightSection;
+  /** Which model each deployment runs. */
+  readonly deployments: Readonly<Record<string, string>>;
   /** What the readers in `ReadOptions.sections` made of theirs, by name. */
   readonly sections: ReadonlyMap<string, unknown>;
   /** What is allowed, but may not be what was meant. */
@@ -39,7 +48,7 @@ export interface ReadOptions {
 /** The largest file: a configuration is read by people. */
 export const MOST_BYTES: number = 256 * 1024;
 
-const SECTIONS = ["governance", "store", "webhook", "foresight"];
+const SECTIONS = ["governance", "store", "webhook", "foresight", "deployments"];
 
 /**
  * Reads a configuration.
@@ -72,6 +81,7 @@ export function readConfig(text: string, options: ReadOptions = {}): Configurati
     store: store === undefined ? null : readStore(reading, store, { folder, check: options.checkStore }),
     webhook: webhook === undefined ? null : readWebhook(reading, webhook),
     foresight: readForesight(reading, fields.get("foresight")),
+    deployments: readDeployments(reading, fields.get("deployments")),
     sections: readSections(reading, fields, further),
     notes: reading.notes,
   };
@@ -84,7 +94,7 @@ export function shippedConfig(dimensions: Dimensions = STANDARD): Configuration 
   const governance = shippedGovernance(dimensions);
   return {
     ...{ ...governance, file: null, dimensions, store: null, webhook: null, foresight: SHIPPED_FORESIGHT },
-    ...{ sections: new Map(), notes: [] },
+    ...{ deployments: {}, sections: new Map(), notes: [] },
   };
 }
 

@@ -70,6 +70,10 @@ governance:
 #   url: https://example.com/bursar
 #   secret_env: BURSAR_WEBHOOK_SECRET
 
+# Which model a deployment runs, where models have names of their own (Azure).
+# deployments:
+#   chat_prod: gpt-4o-mini
+
 # What looks ahead and saves money. enabled: false switches all of it off.
 # foresight:
 #   enabled: true

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { BursarError } from "../core/errors.js";
 import type { Field } from "./field.js";
 import type { Place } from "./place.js";
-import { asText, keyed, needed, type Reading } from "./reading.js";
+import { asMap, asText, keyed, needed, type Reading } from "./reading.js";
 import { readUrl, readVariable } from "./scalars.js";
 
 /** The store that a file names. */
@@ -47,6 +47,17 @@ export function readStore(
   const isRelative = SQLITE.test(url) && folder !== ".";
   const path = posix.join(folder.replaceAll("\\", "/"), url.slice("sqlite:".length));
   return { url: isRelative ? `sqlite:${path}` : url, place: field.place };
+}
+
+/** Reads `deployments: { chat-prod: gpt-4o-mini }`: which model each deployment runs, where models have names of their own. */
+export function readDeployments(reading: Reading, field: Field | undefined): Readonly<Record<string, string>> {
+  const map = field === undefined ? null : asMap(reading, field, "with a model for each deployment");
+  const models = new Map<string, string>();
+  for (const { key, value } of map?.members ?? []) {
+    const model = asText(reading, value, "the name of a model, such as gpt-4o-mini");
+    if (model !== null) models.set(key, model);
+  }
+  return Object.fromEntries(models);
 }
 
 export function readWebhook(reading: Reading, field: Field): Webhook | null {

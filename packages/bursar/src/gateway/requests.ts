@@ -6,6 +6,7 @@ import type { Meter, Metered, MeteredRequest } from "../models/meter/meter.js";
 import { readMetered } from "../models/meter/metered-request.js";
 import type { InputCount, Post } from "../models/meter/provider-count.js";
 import type { RefusalReport } from "../models/meter/refusal.js";
+import type { WireRequest } from "../models/wire/protocol.js";
 import { requestExtension } from "../runs/extension-request.js";
 import type { Filling } from "../runtime/filling.js";
 import type { Gate } from "../runtime/gate.js";
@@ -160,7 +161,9 @@ export class Requests {
     if (!isUtf8(bytes)) return refuse(reply, NO_TEXT);
     const url = upstream.addressOf(protocol, search);
     const wish = wishedBy(said);
-    const request = readMetered({ protocol, url, body: bytes.toString("utf8"), bytes: bytes.length, wish });
+    const { deployments } = meter;
+    const body = bytes.toString("utf8");
+    const request = readMetered({ protocol, url, body, bytes: bytes.length, wish, deployments });
     if ("code" in request) return refuse(reply, request);
     visit.request = request;
     const headers = forwarded(said, upstream.credentials(protocol.home));
@@ -186,7 +189,7 @@ export class Requests {
     const metered = await exchange.run().catch((error: unknown) => this.withoutBudget(purse, error));
     visit.metered = metered;
     visit.request = exchange.request;
-    if (metered.kind === "refused") return this.refused(visit, metered, exchange.request.wire.model);
+    if (metered.kind === "refused") return this.refused(visit, metered, exchange.request.wire);
     if (metered.kind === "failed") return this.failed(visit, exchange, metered.error);
   }
 
@@ -235,10 +238,10 @@ export class Requests {
   private async refused(
     { reply, key }: Visit,
     { report, decision }: Extract<Metered<unknown>, { kind: "refused" }>,
-    model: string,
+    wire: WireRequest,
   ): Promise<void> {
     // A client has no options to state prices in.
-    if (report.code === "unknown_price") return refuse(reply, { ...report, hint: whoPrices(model) });
+    if (report.code === "unknown_price") return refuse(reply, { ...report, hint: whoPrices(wire) });
     if (report.code === "no_budget") return refuse(reply, { ...report, hint: ANOTHER_KEY });
     const [worst] = decision?.findings ?? [];
     // A shared budget lets smaller calls pass, and does not pause; a person is asked for the larger ones all the same.
@@ -338,7 +341,10 @@ export class Requests {
   }
 }
 
-function whoPrices(model: string): string {
+function whoPrices({ model, deployment }: WireRequest): string {
+  if (deployment === model) {
+    return `whoever runs the gateway can say which model it runs: --deployment ${model}=gpt-4o-mini`;
+  }
   return `whoever runs the gateway can state it: --price ${model}=in,out, in US dollars for a million tokens`;
 }
 

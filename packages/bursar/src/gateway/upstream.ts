@@ -1,6 +1,7 @@
 import { BursarError, InputError, show } from "../core/errors.js";
 import { checkKeys } from "../core/fields.js";
 import type { Protocol, ProtocolName } from "../models/wire/protocol.js";
+import { isHomeHost } from "../models/wire/provider-hosts.js";
 import { KeyScrubber } from "./key-scrubber.js";
 import type { Sender } from "./sender.js";
 import { UpstreamAnswer } from "./upstream-answer.js";
@@ -27,9 +28,6 @@ const TAKEN: ReadonlySet<string> = new Set([
   ...["api", "mcp", "assets", "metrics", "openapi.json"],
   ...["runs", "approvals", "sessions", "keys", "tokens", "config", "verify", "login"],
 ]);
-/** Their addresses are often written without the version, as Anthropic's SDK wants it. */
-const VERSIONED: ReadonlySet<string> = new Set(["api.openai.com", "api.anthropic.com"]);
-
 const KEYS = ["name", "url", "key", "speaks"];
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
@@ -80,7 +78,8 @@ export class Upstream {
       throw new InputError("upstream.key", "is none; allowed: a text of ASCII characters without spaces");
     }
     this.name = name;
-    if (VERSIONED.has(parsed.hostname) && parsed.pathname === "/") parsed.pathname = "/v1";
+    // Their addresses are often written without the version, as Anthropic's SDK wants it.
+    if (isHomeHost(parsed.hostname) && parsed.pathname === "/") parsed.pathname = "/v1";
     this.url = parsed;
     this.key = key;
     this.scrubber = new KeyScrubber(key);

@@ -4,20 +4,30 @@ import { RunError } from "../runs/error.js";
 import type { MeteredRequest } from "./meter/meter.js";
 import { readMetered } from "./meter/metered-request.js";
 import type { RefusalReport } from "./meter/refusal.js";
+import type { Deployments } from "./wire/deployments.js";
 import { isObject } from "./wire/json-object.js";
 import { OPENAI_CHAT } from "./wire/openai-chat.js";
 
 /** The most output that an option may name. */
 export const MOST_OUTPUT_TOKENS = 10_000_000;
 
+/** What a request is read with. */
+export interface ReadingChat {
+  /** The model of requests that name none. */
+  readonly model: string;
+  readonly url: URL;
+  readonly deployments: Deployments;
+}
+
 /**
  * Reads what a program asks of a chat model, with the reader that every request on the wire passes. A text, or `prompt` and
  * `system`, stand for messages; every other field goes to the provider as it is, or is refused as it is on the wire.
  */
-export function readChat(request: Json, about: { readonly model: string; readonly url: URL }): MeteredRequest {
+export function readChat(request: Json, about: ReadingChat): MeteredRequest {
   const body = JSON.stringify(chatBody(request, about.model));
   const bytes = Buffer.byteLength(body);
-  return madeOf(readMetered({ protocol: OPENAI_CHAT, url: about.url, body, bytes }));
+  const { url, deployments } = about;
+  return madeOf(readMetered({ protocol: OPENAI_CHAT, url, body, bytes, deployments }));
 }
 
 /** A request that was let through; a refusal is thrown as programs hear of it. */

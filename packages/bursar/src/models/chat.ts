@@ -14,7 +14,8 @@ import { amountsOf, atEdge, type Terms } from "./meter/quote.js";
 import { type PricedRequest, priceRequest } from "./meter/terms.js";
 import { openPrices, statedPrices } from "./prices/open-prices.js";
 import type { PriceBook } from "./prices/price.js";
-import { howToPrice, type ModelPrice, type ModelPrices } from "./prices/stated-price.js";
+import { OPTION_REMEDIES, type PriceRemedies } from "./prices/price-remedies.js";
+import type { ModelPrice, ModelPrices } from "./prices/stated-price.js";
 import { ProviderError } from "./provider-error.js";
 import type { Site } from "./reservations/site.js";
 import { siteKey } from "./reservations/site-key.js";
@@ -28,6 +29,7 @@ import { Chooser } from "./tiers/chooser.js";
 import { readTiers, type TierList } from "./tiers/tier-list.js";
 import { checkTierPrices } from "./tiers/tier-prices.js";
 import { TieredModel } from "./tiers/tiered-model.js";
+import { Deployments, type ModelDeployments } from "./wire/deployments.js";
 import { OPENAI_CHAT } from "./wire/openai-chat.js";
 import { writeSent } from "./wire/source.js";
 import { usageIn } from "./wire/usage-in.js";
@@ -52,6 +54,10 @@ export interface ChatModelOptions {
   readonly prices?: ModelPrices | PriceBook;
   /** What models cost that have no price. Without it they are not called; it should be too high rather than too low. */
   readonly assume?: ModelPrice;
+  /** Which model each deployment runs, where the address is one at which models have names of their own, as at Azure. */
+  readonly deployments?: ModelDeployments;
+  /** How prices and deployments are stated here, for errors that say what is missing; as options unless it is said. */
+  readonly remedies?: PriceRemedies;
   /** The most an answer may have unless a request says otherwise: 1,024. */
   readonly max_tokens?: number;
   /** How long an answer may take: 600,000. */
@@ -59,7 +65,10 @@ export interface ChatModelOptions {
   readonly fetch?: typeof fetch;
 }
 
-const KEYS = ["url", "model", "tiers", "apiKey", "reuse", "prices", "assume", "max_tokens", "timeout_ms", "fetch"];
+const KEYS = [
+  ...["url", "model", "tiers", "apiKey", "reuse", "prices", "assume", "deployments", "remedies", "max_tokens"],
+  ...["timeout_ms", "fetch"],
+];
 const MAX_TOKENS = 1024;
 const TIMEOUT_MS = 600_000;
 
@@ -102,6 +111,8 @@ class ChatModel implements Model {
   /** Null until the table of prices is loaded, which is when it is first needed. */
   private book: PriceBook | null;
   private readonly assume: ModelPrice | undefined;
+  private readonly deployments: Deployments;
+  private readonly remedies: PriceRemedies;
   private readonly apiKey: string | null;
   private readonly timeout_ms: number;
   private readonly send: typeof fetch;
@@ -119,9 +130,12 @@ class ChatModel implements Model {
     }
     this.name = model;
     this.assume = assume;
+    this.deployments = new Deployments(options.deployments);
+    this.remedies = options.remedies ?? OPTION_REMEDIES;
     this.book = bookOf(prices, assume);
-    if (this.book?.find(model, { url: this.endpoint.href, protocol: OPENAI_CHAT.name }) === null) {
-      throw new InputError("prices", `has none for ${show(model)}; ${howToPrice(model)}`);
+    const run = this.deployments.modelFor(this.endpoint, model)?.model ?? model;
+    if (this.book?.find(run, { url: this.endpoint.href, protocol: OPENAI_CHAT.name }) === null) {
+      throw new InputError("prices", `has none for ${show(run)}; ${this.remedies.price(run)}`);
     }
     checkWhole(max_tokens, "max_tokens", 1, MOST_OUTPUT_TOKENS);
     this.max_tokens = max_tokens;
@@ -159,13 +173,14 @@ class ChatModel implements Model {
 
   private read(request: Json): ReadChat {
     const { siting, request: bare } = sitingIn(request);
-    return { request: readChat(bare, { model: this.name, url: this.endpoint }), siting };
+    const { name: model, endpoint: url, deployments } = this;
+    return { request: readChat(bare, { model, url, deployments }), siting };
   }
 
   private priced(book: PriceBook, { request, siting }: ReadChat, site: Site | null = null): PricedRequest {
     const { wire } = request;
     const wanted = wire.output_tokens ?? this.max_tokens;
-    const basis = { wanted, site, full: site === null || siting.full === true };
+    const basis = { wanted, site, full: site === null || siting.full === true, remedies: this.remedies };
     return madeOf(priceRequest(book, request, basis), wire.model);
   }
 

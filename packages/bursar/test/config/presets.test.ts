@@ -89,6 +89,7 @@ test("the example can be used as it stands, and so can everything that it commen
   expect(config).toMatchObject({
     store: { url: "sqlite:bursar.db" },
     webhook: { secret_env: "BURSAR_WEBHOOK_SECRET" },
+    deployments: { chat_prod: "gpt-4o-mini" },
   });
   expect(config.policies.get("research")?.extends).toBe("moderate");
   expect(config.tenant?.layer.limits.cost_usd?.value).toBe(100_000_000_000);

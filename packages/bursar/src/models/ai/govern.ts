@@ -49,7 +49,7 @@ function governed(model: SdkModel, how: Governing): GovernedLanguage | GovernedE
   if (typeof model === "object" && model !== null && typeof model.modelId === "string") {
     const { doGenerate, doStream } = model as Partial<SdkLanguageModel>;
     if (typeof doGenerate === "function" && typeof doStream === "function") {
-      return new GovernedLanguage(oneSpeaker(model as SdkLanguageModel, how.output_tokens), how);
+      return new GovernedLanguage(oneSpeaker(model as SdkLanguageModel, how), how);
     }
     if (typeof (model as Partial<SdkEmbeddingModel>).doEmbed === "function") {
       return new GovernedEmbeddings(model as SdkEmbeddingModel, how);

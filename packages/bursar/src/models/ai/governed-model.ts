@@ -5,6 +5,7 @@ import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
 import { HandedOut } from "../meter/handed-out.js";
 import type { Metered, MeteredRequest } from "../meter/meter.js";
 import { toldError } from "../meter/told-error.js";
+import type { Deployments } from "../wire/deployments.js";
 import { keepItem } from "../wire/kept-items.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 import { GovernedCalls, type Governing } from "./governed-calls.js";
@@ -42,11 +43,13 @@ export interface Speakers {
 }
 
 /** One model, which is asked whatever comes. */
-export function oneSpeaker(model: SdkLanguageModel, output_tokens: number): Speakers {
+export function oneSpeaker(model: SdkLanguageModel, how: Governing): Speakers {
+  const { output_tokens } = how;
+  const { deployments } = how.meter;
   return {
     first: model,
     draw: (options, stream) => {
-      const sketch = sketchCall(model, options, { stream, output_tokens });
+      const sketch = sketchCall(model, options, { stream, output_tokens, deployments });
       return { sketch, by: () => ({ model, sketch }) };
     },
   };
@@ -111,15 +114,17 @@ export class GovernedLanguage {
 export class GovernedEmbeddings {
   private readonly model: SdkEmbeddingModel;
   private readonly calls: GovernedCalls;
+  private readonly deployments: Deployments;
 
   constructor(model: SdkEmbeddingModel, how: Governing) {
     this.model = model;
+    this.deployments = how.meter.deployments;
     this.calls = new GovernedCalls(how);
   }
 
   async doEmbed(options: SdkEmbedOptions): Promise<SdkEmbedded> {
     if (isMetered()) return this.model.doEmbed(options);
-    const sketch = bounded(() => sketchEmbedding(this.model, options));
+    const sketch = bounded(() => sketchEmbedding(this.model, options, this.deployments));
     const metered = this.calls.make(sketch, options, async (held) => {
       const answer = await this.model.doEmbed({ ...options, abortSignal: held.signal });
       const tokens = answer.usage?.tokens;

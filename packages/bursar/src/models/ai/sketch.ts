@@ -3,11 +3,13 @@ import { isCount } from "../../core/chain/rules.js";
 import { InputError, show } from "../../core/errors.js";
 import type { OpenModel } from "../tiers/open-model.js";
 import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
+import { type Deployments, NO_DEPLOYMENTS, type RunModel } from "../wire/deployments.js";
 import { isObject, objectOf } from "../wire/json-object.js";
 import { OPENAI_CHAT } from "../wire/openai-chat.js";
 import { OPENAI_EMBEDDINGS } from "../wire/openai-embeddings.js";
 import { OPENAI_RESPONSES } from "../wire/openai-responses.js";
 import type { Protocol, WireRequest } from "../wire/protocol.js";
+import { isHomeOf } from "../wire/provider-hosts.js";
 import { addressOf } from "./model-address.js";
 import { bytesOf, type PromptPart, partsOf, writtenPart } from "./prompt-parts.js";
 import { cacheLifetime, heldOptions, limitAmong, settingsFor } from "./provider-settings.js";
@@ -50,7 +52,7 @@ const THINKING: Readonly<Record<string, number>> = {
 export function sketchCall(
   model: SdkModel,
   options: SdkCallOptions,
-  about: { readonly stream: boolean; readonly output_tokens: number },
+  about: { readonly stream: boolean; readonly output_tokens: number; readonly deployments?: Deployments },
 ): CallSketch {
   const protocol = protocolOf(model);
   const url = addressOf(model);
@@ -60,9 +62,11 @@ export function sketchCall(
   const parts = [...partsOf(options.prompt)];
   const limit = LIMIT[protocol.name] ?? "max_tokens";
   const most = mostOutput(options, settings, thinking === null ? null : about.output_tokens);
+  const { deployments = NO_DEPLOYMENTS } = about;
+  const run = deployments.modelFor(url, model.modelId);
   const body: Record<string, Json> = {
     ...settings,
-    model: model.modelId,
+    model: run?.model ?? model.modelId,
     stream: about.stream,
     ...contentOf(parts, protocol),
     ...toolsOf(options, protocol),
@@ -75,17 +79,27 @@ export function sketchCall(
   const { prompt, tools, toolChoice, responseFormat, providerOptions } = options;
   const kept = parts.reduce((sum, part) => sum + (part.kind === "kept" ? part.tokens : 0), 0);
   const bytes = kept + bytesOf({ prompt, tools, toolChoice, responseFormat, providerOptions });
-  const wire = protocol.read(body, { bytes, compatible });
+  const wire = deployedOn(protocol.read(body, { bytes, compatible }), run);
   return { protocol, wire, url, held: (held) => heldCall(options, held, { limit, thinking, model, settings }) };
 }
 
 /** The same for a call that makes vectors. */
-export function sketchEmbedding(model: SdkModel, { values, providerOptions }: SdkEmbedOptions): Sketch {
+export function sketchEmbedding(
+  model: SdkModel,
+  { values, providerOptions }: SdkEmbedOptions,
+  deployments: Deployments = NO_DEPLOYMENTS,
+): Sketch {
+  const url = addressOf(model);
+  const run = deployments.modelFor(url, model.modelId);
   const protocol = OPENAI_EMBEDDINGS;
   const input = values.map((value) => (typeof value === "string" ? value : {}));
-  const body = { ...settingsFor(protocol, providerOptions), model: model.modelId, input };
+  const body = { ...settingsFor(protocol, providerOptions), model: run?.model ?? model.modelId, input };
   const wire = protocol.read(body, { bytes: bytesOf({ values, providerOptions }), compatible: true });
-  return { protocol, wire, url: addressOf(model) };
+  return { protocol, wire: deployedOn(wire, run), url };
+}
+
+function deployedOn(wire: WireRequest, run: RunModel | null): WireRequest {
+  return run === null || run.deployment === null ? wire : { ...wire, deployment: run.deployment };
 }
 
 /** Which protocol a model is spoken to in, as far as its names tell; what is not known speaks as most others do. */
@@ -97,7 +111,7 @@ function protocolOf({ provider, modelId }: SdkModel): Protocol {
 
 /** Whether a call goes to a server that only speaks like the protocol's own; by name, where the address does not show. */
 function isElsewhere({ provider }: SdkModel, url: string | null, { home }: Protocol): boolean {
-  return url === null ? !provider.startsWith(`${home}.`) : new URL(url).hostname !== `api.${home}.com`;
+  return url === null ? !provider.startsWith(`${home}.`) : !isHomeOf(home, new URL(url).hostname);
 }
 
 /** The most output that a call asks for; null when it says nothing and nothing has to be said. */

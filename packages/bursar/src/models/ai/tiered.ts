@@ -5,6 +5,7 @@ import type { OpenModel } from "../tiers/open-model.js";
 import { readWish } from "../tiers/wish.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 import { type GovernOptions, over, readGoverning } from "./govern.js";
+import type { Governing } from "./governed-calls.js";
 import { GovernedLanguage, type Speakers, type Speaking } from "./governed-model.js";
 import type { SdkCallOptions, SdkLanguageModel, SdkPart } from "./sdk-model.js";
 import { type CallSketch, sketchCall } from "./sketch.js";
@@ -50,7 +51,7 @@ export function tiered<Model extends SdkLanguageModel>(
   const model = models[first?.name ?? ""];
   if (model === undefined) throw new InputError("models", "are none; allowed: one or more, by their names");
   const how = readGoverning({ ...rest, tiers });
-  const speakers = new TierSpeakers(model, new Map(named), `bursar/${list}`, how.output_tokens);
+  const speakers = new TierSpeakers(model, new Map(named), `bursar/${list}`, how);
   return over(model, new GovernedLanguage(speakers, how));
 }
 
@@ -59,34 +60,34 @@ class TierSpeakers implements Speakers {
   readonly first: SdkLanguageModel;
   private readonly models: ReadonlyMap<string, SdkLanguageModel>;
   private readonly name: string;
-  private readonly output_tokens: number;
+  private readonly how: Pick<Parameters<typeof sketchCall>[2], "output_tokens" | "deployments">;
 
   constructor(
     first: SdkLanguageModel,
     models: ReadonlyMap<string, SdkLanguageModel>,
     name: string,
-    output_tokens: number,
+    { output_tokens, meter }: Governing,
   ) {
     this.first = first;
     this.models = models;
     this.name = name;
-    this.output_tokens = output_tokens;
+    this.how = { output_tokens, deployments: meter.deployments };
   }
 
   draw(given: SdkCallOptions, stream: boolean) {
     const { bursar, ...providerOptions } = given.providerOptions ?? {};
     const options = bursar === undefined ? given : { ...given, providerOptions };
     const wish = readWish(bursar, "providerOptions.bursar");
-    const { output_tokens } = this;
+    const about = { stream, ...this.how };
     const drawn = new Map<string, CallSketch>();
     const as = (tier: { readonly name: string }): MeteredRequest | null => {
-      const sketch = this.sketched(tier.name, options, { stream, output_tokens });
+      const sketch = this.sketched(tier.name, options, about);
       if (sketch === null) return null;
       drawn.set(tier.name, sketch);
       const { protocol, wire, url } = sketch;
       return { protocol, wire, url, egress_bytes: 0 };
     };
-    const { protocol, wire } = sketchCall(this.first, options, { stream, output_tokens });
+    const { protocol, wire } = sketchCall(this.first, options, about);
     const open: OpenModel = { model: this.name, ...wish, shown: needsOfCall(options), as };
     const by = ({ chosen }: MeteredRequest): Speaking => {
       const name = chosen?.tier ?? "";
@@ -97,11 +98,7 @@ class TierSpeakers implements Speakers {
     return { sketch: { protocol, wire: { ...wire, model: this.name }, url: null, open }, by };
   }
 
-  private sketched(
-    name: string,
-    options: SdkCallOptions,
-    about: { readonly stream: boolean; readonly output_tokens: number },
-  ): CallSketch | null {
+  private sketched(name: string, options: SdkCallOptions, about: Parameters<typeof sketchCall>[2]): CallSketch | null {
     const model = this.models.get(name);
     try {
       return model === undefined ? null : sketchCall(model, options, about);

@@ -4,7 +4,9 @@ import type { MeteredRequest } from "../meter/meter.js";
 import { ProviderError } from "../provider-error.js";
 import { shortened } from "../response.js";
 import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
+import type { Deployments } from "../wire/deployments.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";
+import { isHomeOf } from "../wire/provider-hosts.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import { anthropicRequest } from "./anthropic-request.js";
 import type { BatchProvider, Found, ItemResult, Looked, Outgoing, Over, Submitted } from "./batch-provider.js";
@@ -33,14 +35,14 @@ export class AnthropicBatchProvider implements BatchProvider {
   constructor(options: Omit<BatchWireOptions, "headers">) {
     const { base, apiKey } = options;
     this.url = `${base}/messages`;
-    this.isHome = new URL(base).hostname === "api.anthropic.com";
+    this.isHome = isHomeOf("anthropic", new URL(base).hostname);
     this.apiKey = apiKey;
     const key = apiKey === null ? {} : { "x-api-key": apiKey };
     this.wire = new BatchWire({ ...options, headers: { "anthropic-version": "2023-06-01", ...key } });
   }
 
-  request(asked: Json, model: string): MeteredRequest {
-    return anthropicRequest(asked, { model, url: new URL(this.url) });
+  request(asked: Json, model: string, deployments: Deployments): MeteredRequest {
+    return anthropicRequest(asked, { model, url: new URL(this.url), deployments });
   }
 
   answer({ content, stop_reason = null, model = null, role }: JsonObject): Json {

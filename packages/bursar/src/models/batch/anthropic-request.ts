@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { InputError, show } from "../../core/errors.js";
-import { checkWholeAnswer, fieldsOf, madeOf } from "../chat-body.js";
+import { checkWholeAnswer, fieldsOf, madeOf, type ReadingChat } from "../chat-body.js";
 import type { MeteredRequest } from "../meter/meter.js";
 import { readMetered } from "../meter/metered-request.js";
 import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
 import { isObject, listOf } from "../wire/json-object.js";
 
 /** Makes a message of Anthropic's out of what a program asks for: a text, or `prompt` and `system`, stand for messages. */
-export function anthropicRequest(request: Json, about: { readonly model: string; readonly url: URL }): MeteredRequest {
+export function anthropicRequest(request: Json, about: ReadingChat): MeteredRequest {
   const { prompt, system, messages: listed, stop, ...rest } = fieldsOf(request);
   checkWholeAnswer(rest);
   const { messages, instructions } = messagesOf(listed, prompt);
@@ -19,7 +19,8 @@ export function anthropicRequest(request: Json, about: { readonly model: string;
     ...(stop !== undefined && { stop_sequences: Array.isArray(stop) ? stop : [stop] }),
   };
   const body = JSON.stringify(fields);
-  return madeOf(readMetered({ protocol: ANTHROPIC_MESSAGES, url: about.url, body, bytes: Buffer.byteLength(body) }));
+  const { url, deployments } = about;
+  return madeOf(readMetered({ protocol: ANTHROPIC_MESSAGES, url, body, bytes: Buffer.byteLength(body), deployments }));
 }
 
 /** Anthropic has no messages of a system's own among the others. */

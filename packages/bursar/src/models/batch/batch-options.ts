@@ -6,7 +6,9 @@ import type { Timer } from "../../ports/timer.js";
 import { MOST_OUTPUT_TOKENS } from "../chat-body.js";
 import { pathTo, readKey, readUrl } from "../endpoint.js";
 import type { PriceBook } from "../prices/price.js";
+import type { PriceRemedies } from "../prices/price-remedies.js";
 import type { ModelPrice, ModelPrices } from "../prices/stated-price.js";
+import type { ModelDeployments } from "../wire/deployments.js";
 import { AnthropicBatchProvider } from "./anthropic-batch-provider.js";
 import type { BatchProvider } from "./batch-provider.js";
 import { OpenaiBatchProvider } from "./openai-batch-provider.js";
@@ -23,6 +25,10 @@ export interface BatchesOptions {
   /** What models cost otherwise: stated, or a price book from `openPrices`; the table of prices counts when nothing is said. */
   readonly prices?: ModelPrices | PriceBook;
   readonly assume?: ModelPrice;
+  /** Which model each deployment runs, for providers that know models by names of their own, as Azure does. */
+  readonly deployments?: ModelDeployments;
+  /** How prices and deployments are stated here, for errors that say what is missing; as options unless it is said. */
+  readonly remedies?: PriceRemedies;
   /**
    * The part of the usual price that a batch costs. At the addresses of OpenAI and Anthropic themselves it is 0.5; everywhere else
    * a batch is taken to cost as much as other calls, unless it is said.
@@ -50,7 +56,20 @@ export interface BatchesOptions {
 }
 
 const KEYS = [
-  ...["store", "provider", "url", "apiKey", "model", "prices", "assume", "price_factor", "max_tokens", "window_ms"],
+  ...[
+    "store",
+    "provider",
+    "url",
+    "apiKey",
+    "model",
+    "prices",
+    "assume",
+    "deployments",
+    "remedies",
+    "price_factor",
+    "max_tokens",
+    "window_ms",
+  ],
   ...["most_items", "poll_ms", "longest_poll_ms", "timeout_ms", "doubt_ms", "name", "worker", "timer", "fetch"],
 ];
 

@@ -1,9 +1,9 @@
 import { InputError, show } from "../../core/errors.js";
 import type { Price } from "../prices/price.js";
+import { scaledPrice } from "../prices/scaled-price.js";
 
 /** What a provider charges for a batch, as a part of what it charges otherwise, where its own address says who it is. */
 const KNOWN: Readonly<Record<string, number>> = { openai: 0.5, anthropic: 0.5 };
-const PARTS = 1_000_000;
 
 /** The part of the usual price that batches cost. Who is not known to give anything off is taken to give nothing. */
 export function batchFactor(stated: number | undefined, provider: string, isHome: boolean): number {
@@ -14,13 +14,5 @@ export function batchFactor(stated: number | undefined, provider: string, isHome
 
 /** The price of a model in a batch: rounded up once more, so that nobody is charged too little. */
 export function batchPrice(price: Price, factor: number): Price {
-  const parts = BigInt(Math.ceil(factor * PARTS));
-  const part = (nano: bigint) => (nano * parts + BigInt(PARTS) - 1n) / BigInt(PARTS);
-  const { model, source, context_window } = price;
-  return {
-    ...{ model, source, context_window },
-    cost: (counts) => part(price.cost(counts)),
-    most: (bound) => part(price.most(bound)),
-    affordable: (nano, bound) => price.affordable((nano * BigInt(PARTS)) / parts, bound),
-  };
+  return scaledPrice(price, factor);
 }

@@ -28,6 +28,8 @@ import { reportDecision } from "../meter/refusal.js";
 import { priceRequest, quoted } from "../meter/terms.js";
 import { openPrices, statedPrices } from "../prices/open-prices.js";
 import type { PriceBook } from "../prices/price.js";
+import { OPTION_REMEDIES } from "../prices/price-remedies.js";
+import { Deployments } from "../wire/deployments.js";
 import {
   type BatchesOptions,
   type Pace,
@@ -69,6 +71,7 @@ export class Batches implements BatchesPort, AsyncDisposable {
   private readonly provider: BatchProvider;
   private readonly pace: Pace;
   private readonly defaults: RequestDefaults;
+  private readonly deployments: Deployments;
   private readonly factor: number;
   private readonly worker: string;
   private readonly rounds: Rounds;
@@ -83,6 +86,7 @@ export class Batches implements BatchesPort, AsyncDisposable {
     this.pace = readPace(options);
     this.defaults = readDefaults(options);
     this.model = this.defaults.model;
+    this.deployments = new Deployments(options.deployments);
     this.provider = readProvider(options, this.pace.timeout_ms);
     const name = readName(options);
     const { store, timer = systemTimer, price_factor } = options;
@@ -99,11 +103,12 @@ export class Batches implements BatchesPort, AsyncDisposable {
   }
 
   async terms(request: Json): Promise<BatchTerms> {
-    const read = this.provider.request(request, this.defaults.model);
+    const read = this.provider.request(request, this.defaults.model, this.deployments);
     const { wire } = read;
     const { model } = wire;
     const wanted = wire.output_tokens ?? this.defaults.max_tokens;
-    const basis = { wanted, site: null, full: true };
+    const { remedies = OPTION_REMEDIES } = this.options;
+    const basis = { wanted, site: null, full: true, remedies };
     const { terms, quote } = madeOf(priceRequest(await this.book(), read, basis), model);
     const price = batchPrice(terms.price, this.factor);
     const { steps: _, ...asked } = madeOf(quoted({ ...terms, price })).quote.asked;

@@ -5,8 +5,10 @@ import { readChat } from "../chat-body.js";
 import { bearer } from "../endpoint.js";
 import type { MeteredRequest } from "../meter/meter.js";
 import { shortened } from "../response.js";
+import type { Deployments } from "../wire/deployments.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";
 import { OPENAI_CHAT } from "../wire/openai-chat.js";
+import { isHomeOf } from "../wire/provider-hosts.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import type { BatchProvider, Found, ItemResult, Looked, Outgoing, Over, Submitted } from "./batch-provider.js";
 import { BatchWire, type BatchWireOptions } from "./batch-wire.js";
@@ -41,13 +43,13 @@ export class OpenaiBatchProvider implements BatchProvider {
   constructor(options: Omit<BatchWireOptions, "headers">) {
     const { base, apiKey } = options;
     this.url = `${base}/chat/completions`;
-    this.isHome = new URL(base).hostname === "api.openai.com";
+    this.isHome = isHomeOf("openai", new URL(base).hostname);
     this.apiKey = apiKey;
     this.wire = new BatchWire({ ...options, headers: bearer(apiKey) });
   }
 
-  request(asked: Json, model: string): MeteredRequest {
-    return readChat(asked, { model, url: new URL(this.url) });
+  request(asked: Json, model: string, deployments: Deployments): MeteredRequest {
+    return readChat(asked, { model, url: new URL(this.url), deployments });
   }
 
   answer(body: JsonObject): Json {

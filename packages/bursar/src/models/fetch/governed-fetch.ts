@@ -155,7 +155,8 @@ class Wire {
     { text, init }: Written,
   ): Governed | Response {
     const { siting, wish, headers } = takeOwn(init.headers);
-    const request = readMetered({ protocol, url, body: text, bytes: Buffer.byteLength(text), wish });
+    const { deployments } = this.meter;
+    const request = readMetered({ protocol, url, body: text, bytes: Buffer.byteLength(text), wish, deployments });
     if ("code" in request) return refusalResponse(request);
     const sent: RequestInit = { ...init, headers };
     const { wait_ms } = this;

@@ -140,10 +140,10 @@ export class BudgetHandler {
     admitted: (hold: Hold | null) => void,
   ): Promise<Metered<null>> {
     const isWired = this.settings.wire() !== "none";
-    const read = readChainCall(told, isWired);
+    const read = readChainCall(told, { isCut: isWired, deployments: this.settings.meter.deployments });
     if ("code" in read) throw new BudgetExceededError(read);
     const purse = await inRound(purseFor(this.settings), this.depthOf(parent));
-    return this.call(purse, { named: read.wire.model, read: this.priced(read, isWired) }, ended, admitted);
+    return this.call(purse, { named: read.named, read: this.priced(read, isWired) }, ended, admitted);
   }
 
   /**

@@ -3,6 +3,7 @@ import { InputError } from "../../core/errors.js";
 import { invalid } from "../meter/metered-request.js";
 import { type RefusalReport, unbounded } from "../meter/refusal.js";
 import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
+import type { Deployments } from "../wire/deployments.js";
 import { Intake } from "../wire/intake.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";
 import { AROUND_TOOLS, noteOpenaiCaching, refuseOpenaiSurcharges } from "../wire/openai-body.js";
@@ -33,9 +34,12 @@ const OWN_TOOLS: ReadonlySet<unknown> = new Set([undefined, null, "function", "c
 const MOST_LEVELS = 32;
 
 /** Reads a call as the request that it will become, as far as it can be seen beforehand. */
-export function readChainCall(told: ToldStart, isCut: boolean): ChainCall | RefusalReport {
+export function readChainCall(
+  told: ToldStart,
+  about: { readonly isCut: boolean; readonly deployments: Deployments },
+): ChainCall | RefusalReport {
   try {
-    return callOf(told, isCut);
+    return callOf(told, about);
   } catch (error) {
     if (error instanceof UnboundedError) return unbounded(error.message);
     if (error instanceof InputError) return invalid(error.message);
@@ -44,13 +48,19 @@ export function readChainCall(told: ToldStart, isCut: boolean): ChainCall | Refu
 }
 
 export interface ChainCall {
+  /** The model as the call names it. */
+  readonly named: string;
   readonly protocol: Protocol;
   readonly wire: WireRequest;
 }
 
-function callOf({ input, extraParams, metadata }: ToldStart, isCut: boolean): ChainCall {
+function callOf(
+  { input, extraParams, metadata }: ToldStart,
+  { isCut, deployments }: { readonly isCut: boolean; readonly deployments: Deployments },
+): ChainCall {
   const params = plainOf(extraParams?.invocation_params);
-  const model = modelOf(params, metadata);
+  const named = modelOf(params, metadata);
+  const model = deployments.modelFor(null, named)?.model ?? named;
   const messages = originalOf(JSON.parse(JSON.stringify(input) ?? "null") as Json, 0);
   const written = `${JSON.stringify(messages)}${JSON.stringify(params)}`;
   const isClaude = metadata?.ls_provider === "anthropic" || /claude/i.test(model);
@@ -73,7 +83,7 @@ function callOf({ input, extraParams, metadata }: ToldStart, isCut: boolean): Ch
     body: {},
     held: () => ({}),
   };
-  return { protocol, wire };
+  return { named, protocol, wire };
 }
 
 function plainOf(params: unknown): JsonObject {

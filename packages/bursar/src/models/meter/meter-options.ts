@@ -1,7 +1,13 @@
 import type { TiersOptions } from "../../ports/tiers.js";
 import type { PricesOptions } from "../prices/open-prices.js";
+import type { ModelDeployments } from "../wire/deployments.js";
 
 export interface MeterOptions extends PricesOptions {
+  /**
+   * Which model each deployment runs, for servers that know models by names of their own, as Azure does:
+   * `{ "chat-prod": "gpt-4o-mini" }`. A deployment that is neither named here nor called like a known model is not called.
+   */
+  readonly deployments?: ModelDeployments;
   /** The most an answer may have when neither the request nor the model's maker says so: 4,096. */
   readonly output_tokens?: number;
   /** Whether a tokenizer may show that a request is smaller than its bytes, when it would not fit otherwise: true. */
@@ -23,6 +29,7 @@ const FIELDS: Readonly<Record<keyof MeterOptions, true>> = {
   prices: true,
   assume: true,
   clock: true,
+  deployments: true,
   output_tokens: true,
   tokenizer: true,
   reservations: true,

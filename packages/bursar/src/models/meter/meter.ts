@@ -23,6 +23,7 @@ import { readTiers, type TierList } from "../tiers/tier-list.js";
 import { checkTierPrices } from "../tiers/tier-prices.js";
 import { type TieredRequest, tieredRequest } from "../tiers/tiered-request.js";
 import { boundByTokenizer } from "../tokens/tokenizer-bound.js";
+import { Deployments } from "../wire/deployments.js";
 import type { Protocol, WireRequest } from "../wire/protocol.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import { extended } from "./approval.js";
@@ -133,6 +134,8 @@ export const NOTHING_AT_ALL: BudgetAmounts = { ...NOTHING_SENT, steps: 0, iterat
  * really used.
  */
 export class Meter {
+  /** Which models deployments run, for whoever reads requests. */
+  readonly deployments: Deployments;
   private readonly options: MeterOptions;
   /** Null where nothing is learned. */
   private readonly sites: Sites | null;
@@ -142,11 +145,19 @@ export class Meter {
 
   constructor(options: MeterOptions = {}) {
     this.options = options;
-    const { output_tokens = OUTPUT_TOKENS, tokenizer: _, reservations = "learned", tiers, ...prices } = options;
+    const {
+      output_tokens = OUTPUT_TOKENS,
+      tokenizer: _,
+      reservations = "learned",
+      tiers,
+      deployments,
+      ...prices
+    } = options;
     if (reservations !== "learned" && reservations !== "full") {
       throw new InputError("reservations", `is ${show(reservations)}; allowed: "learned" or "full"`);
     }
     checkWhole(output_tokens, "output_tokens", 1, Number.MAX_SAFE_INTEGER);
+    this.deployments = new Deployments(deployments);
     this.sites = reservations === "learned" ? new Sites() : null;
     this.chooser = tiers === undefined ? null : new Chooser(readTiers(tiers));
     this.book = openingPrices(prices).then((book) => {

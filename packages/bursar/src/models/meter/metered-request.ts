@@ -5,17 +5,13 @@ import { needsOf } from "../tiers/needs.js";
 import type { OpenModel } from "../tiers/open-model.js";
 import { listNamed } from "../tiers/tier-list.js";
 import { NO_WISH, type Wish } from "../tiers/wish.js";
+import type { Deployments } from "../wire/deployments.js";
 import type { Protocol, WireRequest } from "../wire/protocol.js";
+import { isHomeOf } from "../wire/provider-hosts.js";
 import { checkText } from "../wire/request-fields.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 import type { MeteredRequest } from "./meter.js";
 import { type RefusalReport, unbounded } from "./refusal.js";
-
-/** The hosts of those whose protocols they are. All others only speak like them. */
-const HOMES: ReadonlyMap<string, string> = new Map([
-  ["api.openai.com", "openai"],
-  ["api.anthropic.com", "anthropic"],
-]);
 
 /** A request as it came, before anybody knows what it asks for. */
 export interface RawRequest {
@@ -25,6 +21,8 @@ export interface RawRequest {
   readonly bytes: number;
   /** What the caller says about the tier, where the request leaves its model open. */
   readonly wish?: Wish;
+  /** Which models deployments run. */
+  readonly deployments: Deployments;
 }
 
 /** Reads a request of one of the protocols; a refusal when it is none that can be made. */
@@ -34,6 +32,7 @@ export function readMetered({
   body,
   bytes: came,
   wish = NO_WISH,
+  deployments,
 }: RawRequest): MeteredRequest | RefusalReport {
   let parsed: unknown;
   let bytes: number;
@@ -44,10 +43,19 @@ export function readMetered({
     return invalid(error instanceof InputError ? error.message : "the body is no JSON");
   }
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return invalid("the body is no object");
-  const compatible = HOMES.get(url.hostname) !== protocol.home;
+  const compatible = !isHomeOf(protocol.home, url.hostname);
   try {
     const isAscii = came === body.length;
-    const whole: Whole = { protocol, url, body: parsed as JsonObject, text: body, isAscii, bytes, compatible };
+    const whole: Whole = {
+      protocol,
+      url,
+      body: parsed as JsonObject,
+      text: body,
+      isAscii,
+      bytes,
+      compatible,
+      deployments,
+    };
     const request = requestTo(whole, null);
     if (listNamed(request.wire.model) === null) return wish.pin === null ? request : invalid(PINNED_MODEL);
     // The vectors of different models cannot be compared.
@@ -63,7 +71,7 @@ export function readMetered({
 const PINNED_MODEL = "a tier is named, and the model is not left open; ask for a model such as bursar/auto";
 
 /** A request that was parsed. */
-interface Whole extends Pick<RawRequest, "protocol" | "url" | "bytes"> {
+interface Whole extends Pick<RawRequest, "protocol" | "url" | "bytes" | "deployments"> {
   readonly body: JsonObject;
   readonly text: string;
   readonly isAscii: boolean;
@@ -72,11 +80,13 @@ interface Whole extends Pick<RawRequest, "protocol" | "url" | "bytes"> {
 
 /** The request to another model than the one that it names, or to that one. */
 function requestTo(whole: Whole, model: string | null): MeteredRequest {
-  const { protocol, url, body, text, isAscii, bytes, compatible } = whole;
+  const { protocol, url, body, text, isAscii, bytes, compatible, deployments } = whole;
   const longer = model === null ? 0 : Math.max(0, Buffer.byteLength(model) - String(body.model).length);
-  const facts = { bytes: bytes + longer, compatible, shallow: true };
   const wanted = model === null ? body : { ...body, model };
+  const run = deployments.modelFor(url, typeof wanted.model === "string" ? wanted.model : null);
+  const facts = { bytes: bytes + longer, compatible, shallow: true, ...(run !== null && { model: run.model }) };
   const wire: Filling<WireRequest> = protocol.read(wanted, facts);
+  if (run !== null && run.deployment !== null) wire.deployment = run.deployment;
   wire.source = { text, parsed: body, isAscii };
   return { protocol, wire, url: url.href, egress_bytes: bytes + longer };
 }

@@ -6,7 +6,10 @@ import type { MeteredRequest } from "./meter.js";
 export function takenOver(purse: Purse, { url, wire }: MeteredRequest): Purse | Promise<Purse> {
   const { store, budget, leaver = null } = purse;
   const isSeen = purse.hold === undefined && url !== null;
-  const left = isSeen ? takeHold({ store, budget, model: wire.model, leaver }) : null;
+  // Further out the model is known by the name that the request gives it.
+  const { model: named } = wire.body;
+  const model = typeof named === "string" ? named : wire.model;
+  const left = isSeen ? takeHold({ store, budget, model, leaver }) : null;
   const hold = purse.hold ?? left?.hold;
   if (hold === undefined) return purse;
   const payer = left === null || left.round === null ? purse : { ...purse, round: left.round };

@@ -1,4 +1,5 @@
 import type { Price, PriceBook } from "../prices/price.js";
+import type { PriceRemedies } from "../prices/price-remedies.js";
 import type { Site } from "../reservations/site.js";
 import type { WireRequest } from "../wire/protocol.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
@@ -21,6 +22,8 @@ export interface QuoteBasis {
   readonly site: Site | null;
   /** Whether the whole quote is held, whatever is known of the site. */
   readonly full: boolean;
+  /** How a price that is missing is stated where the request comes from; as options unless it is said. */
+  readonly remedies?: PriceRemedies;
 }
 
 /**
@@ -30,10 +33,10 @@ export interface QuoteBasis {
 export function priceRequest(
   book: PriceBook,
   { wire, url, egress_bytes }: Pick<MeteredRequest, "wire" | "url" | "egress_bytes">,
-  { wanted, site, full }: QuoteBasis,
+  { wanted, site, full, remedies }: QuoteBasis,
 ): PricedRequest | RefusalReport {
   const price = book.find(wire.model, { url, protocol: wire.protocol });
-  if (price === null) return unknownPrice(book, wire);
+  if (price === null) return unknownPrice(book, wire, remedies);
   const input = bytesBound(wire, price);
   if (input === null) return unboundedInput(wire);
   const terms: Terms = { wire, price, wanted, egress_bytes, input, site, full };

@@ -1,5 +1,5 @@
 import { guessFor, type PriceBook } from "../prices/price.js";
-import { howToPrice } from "../prices/stated-price.js";
+import { OPTION_REMEDIES, type PriceRemedies } from "../prices/price-remedies.js";
 import type { WireRequest } from "../wire/protocol.js";
 import { type RefusalReport, unbounded } from "./refusal.js";
 
@@ -13,13 +13,19 @@ export function invalidModel(message: string): RefusalReport {
   return { code: "invalid_request", message, hint: "correct the request" };
 }
 
-/** A program that was not changed has no place for options. */
-const REGISTERED = "bursar/register reads the same from BURSAR_PRICES";
-
-export function unknownPrice(book: PriceBook, { model, protocol }: WireRequest): RefusalReport {
+/** A deployment that is not mapped is called like no known model, so that its name says nothing about its price. */
+export function unknownPrice(
+  book: PriceBook,
+  { model, deployment, protocol }: WireRequest,
+  remedies: PriceRemedies = OPTION_REMEDIES,
+): RefusalReport {
+  if (deployment === model) {
+    const message = `the deployment ${JSON.stringify(model)} is mapped to no model, and no known model has its name; it is not called`;
+    return { code: "unknown_price", message, hint: remedies.deployment(model) };
+  }
   const guess = guessFor(book, model, protocol);
   const message = `there is no price for the model ${JSON.stringify(model)}${guess}, so it is not called`;
-  return { code: "unknown_price", message, hint: `${howToPrice(model)}, or say what to assume; ${REGISTERED}` };
+  return { code: "unknown_price", message, hint: remedies.price(model) };
 }
 
 /** Mostly somebody has not waited for a call before the budget ended with the function around it. */

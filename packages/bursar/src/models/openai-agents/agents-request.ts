@@ -4,6 +4,7 @@ import { InputError, show } from "../../core/errors.js";
 import type { RefusalReport } from "../meter/refusal.js";
 import { needsOf } from "../tiers/needs.js";
 import { NO_WISH, readWish, type Wish } from "../tiers/wish.js";
+import type { Deployments } from "../wire/deployments.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";
 import { openaiModel } from "../wire/openai-models.js";
 import { OPENAI_RESPONSES } from "../wire/openai-responses.js";
@@ -30,9 +31,14 @@ const EXTRA_BODIES = ["extra_body", "extraBody"];
  * Reads a request of the SDK's as the request to Responses that it becomes, so that the rules of the wire hold for it: what has no
  * bound or another price is refused, whoever sends it in the end.
  */
-export function readAgentsRequest(model: string, request: AgentsRequest, stream: boolean): WireRequest | RefusalReport {
+export function readAgentsRequest(
+  model: string,
+  request: AgentsRequest,
+  about: { readonly stream: boolean; readonly deployments: Deployments },
+): WireRequest | RefusalReport {
   try {
-    return wireOf(model, request, stream);
+    const run = about.deployments.modelFor(null, model);
+    return wireOf(model, request, about.stream, run?.model ?? model);
   } catch (error) {
     const { message } = error as Error;
     if (error instanceof UnboundedError)
@@ -42,7 +48,7 @@ export function readAgentsRequest(model: string, request: AgentsRequest, stream:
   }
 }
 
-function wireOf(model: string, request: AgentsRequest, stream: boolean): WireRequest {
+function wireOf(model: string, request: AgentsRequest, stream: boolean, run: string): WireRequest {
   const { signal: _, ...rest } = request;
   const written = JSON.stringify(rest);
   const plain = JSON.parse(written) as JsonObject;
@@ -72,7 +78,7 @@ function wireOf(model: string, request: AgentsRequest, stream: boolean): WireReq
     stream,
     max_output_tokens: limits.length === 0 ? null : Math.min(...limits),
   };
-  return OPENAI_RESPONSES.read(body, { bytes: Buffer.byteLength(written), compatible: false });
+  return OPENAI_RESPONSES.read(body, { bytes: Buffer.byteLength(written), compatible: false, model: run });
 }
 
 /** What is passed on unseen, in the order in which the SDK lays it over the body. */

@@ -114,11 +114,12 @@ export class GovernedModel {
   /** A call as it is metered, without what is meant for us alone. */
   private calling(given: AgentsRequest, stream: boolean): Calling {
     const { wish, request } = takeAgentsWish(given);
-    const wire = readAgentsRequest(this.name, request, stream);
+    const about = { stream, deployments: this.governing.meter.deployments };
+    const wire = readAgentsRequest(this.name, request, about);
     if ("code" in wire) throw new BudgetExceededError(wire);
     if (this.tier === null) return { request, ...pricedAs(wire) };
     const as = (tier: Tier): MeteredRequest | null => {
-      const each = readAgentsRequest(tier.model, request, stream);
+      const each = readAgentsRequest(tier.model, request, about);
       return "code" in each ? null : { ...pricedAs(each), url: null, egress_bytes: 0 };
     };
     const open: OpenModel = { model: this.name, ...wish, shown: needsOfAgents(request), as };

@@ -4,6 +4,8 @@ import type { Clock } from "../../ports/clock.js";
 import { systemClock } from "../../runtime/system-clock.js";
 import type { ProtocolName } from "../wire/protocol.js";
 import type { Price, PriceBook } from "./price.js";
+import { regionalHostOf } from "./regional-host.js";
+import { scaledPrice } from "./scaled-price.js";
 import { ScheduledPrice } from "./scheduled-price.js";
 import { type ModelPrice, type ModelPrices, type ReadPrice, readPrice, readPrices } from "./stated-price.js";
 import { PriceTable } from "./table.js";
@@ -113,11 +115,14 @@ class Book implements PriceBook {
     const { stated, assumed, clock } = this.words;
     const own = stated.get(model);
     if (own !== undefined) return this.worded(model, "stated", own, protocol);
-    const found = this.table?.find(model, url, protocol) ?? null;
+    const region = regionalHostOf(url);
+    const found = this.table?.find(model, region?.url ?? url, protocol) ?? null;
     if (found !== null) {
       // Claude writes to its caches when the request says so; other models do it by themselves.
       const writes_unasked = protocol !== "anthropic-messages" || !/claude/i.test(model);
-      return new ScheduledPrice({ ...found, model, source: "table", writes_unasked, clock });
+      const price = new ScheduledPrice({ ...found, model, source: "table", writes_unasked, clock });
+      const surcharge = region?.surcharge(model) ?? 0;
+      return surcharge === 0 ? price : scaledPrice(price, 1 + surcharge / 100);
     }
     return assumed === null ? null : this.worded(model, "assumed", assumed, protocol);
   }

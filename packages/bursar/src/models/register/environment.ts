@@ -3,6 +3,7 @@ import { InputError } from "../../core/errors.js";
 import type { BudgetPolicies } from "../../core/input.js";
 import type { PricesOptions } from "../prices/open-prices.js";
 import type { ModelPrice, ModelPrices } from "../prices/stated-price.js";
+import type { ModelDeployments } from "../wire/deployments.js";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -37,6 +38,22 @@ export function pricesIn(env: Environment): PricesOptions {
   const json = text.startsWith("{") ? text : contentsOf(text);
   const { "*": assume, ...prices } = objectIn("BURSAR_PRICES", json) as ModelPrices & { readonly "*"?: ModelPrice };
   return { prices, ...(assume !== undefined && { assume }) };
+}
+
+/** `BURSAR_DEPLOYMENTS`: which model each deployment runs, as `chat-prod=gpt-4o-mini,embed=text-embedding-3-small`, or as JSON. */
+export function deploymentsIn(env: Environment): ModelDeployments {
+  const text = saidIn(env, "BURSAR_DEPLOYMENTS");
+  if (text === null) return {};
+  if (text.startsWith("{")) return objectIn("BURSAR_DEPLOYMENTS", text) as ModelDeployments;
+  const pairs = text.split(",").map((part) => {
+    const [, name = "", model = ""] = /^([^=]*)=(.*)$/s.exec(part.trim()) ?? [];
+    if (name.trim() !== "" && model.trim() !== "") return [name.trim(), model.trim()] as const;
+    throw new InputError(
+      "BURSAR_DEPLOYMENTS",
+      `has ${JSON.stringify(part)}; allowed: deployment=model, such as chat-prod=gpt-4o-mini`,
+    );
+  });
+  return Object.fromEntries(pairs);
 }
 
 function contentsOf(path: string): string {

@@ -49,7 +49,7 @@ const SURCHARGED: Readonly<Record<string, string>> = {
 function read(body: JsonObject, facts: RequestFacts): WireRequest {
   const { compatible } = facts;
   checkDepth(body, facts);
-  const model = modelIn(body);
+  const model = modelIn(body, facts);
   refuseCharges(body);
   const intake = new Intake(facts);
   noteCacheControl(body, intake);

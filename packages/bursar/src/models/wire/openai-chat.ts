@@ -42,7 +42,7 @@ const LIMITS = ["max_completion_tokens", "max_tokens"] as const;
 function read(body: JsonObject, facts: RequestFacts): WireRequest {
   const { compatible } = facts;
   checkDepth(body, facts);
-  const model = modelIn(body);
+  const model = modelIn(body, facts);
   const about = openaiModel(model);
   refuseOpenaiSurcharges(body, model, about);
   const intake = new Intake(facts);

@@ -21,7 +21,7 @@ export const OPENAI_EMBEDDINGS: Protocol = {
 
 function read(body: JsonObject, facts: RequestFacts): WireRequest {
   checkDepth(body, facts);
-  const model = modelIn(body);
+  const model = modelIn(body, facts);
   refuseSurcharges(body);
   const intake = new Intake(facts);
   readInput(body.input, intake);

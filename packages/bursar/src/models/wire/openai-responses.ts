@@ -32,7 +32,7 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
   const { compatible } = facts;
   checkDepth(body, facts);
   refuseUnbounded(body);
-  const model = modelIn(body);
+  const model = modelIn(body, facts);
   const about = openaiModel(model);
   refuseOpenaiSurcharges(body, model, about);
   const intake = new Intake(facts);

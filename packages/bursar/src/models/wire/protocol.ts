@@ -26,12 +26,17 @@ export interface RequestFacts {
   readonly compatible: boolean;
   /** Whether somebody has looked already that the body is not nested too deeply. */
   readonly shallow?: boolean;
+  /** The model that the server runs, where that is not the one that the body names. */
+  readonly model?: string;
 }
 
 /** A request, with the most it can take in and give back. */
 export interface WireRequest {
   readonly protocol: ProtocolName;
+  /** The model that answers, by which the request is priced. */
   readonly model: string;
+  /** The deployment that runs it, where the server knows it by that name. */
+  readonly deployment?: string;
   readonly stream: boolean;
   /** No fewer than the provider will count, if nothing is `beyond` the bytes. */
   readonly input_tokens: number;

@@ -36,8 +36,9 @@ export function isSaid(value: Json | undefined): value is Exclude<Json, null> {
   return value !== undefined && value !== null;
 }
 
-export function modelIn(body: JsonObject): string {
-  const { model } = body;
+/** The model that is asked: what the server is known to run counts before what the body says. */
+export function modelIn(body: JsonObject, facts: Pick<RequestFacts, "model">): string {
+  const model: Json | undefined = facts.model ?? body.model;
   if (typeof model === "string" && model !== "" && model.length <= LONGEST_NAME) return model;
   throw new InputError(
     "model",

@@ -1,5 +1,6 @@
 import { InputError } from "../../core/errors.js";
 import { readMetered } from "../../models/meter/metered-request.js";
+import { NO_DEPLOYMENTS } from "../../models/wire/deployments.js";
 import type { WireRequest } from "../../models/wire/protocol.js";
 import { type Provider, ProviderError, type ProviderRequest, type ProviderResponse, type Quote } from "../provider.js";
 import { NO_TOKENS } from "../tokens.js";
@@ -60,7 +61,9 @@ export class WireProvider implements Provider {
     const { dialect, model, parameters, url, stream } = this.settings;
     const written = dialect.write(conversation, { model });
     const body = JSON.stringify({ model, ...parameters, ...written, ...(stream && { stream }) });
-    const request = readMetered({ protocol: dialect.protocol, url, body, bytes: Buffer.byteLength(body) });
+    const bytes = Buffer.byteLength(body);
+    // Evaluations are limited in tokens. What pays for them in money, such as a governed `fetch`, knows the deployments.
+    const request = readMetered({ protocol: dialect.protocol, url, body, bytes, deployments: NO_DEPLOYMENTS });
     if ("code" in request) throw new InputError("request", `cannot be sent: ${request.message}`);
     const { wire } = request;
     if (wire.beyond !== null)
