@@ -13,7 +13,7 @@ export type {
   SessionOptions,
 } from "./sessions/options.js";
 export { defaultPlaces, type Places } from "./sessions/places.js";
-export { openSandbox, Sandbox, type SandboxOptions } from "./sessions/sandbox.js";
+export { openSandbox, Sandbox, type SandboxOptions, sandboxKeyFingerprint } from "./sessions/sandbox.js";
 export { type Handlers, HostRefusal, type RunOptions, SandboxSession } from "./sessions/sandbox-session.js";
 export { SavedSessionError, type SavedSessionProblem } from "./sessions/saved-session-error.js";
 export type { Settings, Turn, Usage } from "./sessions/session.js";

@@ -1,8 +1,12 @@
 /** What a run needs of a sandbox. `@bursar/sandbox` is one. */
 export interface Sandbox {
   createSession(options: GuestOptions): Promise<GuestSession>;
-  /** A session that was saved, here or elsewhere. */
+  /** A session that was saved, here or elsewhere. It rejects with an error whose `reason` says why it cannot be restored. */
   restoreSession(saved: Uint8Array): Promise<GuestSession>;
+  /** Names the key that saved sessions are signed with, without telling it; null when there is none yet. */
+  keyFingerprint?(): Promise<string | null>;
+  /** Why these packages cannot be mounted in it, each in a sentence for people; nothing when all can. */
+  packageProblems?(packages: readonly string[]): Promise<readonly string[]>;
 }
 
 export interface GuestOptions {

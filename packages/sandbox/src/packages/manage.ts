@@ -24,6 +24,21 @@ export async function listPackages(folder: string): Promise<readonly Stored[]> {
   return await new PackageStore(folder).list();
 }
 
+/** Why packages, or what they need, are not in the folder as they should be: a sentence for each; nothing when all are. */
+export async function storedProblems(folder: string, names: readonly string[]): Promise<readonly string[]> {
+  const stored = await new PackageStore(folder).list();
+  const problems: string[] = [];
+  for (const name of names) {
+    try {
+      await chooseStored(stored, [parseRequirement(name)]);
+    } catch (error) {
+      if (!(error instanceof PackageError)) throw error;
+      problems.push(error.message);
+    }
+  }
+  return problems;
+}
+
 /** The licences of packages and of all they need, or of everything in the folder. */
 export async function licences(folder: string, names?: readonly string[]): Promise<readonly PackageLicence[]> {
   const store = new PackageStore(folder);

@@ -34,6 +34,7 @@ const METHODS = new Set([
   "adopt",
   "build",
   "list",
+  "packageProblems",
   "destroy",
   "warm",
 ]);

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { storedProblems } from "../packages/manage.js";
 import { openPackages } from "../packages/tree.js";
 import type { Answer } from "../wasm/outcome.js";
 import type { FileEntry, FileWork } from "./errand.js";
@@ -62,6 +63,7 @@ export interface Keeping {
   /** Names the build of the interpreter that a session would run in. */
   build(setup: Setup): Promise<string>;
   list(): Promise<readonly SessionInfo[]>;
+  packageProblems(packages: readonly string[]): Promise<readonly string[]>;
   destroy(id: string): Promise<void>;
   /** Makes what the first session of a language would have to wait for. */
   warm(setup: Setup): Promise<void>;
@@ -147,6 +149,10 @@ export class Keeper implements Keeping, AsyncDisposable {
   async adopt(kept: Kept): Promise<string> {
     await this.checkPackages(kept.setup);
     return this.add(new Session(randomUUID(), kept.setup, this.pool, kept));
+  }
+
+  packageProblems(packages: readonly string[]): Promise<readonly string[]> {
+    return storedProblems(this.options.packages, packages);
   }
 
   async list(): Promise<readonly SessionInfo[]> {

@@ -132,6 +132,14 @@ function made(folder: string): string {
   return realpathSync(folder);
 }
 
+/**
+ * Names the key that a sandbox with these options signs saved sessions with, without opening one; null when there is none yet. Sandboxes
+ * with the same fingerprint can restore each other's sessions.
+ */
+export function sandboxKeyFingerprint({ keyFile }: Pick<SandboxOptions, "keyFile"> = {}): Promise<string | null> {
+  return fingerprintIn(keyFile ?? defaultPlaces().key);
+}
+
 /** Makes sessions, and holds them until they are destroyed, or nobody has used them for long. */
 export class Sandbox implements AsyncDisposable {
   private readonly keeping: Keeping;
@@ -173,6 +181,11 @@ export class Sandbox implements AsyncDisposable {
   /** Names the key that saved sessions are signed with, without telling it; null when there is none yet. */
   keyFingerprint(): Promise<string | null> {
     return fingerprintIn(this.keyFile);
+  }
+
+  /** Why these packages cannot be mounted here, each in a sentence for people; nothing when all can. */
+  packageProblems(packages: readonly string[]): Promise<readonly string[]> {
+    return this.keeping.packageProblems(packages);
   }
 
   /** A session by its id, as `session_id` names it. */
