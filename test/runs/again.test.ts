@@ -93,12 +93,13 @@ test("a program may write as much as its limit says", async () => {
   expect(seen?.result).toMatchObject({ status: "completed", usage: { storage_write_bytes: bytes + 2 * TURNS } });
 });
 
-test("a program that was changed ends the run, and what its worker left in flight is settled", async () => {
+test("a program that was changed pauses the run, which goes on when the old one is back", async () => {
   await using scene = await Scene.open();
   const id = "typescript-run";
   const starts = [startOf("typescript")];
   await killAt(scene, { starts }, ({ door, turn }) => door === "in flight" && turn === 2);
-  const seen = await drive(scene, { wording: ", roughly" }, id);
-  expect(seen.result).toMatchObject({ status: "failed", failure: { code: "replay" } });
-  expect(seen).toMatchObject({ held: false, estimated: [`${id}/4`] });
+  const changed = await drive(scene, { wording: ", roughly" }, id);
+  expect(changed.result).toMatchObject({ status: "paused", problem: expect.stringContaining("as its effect") });
+  const seen = await drive(scene, { resumes: [id] }, id);
+  expect(seen).toMatchObject({ result: { status: "completed" }, held: false, estimated: [`${id}/4`] });
 });

@@ -19,6 +19,8 @@ export interface Errand {
   readonly wording?: string;
   readonly starts?: readonly { readonly program: string; readonly input: Json; readonly options: StartOptions }[];
   readonly approves?: readonly { readonly id: string; readonly extensions: BudgetAmounts }[];
+  /** Runs that stand still, and are let go on. */
+  readonly resumes?: readonly string[];
 }
 
 /** Something a worker process has said: that a run stands still or has ended, or that it could not be driven. */

@@ -134,14 +134,22 @@ export {
   type Decided,
   readApproval,
 } from "./runs/approval.js";
-export { Bursar, openBursar } from "./runs/bursar.js";
+export { Bursar, openBursar, type ResumeOptions } from "./runs/bursar.js";
 export type { BursarOptions, ForesightOptions } from "./runs/bursar-options.js";
 export { isAnyStop, runOfCheckpoint } from "./runs/checkpoint.js";
 export { type Claim, claimOf, isInterrupted } from "./runs/claim.js";
 export { ApprovalError, type ApproveOptions, type DenyOptions, findNamed, pendingRequests } from "./runs/decisions.js";
 export type { Asking, CallDeed, ChildGrant, ChildRequest, Deed, Doing, Handler, Handlers, Made } from "./runs/deed.js";
 export type { DefaultTerms } from "./runs/default-terms.js";
-export { ClaimLostError, ReplayError, RunError, type WrittenError } from "./runs/error.js";
+export {
+  ClaimLostError,
+  GuestUnavailableError,
+  NotEquippedError,
+  ProgramChangedError,
+  ReplayError,
+  RunError,
+  type WrittenError,
+} from "./runs/error.js";
 export { execHandler } from "./runs/exec.js";
 export type { Expectation } from "./runs/expectation.js";
 export { type ExtensionWish, requestExtension } from "./runs/extension-request.js";

@@ -60,7 +60,7 @@ const add = defineTool({
   run: ({ a, b }, { key }) => pass("tool", { key, a, b }),
 });
 
-const { address, sandbox: places, worker, starts = [], approves = [], wording = "" } = errand;
+const { address, sandbox: places, worker, starts = [], approves = [], resumes = [], wording = "" } = errand;
 const store = address.path === undefined ? await PostgresStore.open(address) : await SqliteStore.open(address);
 let opened = null;
 const sandbox = () => {
@@ -81,6 +81,7 @@ const by = { name: "ann", role: "operator" };
 for (const { id, extensions } of approves) {
   bursar.approve(`${id}/checkpoint`, { by, extensions }).catch((error) => failed(error, id));
 }
+for (const id of resumes) await bursar.wake(id, by);
 const driving = new Worker({ bursar, most: errand.most ?? 4, every_ms: 50, failed });
 driving.start();
 // Until it is told to stop, or killed; without the test it has nothing to do here.

@@ -1,4 +1,4 @@
-import type { Sandbox as GuestHouse } from "bursar";
+import type { Sandbox as GuestHouse, OpenSandbox } from "bursar";
 
 /** A sandbox that is opened when the first guest needs it: most commands never do. */
 export class LazySandbox implements AsyncDisposable {
@@ -15,13 +15,22 @@ export class LazySandbox implements AsyncDisposable {
     return this.opening !== null;
   }
 
-  readonly open = (): Promise<GuestHouse> => {
-    const { keyFile } = this;
-    this.opening ??= import("@bursar/sandbox").then(({ openSandbox }) =>
-      openSandbox(keyFile === undefined ? {} : { keyFile }),
-    );
-    return this.opening;
-  };
+  readonly open: OpenSandbox = Object.assign(
+    (): Promise<GuestHouse> => {
+      this.opening ??= import("@bursar/sandbox").then(({ openSandbox }) => openSandbox(this.options));
+      return this.opening;
+    },
+    {
+      keyFingerprint: async () => {
+        const { sandboxKeyFingerprint } = await import("@bursar/sandbox");
+        return sandboxKeyFingerprint(this.options);
+      },
+    },
+  );
+
+  private get options(): { readonly keyFile?: string } {
+    return this.keyFile === undefined ? {} : { keyFile: this.keyFile };
+  }
 
   async [Symbol.asyncDispose](): Promise<void> {
     const sandbox = await this.opening?.catch(() => null);

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import { STANDARD } from "../core/dimensions.js";
 import type { Program } from "../ports/program.js";
-import { type OpenSandbox, playGuest } from "../runs/guest.js";
+import { missingFor, type OpenSandbox, playGuest } from "../runs/guest.js";
 import type { ProgramRef } from "../runs/record.js";
 import { sha256Hex } from "../runtime/crypto.js";
 import { type CompileOptions, compilePlan } from "./compile.js";
@@ -58,6 +58,7 @@ function programAt(
       programAt(child, [...place, index], names[index] as string, sandbox, root),
     ),
     expects: planExpects(plan, name),
+    missing: (needs) => missingFor(needs, guest, sandbox),
     play: (stage, input) => playGuest(stage, input, guest, sandbox, (ask, args) => translated(ask, args, names)),
   };
 }

@@ -80,10 +80,20 @@ export interface Program {
   readonly digest: string;
   /** What another process needs in order to execute it too; null when it knows the program by its name. */
   readonly source: JsonObject | null;
+  /**
+   * Changes whenever the code does, where the digest may stay the same: a name and a version do not tell. A run goes on with a program of
+   * other code only when an operator allows it.
+   */
+  readonly code?: string;
   /** The programs that it alone may start, by the names under which it does. */
   readonly children?: readonly Program[];
   /** What it will take, as far as that can be read off the program itself; null when it cannot. Nothing is done for it. */
   expects?(input: Json, known: Known): Promise<Opinion | null>;
+  /**
+   * What this process lacks to go on with it, in words for people; nothing when it has all. `needs` is what the program said when it was
+   * saved, or null when it begins from the beginning.
+   */
+  missing?(needs: JsonObject | null): Promise<readonly string[]>;
   /** Executes it to its end, from where it was saved if it was. */
   play(stage: Stage, input: Json): Played;
 }
@@ -93,6 +103,9 @@ export interface Played {
   readonly result: Promise<Json>;
   /** Settled when the program is as it was saved; until then nothing is done for it. */
   readonly ready?: Promise<void>;
-  /** The program as it is while it waits for answers; null when it has to be replayed. */
+  /**
+   * The program as it is while it waits for answers; null when it has to be replayed. Its member `needs`, if there is one, is what a process
+   * must have to go on from there.
+   */
   snapshot?(): Promise<JsonObject | null>;
 }

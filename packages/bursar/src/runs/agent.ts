@@ -97,6 +97,7 @@ export function defineAgent<Input = Json, Result = unknown>(
     kind: "agent",
     name,
     digest: sha256Hex(`agent\n${name}\n${version}`),
+    code: sha256Hex(Function.prototype.toString.call(play)),
     source: null,
     ...(expects !== undefined && {
       expects: async (input: Json, known: Known) => {

@@ -3,7 +3,7 @@ import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
 import { untilAborted } from "../runtime/until-aborted.js";
 import type { ChildRequest } from "./deed.js";
-import { RunError } from "./error.js";
+import { GuestUnavailableError, isLacking, RunError } from "./error.js";
 import type { Foresight } from "./foresight.js";
 import type { AskEntry } from "./journal.js";
 import { openChild } from "./opening.js";
@@ -66,7 +66,10 @@ export class Brood implements Children {
   ): Promise<Json> {
     const id = childId(parent, number);
     for (;;) {
-      const run = await untilAborted(this.options.drive(id), signal);
+      const run = await untilAborted(this.options.drive(id), signal).catch((error: unknown) => {
+        // Who can go on with neither leaves both to others.
+        throw isLacking(error) ? new GuestUnavailableError(parent.id, error) : error;
+      });
       if (run.status === "completed") return run.result;
       if (hasEnded(run)) throw failed(run);
       // One that waits for nobody stood still only because those above it did.
@@ -107,8 +110,8 @@ export class Brood implements Children {
 
 function isIdle({ pause }: RunRecord): boolean {
   if (pause === null) return false;
-  const { approvals, children, batches = [] } = pause;
-  return approvals.length === 0 && children.length === 0 && batches.length === 0;
+  const { approvals, children, batches = [], problem } = pause;
+  return problem === undefined && approvals.length === 0 && children.length === 0 && batches.length === 0;
 }
 
 function childId({ id }: RunRecord, number: number): string {

@@ -14,7 +14,7 @@ import { type ApprovalKind, type ApprovalRequest, readApproval } from "./approva
 import { Brood } from "./brood.js";
 import { APPROVAL_MS, type BursarOptions, CLAIM_MS, checkOptions, learnsFrom, printedTo } from "./bursar-options.js";
 import { runOfCheckpoint } from "./checkpoint.js";
-import { claimOf, putClaim, taken } from "./claim.js";
+import { type Claim, claimOf, putClaim, taken } from "./claim.js";
 import { startClocks } from "./clocks.js";
 import { Conductor } from "./conductor.js";
 import {
@@ -22,6 +22,7 @@ import {
   approve,
   type DenyOptions,
   deny,
+  findApproval,
   goingOn,
   openRequest,
   requestOfRun,
@@ -29,7 +30,7 @@ import {
 import type { Handlers } from "./deed.js";
 import { readDefaults } from "./default-terms.js";
 import { Driven } from "./driven.js";
-import { ClaimLostError, RunError } from "./error.js";
+import { ClaimLostError, isLacking, NotEquippedError, ProgramChangedError } from "./error.js";
 import { type Foresight, foresightOf, type Intended, switchedOff } from "./foresight.js";
 import { handlersFor } from "./handlers.js";
 import { toJson } from "./json.js";
@@ -38,8 +39,9 @@ import { openSession } from "./open-session.js";
 import { checkStart, openRun, type StartOptions, unopened } from "./opening.js";
 import { askedAnew } from "./preflight-request.js";
 import { mayDecide, OPERATOR, type Principal } from "./principal.js";
-import { Programs } from "./programs.js";
+import { hasChanged, Programs } from "./programs.js";
 import { hasEnded, putRun, type RunRecord, readRun, record } from "./record.js";
+import { findDivergence } from "./replay-check.js";
 import { requestAbout } from "./request.js";
 import { type RunResult, resultOf } from "./result.js";
 import { type RunWithRequests, runWithRequests } from "./run-with-requests.js";
@@ -47,6 +49,20 @@ import { sleep } from "./sleep.js";
 import { tellRequested } from "./tell-requested.js";
 
 const LOOK_MS = 500;
+/** A run that could not be brought back here is not tried again for so long, unless another process has driven it since. */
+const UNABLE_MS = 60_000;
+
+/** How a run is let go on that stands still. */
+export interface ResumeOptions {
+  /** Lets it go on though the code of its program was changed: that is played against the journal, and pauses where it differs. */
+  readonly replayChanged?: boolean;
+}
+
+interface UnableRun {
+  readonly epoch: number;
+  readonly error: Error;
+  readonly at: number;
+}
 
 /**
  * Runs programs inside budgets: starts them, drives them, pauses and resumes them, on a store that any number of processes share.
@@ -68,6 +84,8 @@ export class Bursar implements AsyncDisposable {
   private readonly events: Events;
   private readonly driving = new Driven();
   private readonly brood: Brood;
+  /** Runs that could not be brought back here, and under which claim. */
+  private readonly unable = new Map<string, UnableRun>();
   /** Null when it is switched off. */
   private readonly foresight: Foresight | null;
 
@@ -176,8 +194,8 @@ export class Bursar implements AsyncDisposable {
     const next = taken(claim, this.worker, this.store.clock.now().instant, claim_ms);
     if (next === null || this.driving.has(run.id) || this.driving.isClosed) return false;
     // Who only ends a run need not know its program.
-    const program = run.cancel === null ? this.programs.of(run) : NO_PROGRAM;
-    const running: RunRecord = { ...run, status: "running" };
+    const program = run.cancel === null ? await this.programFor(run, claim) : NO_PROGRAM;
+    const running: RunRecord = playedWith(run, program);
     try {
       const claimed = record(run, "RunClaimed", { worker: this.worker, epoch: next.epoch });
       const clocks = await startClocks(this.store, run, claim.worker === null ? null : claim.expires);
@@ -199,9 +217,96 @@ export class Bursar implements AsyncDisposable {
     );
     this.driving.drive(run.id, conductor).then(
       (run) => this.told(run),
-      () => {},
+      (error) => {
+        if (isLacking(error)) this.unable.set(run.id, { epoch: next.epoch, error, at: this.store.clock.now().instant });
+      },
     );
     return true;
+  }
+
+  /** The program of a run, if this process can go on with it. */
+  private async programFor(run: RunRecord, { epoch, needs }: Claim): Promise<Program> {
+    const unable = this.unable.get(run.id);
+    if (unable !== undefined) {
+      const isRecent = this.store.clock.now().instant - unable.at < UNABLE_MS;
+      if (unable.epoch === epoch && isRecent) throw unable.error;
+      this.unable.delete(run.id);
+    }
+    const program = this.programs.of(run);
+    const missing = (await program.missing?.(needs)) ?? [];
+    if (missing.length > 0) throw new NotEquippedError(run.id, missing);
+    return program;
+  }
+
+  /**
+   * What this process lacks to go on with a run, or with a run above it, in words for people; nothing when it has all. What it lacks,
+   * another process may have.
+   */
+  async missingFor(id: string, { replayChanged = false }: ResumeOptions = {}): Promise<readonly string[]> {
+    const missing = new Set<string>();
+    for await (const run of this.upwards(id)) await this.addMissing(run, replayChanged, missing);
+    return [...missing];
+  }
+
+  /** What a run that stands still lacks here, and those below it that it waits for. */
+  private async addMissing(run: RunRecord, replayChanged: boolean, missing: Set<string>): Promise<void> {
+    const claim = await claimOf(this.store, run.id);
+    const isDriven = claim.worker !== null && claim.expires > this.store.clock.now().instant;
+    if (hasEnded(run) || run.cancel !== null || isDriven) return;
+    try {
+      await this.programFor(replayChanged ? { ...run, replay_changed: true } : run, claim);
+    } catch (error) {
+      if (!isLacking(error)) throw error;
+      for (const each of error instanceof NotEquippedError ? error.missing : [error.message]) missing.add(each);
+    }
+    for (const child of run.pause?.children ?? []) {
+      const document = await this.store.document("run", child);
+      if (document !== null) await this.addMissing(readRun(document), replayChanged, missing);
+    }
+  }
+
+  /** A run, and those above it. */
+  private async *upwards(id: string): AsyncIterable<RunRecord> {
+    for (let next: string | null = id; next !== null; ) {
+      const document = await this.store.document("run", next);
+      if (document === null) return;
+      const run = readRun(document);
+      yield run;
+      next = run.parent;
+    }
+  }
+
+  /** Before anything is decided: a run whose program was changed stands still until an operator allows the changed one. */
+  private async checkUnchanged(id: string, by: Principal, replayChanged: boolean): Promise<void> {
+    for await (const run of this.upwards(id)) {
+      if (hasEnded(run)) continue;
+      if (replayChanged) await this.allowChanged(run.id, by);
+      else if (run.replay_changed !== true) await this.checkSame(run);
+    }
+  }
+
+  /** Of a program that this process has: whether its code was changed, or what is around it, so that it does something else. */
+  private async checkSame(run: RunRecord): Promise<void> {
+    const program = this.programs.knownFor(run);
+    if (program === null) return;
+    if (hasChanged(run, program)) throw new ProgramChangedError(run.id, run.program.name);
+    if (program.code === undefined || run.status === "running") return;
+    const divergence = await findDivergence(this.store, run, program);
+    if (divergence !== null) throw new ProgramChangedError(run.id, run.program.name, { cause: divergence });
+  }
+
+  private async allowChanged(id: string, by: Principal): Promise<void> {
+    for (;;) {
+      const run = await this.find(id);
+      // Without a code of its own it is told by what it does alone.
+      if (hasEnded(run) || run.program.code === undefined || run.replay_changed === true) return;
+      try {
+        const allowed = record(run, "ChangedProgramAllowed", { program: run.program.name, by: by.name });
+        return void (await this.store.apply([putRun({ ...run, replay_changed: true }), allowed]));
+      } catch (error) {
+        if (!(error instanceof StaleError)) throw error;
+      }
+    }
   }
 
   /** Does what is due for model calls that can wait; the runs that their answers wake are there to be driven then. */
@@ -224,9 +329,19 @@ export class Bursar implements AsyncDisposable {
    * requests that no run stands still for, such as those of the gateway's clients: then a budget is extended, or is not.
    */
   async decide(id: string, answer: "approve" | "deny", options: ApproveOptions): Promise<ApprovalRequest> {
+    await this.checkDecision(id, answer, options);
     const request = await (answer === "approve" ? approve : deny)(this.store, id, options);
     void this.options.webhook?.tell("approval.decided", request);
     return request;
+  }
+
+  private async checkDecision(id: string, answer: "approve" | "deny", options: ApproveOptions): Promise<void> {
+    mayDecide(options.by, "decide over a request");
+    const { run, kind, status } = await findApproval(this.store, id);
+    // A no to more budget ends the run, which takes no program.
+    const goesOn = kind === "capability_execution" || (kind === "budget_extension" && answer === "approve");
+    if (run === null || !goesOn || status !== "pending") return;
+    await this.checkUnchanged(run, options.by, options.replayChanged === true);
   }
 
   /** Adds to a run's budget, or to a session's, without being asked. */
@@ -246,14 +361,15 @@ export class Bursar implements AsyncDisposable {
   }
 
   /** Lets a run go on. What was asked for and has expired is asked for anew. */
-  async resume(id: string, by: Principal = OPERATOR): Promise<RunResult> {
-    await this.wake(id, by);
+  async resume(id: string, by: Principal = OPERATOR, options: ResumeOptions = {}): Promise<RunResult> {
+    await this.wake(id, by, options);
     return this.outcome(id);
   }
 
   /** The same, and leaves the driving to others. */
-  async wake(id: string, by: Principal = OPERATOR): Promise<void> {
+  async wake(id: string, by: Principal = OPERATOR, { replayChanged = false }: ResumeOptions = {}): Promise<void> {
     mayDecide(by, "resume a run");
+    await this.checkUnchanged(id, by, replayChanged);
     await this.rouse(id);
   }
 
@@ -351,7 +467,7 @@ export class Bursar implements AsyncDisposable {
     // Whoever has none was turned away before anything was decided.
     const named = runOfCheckpoint(id) ?? (request.run as string);
     const result = await this.outcome(named).catch(async (error: unknown) => {
-      if (error instanceof RunError && error.code === "unknown_program") return this.result(await this.find(named));
+      if (isLacking(error)) return this.result(await this.find(named));
       throw error;
     });
     for (let { parent: id } = await this.find(named); id !== null; ) {
@@ -392,6 +508,17 @@ export class Bursar implements AsyncDisposable {
     if (error instanceof ClaimLostError) return this.find(id);
     throw error;
   }
+}
+
+/** A run as it is while it is driven with this program. */
+function playedWith(run: RunRecord, program: Program): RunRecord {
+  const { replay_changed: _, ...rest } = run;
+  const { code } = run.program;
+  if (program === NO_PROGRAM) return { ...run, status: "running" };
+  // Where neither says of which code it is, it shows only in what it does.
+  if (!hasChanged(run, program) || code === undefined || program.code === undefined)
+    return { ...rest, status: "running" };
+  return { ...rest, status: "running", former_code: code, program: { ...run.program, code: program.code } };
 }
 
 export function openBursar(options: BursarOptions): Bursar {

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../core/chain/canonical.js";
 import type { Document } from "../core/document.js";
 import type { PutOperation } from "../core/operation.js";
 import type { Store } from "../ports/store.js";
@@ -18,6 +19,8 @@ export interface Claim {
   readonly hold: string | null;
   /** How far its program has come that is paid for: what it has computed from its beginning on, by dimension. */
   readonly computed: Readonly<Record<string, number>>;
+  /** What a process must have to go on from where the program was saved; null where it was not, or where that is not known. */
+  readonly needs: JsonObject | null;
   readonly version: number;
 }
 
@@ -33,9 +36,12 @@ export function runOfClaim(id: string): string | null {
 }
 
 export function readClaim(run: string, document: Document | null): Claim {
-  if (document === null) return { run, worker: null, epoch: 0, expires: 0, hold: null, computed: {}, version: 0 };
-  const { worker, epoch, expires, hold, computed = {} } = document.body as unknown as Claim;
-  return { run, worker, epoch, expires, hold, computed, version: document.version };
+  if (document === null) {
+    return { run, worker: null, epoch: 0, expires: 0, hold: null, computed: {}, needs: null, version: 0 };
+  }
+  // Claims that were written before there were these have none.
+  const { worker, epoch, expires, hold, computed = {}, needs = null } = document.body as unknown as Claim;
+  return { run, worker, epoch, expires, hold, computed, needs, version: document.version };
 }
 
 /** Who drives a run at present, and how long it stays so without another word. */
@@ -43,7 +49,7 @@ export async function claimOf(store: Store, run: string): Promise<Claim> {
   return readClaim(run, await store.document("lease", claimId(run)));
 }
 
-export function putClaim({ run, worker, epoch, expires, hold, computed, version }: Claim): PutOperation {
+export function putClaim({ run, worker, epoch, expires, hold, computed, needs, version }: Claim): PutOperation {
   const status = worker === null ? "free" : "claimed";
   return {
     op: "put",
@@ -51,7 +57,7 @@ export function putClaim({ run, worker, epoch, expires, hold, computed, version 
     id: claimId(run),
     budget: null,
     status,
-    body: { worker, epoch, expires, hold, computed },
+    body: { worker, epoch, expires, hold, computed, needs },
     version,
   };
 }

@@ -12,16 +12,24 @@ import { stopClock } from "./clocks.js";
 import { Desk, quiet } from "./desk.js";
 import type { Block, Direction } from "./direction.js";
 import { type Ending, type Left, lastWords, leaveRun } from "./ending.js";
-import { ClaimLostError, isFault, RunError, writeError } from "./error.js";
+import {
+  ClaimLostError,
+  GuestUnavailableError,
+  isFault,
+  isLacking,
+  type ReplayError,
+  RunError,
+  writeError,
+} from "./error.js";
 import { exhaustionOf, failureOf } from "./exhaustion.js";
 import { heartbeat, noLonger } from "./heartbeat.js";
 import { Holding } from "./holding.js";
-import { type AskEntry, readJournal, unanswered } from "./journal.js";
+import { type AskEntry, readJournal, readWholeJournal, unanswered } from "./journal.js";
 import { Performer } from "./performer.js";
-import { Player } from "./player.js";
+import { BEGINNING, Player } from "./player.js";
 import { type Failure, type RunRecord, readRun } from "./record.js";
 import type { Surroundings } from "./surroundings.js";
-import { aboutAction, suspension } from "./suspension.js";
+import { aboutAction, standsStill, suspension } from "./suspension.js";
 
 /** After a limit was hit, a program has so long, and so many further effects, to put its things in order. */
 const GRACE_MS = 5000;
@@ -56,6 +64,8 @@ export class Conductor {
   private computing: Promise<unknown> = Promise.resolve();
   /** What had been asked for and not answered when the run was taken up. */
   private unanswered: readonly AskEntry[] = [];
+  /** Whether its snapshot could not be restored, and the journal is played from the beginning. */
+  private isPlayedAgain = false;
   /** Counts what happens, so that it can be seen whether anything does. */
   private changes = 0;
   private grace: Disposable | null = null;
@@ -120,17 +130,30 @@ export class Conductor {
     const { id, budget } = this.run;
     this.checkpoint = readCheckpoint(id, await store.document("session", checkpointId(id)));
     await this.holding.giveBackLeft();
-    const { part, position } = this.checkpoint;
-    const journal = await readJournal(store, id, part, position.delivered);
     const path = () => store.path(budget);
     const clocks = { clock: store.clock, timer, dimensions: store.dimensions, path };
     const limit = new TimeLimit(clocks, await path());
     this.limit = limit;
     limit.signal.addEventListener("abort", () => void this.exhausted(), { once: true });
+    const { saved } = this.checkpoint;
+    const player = await this.newPlayer(saved);
+    if (this.run.cancel !== null) this.cancel();
+    else if (limit.signal.aborted) void this.exhausted();
+    else this.play(player, saved);
+  }
+
+  /** What hands the program its answers: from where it was saved, or from the beginning of the run. */
+  private async newPlayer(saved: JsonObject | null): Promise<Player> {
+    const { store, timer } = this.around;
+    const { id } = this.run;
+    const { part } = this.checkpoint;
+    const position = saved === null ? BEGINNING : this.checkpoint.position;
+    const journal =
+      saved === null ? await readWholeJournal(store, id, part) : await readJournal(store, id, part, position.delivered);
     const player = new Player({
       ...{ run: id, journal, from: position, epoch: this.desk.epoch, now: () => store.clock.now().instant },
       perform: (ask, own) => this.perform(ask, own),
-      diverged: (error) => this.end({ kind: "threw", error }),
+      diverged: (error) => this.end({ kind: "diverged", error }),
     });
     this.player = player;
     this.performer = new Performer({
@@ -138,32 +161,50 @@ export class Conductor {
       ...{ direct: this.direction(), player, describeError: this.around.describeError },
     });
     this.unanswered = [...player.position.open, ...unanswered(journal)];
-    if (this.run.cancel !== null) this.cancel();
-    else if (limit.signal.aborted) void this.exhausted();
-    else this.play(player);
+    return player;
   }
 
-  private play(player: Player): void {
-    this.played = this.program.play(this.stage(player), this.run.input);
-    (this.played.ready ?? Promise.resolve()).then(() => player.replay()).then(() => this.look(), this.broken);
-    this.played.result.then(
+  private play(player: Player, saved: JsonObject | null): void {
+    const played = this.program.play(this.stage(player, saved), this.run.input);
+    this.played = played;
+    (played.ready ?? Promise.resolve()).then(() => player.replay()).then(() => this.look(), this.failed);
+    played.result.then(
       (value) => {
         player.ended();
         this.end({ kind: "returned", value });
       },
       (error) => {
+        // That it could not be restored is for whoever waits until it is ready.
+        if (error instanceof GuestUnavailableError) {
+          this.failed(error);
+          return;
+        }
         player.ended();
         this.end(isFault(error) ? { kind: "broken", error } : { kind: "threw", error });
       },
     );
   }
 
-  private stage(player: Player): Stage {
+  /** A snapshot of another build of the interpreter cannot be restored; the journal has all that the program was told. */
+  private async playAgain(): Promise<void> {
+    this.player?.stop();
+    this.play(await this.newPlayer(null), null);
+  }
+
+  private readonly failed = (error: unknown): void => {
+    if (!(error instanceof GuestUnavailableError && error.isReplayable)) this.broken(error);
+    else if (!this.isPlayedAgain) {
+      this.isPlayedAgain = true;
+      this.playAgain().catch(this.broken);
+    }
+  };
+
+  private stage(player: Player, saved: JsonObject | null): Stage {
     return {
       run_id: this.run.id,
       began: this.run.created,
       signal: this.stageEnd.signal,
-      saved: this.checkpoint.saved,
+      saved,
       ask: (name, args, own) => player.ask(name, args, own),
       askedBefore: (number) => player.askedBefore(number),
       save: (make) => player.between(async () => this.save(player, await make())),
@@ -179,12 +220,14 @@ export class Conductor {
 
   /** Keeps the program as it is now, with which a new part of the journal begins. */
   private async save(player: Player, saved: JsonObject | null): Promise<void> {
-    if (saved === null) return;
+    // Before the journal has been played to its end, what follows in it would be lost with the part that it stands in.
+    if (saved === null || player.isReplaying) return;
     const { position } = player;
     const { part, version } = this.checkpoint;
     const next: Checkpoint = { ...this.checkpoint, part: part + 1, position, saved };
     // At once, because the next answer belongs to the new part already.
     this.checkpoint = { ...next, version: version + 1 };
+    this.desk.needs = needsOf(saved);
     await this.desk.apply([putCheckpoint(next)]);
   }
 
@@ -241,7 +284,8 @@ export class Conductor {
   private readonly broken = (error: unknown): void => {
     // Whoever lets go of a run lets go of those below it too, which is no fault of this one.
     const isBelow = this.leaving && this.desk.lost === null && error instanceof ClaimLostError;
-    if (!isBelow) this.end({ kind: "broken", error });
+    if (isBelow) return;
+    this.end(isLacking(error) ? { kind: "lacking", error } : { kind: "broken", error });
   };
 
   private child(ask: AskEntry): Promise<Json> {
@@ -334,16 +378,18 @@ export class Conductor {
     // What is not the program's fault leaves the run as it is, for another worker.
     if (ending.kind === "broken") throw ending.error;
     if (ending.kind === "paused") return this.pause();
+    if (ending.kind === "diverged") return this.pauseFor(ending.error);
     const open = [...this.unanswered, ...(this.player?.position.open ?? [])];
     this.over("ended");
     await this.performer?.underWay.settled();
     this.player?.stop();
     // What the program has computed to the end is charged, if it stops soon.
     await noLonger(this.around.timer, STOP_MS, this.computing);
-    if (ending.kind === "abandoned") {
+    if (ending.kind === "abandoned" || ending.kind === "lacking") {
+      if (ending.kind === "lacking") await this.holding.giveBackLeft();
       // Nobody drives it from now on, and whoever looks can tell.
       await this.leave((run) => ({ run: { ...run, ...this.told, status: "queued" }, operations: stopClock(run) }));
-      throw new ClaimLostError(this.run.id, "closed");
+      throw ending.kind === "lacking" ? ending.error : new ClaimLostError(this.run.id, "closed");
     }
     // It may have been about to compute, or not have stopped: what is held for that would keep its budget from ending.
     await this.holding.giveBackLeft();
@@ -380,6 +426,16 @@ export class Conductor {
     return leaveRun(this.around.store, this.desk, this.run.id, make);
   }
 
+  /** The program does something else than before: nothing of that is done, and the run stands still where it was. */
+  private async pauseFor({ message }: ReplayError): Promise<RunRecord> {
+    this.over("paused");
+    await this.performer?.underWay.settled();
+    this.player?.stop();
+    await noLonger(this.around.timer, STOP_MS, this.computing);
+    await this.holding.giveBackLeft();
+    return this.leave((run) => standsStill(this.desk, run, { epoch: this.desk.epoch, problem: message }));
+  }
+
   private async pause(): Promise<RunRecord> {
     const { player } = this;
     if (player === null) throw new ClaimLostError(this.run.id);
@@ -390,11 +446,17 @@ export class Conductor {
     player.stop();
     this.over("paused");
     const blocked = [...this.blocked.values()];
-    return this.leave((run) =>
+    // It has done all again that it had done before, so that there is no going back to former code.
+    return this.leave(({ former_code: _, ...run }) =>
       suspension({
         ...{ store: this.around.store, run: { ...run, ...this.told }, epoch: this.desk.epoch, blocked },
         ...{ timedOut: this.timedOut, expires_ms: run.approval_ms ?? this.around.approval_ms },
       }),
     );
   }
+}
+
+/** What the program has said that a process must have to go on from where it was saved. */
+function needsOf({ needs = null }: JsonObject): JsonObject | null {
+  return needs as JsonObject | null;
 }

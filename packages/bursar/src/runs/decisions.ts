@@ -19,6 +19,8 @@ export interface ApproveOptions extends DenyOptions {
 export interface DenyOptions {
   readonly by: Principal;
   readonly reason?: string | null;
+  /** Lets the run go on though the code of its program was changed: that is played against the journal, and pauses where it differs. */
+  readonly replayChanged?: boolean;
 }
 
 type ApprovalFailure = "no_such_approval" | "decided" | "expired" | "no_room" | "no_run" | "not_open" | "ambiguous";

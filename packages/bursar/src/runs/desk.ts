@@ -34,6 +34,8 @@ export class Desk extends StoreOver {
   hold: string | null;
   /** How far the program has come that is paid for, or will be when all is written. */
   computed: Claim["computed"];
+  /** What a process must have to go on from where the program is saved, once that is written. */
+  needs: Claim["needs"];
   /** What calls have held and not taken, since this worker has the run. */
   readonly spare: Spare = new Spare();
   private queue: Waiting[] = [];
@@ -46,6 +48,7 @@ export class Desk extends StoreOver {
     this.claim = claim;
     this.hold = claim.hold;
     this.computed = claim.computed;
+    this.needs = claim.needs;
     this.claim_ms = claim_ms;
   }
 
@@ -150,9 +153,9 @@ export class Desk extends StoreOver {
     next?: Claim,
   ): Promise<readonly Outcome[]> {
     for (let wait = AGAIN_MS; ; wait = Math.min(2 * wait, LONGEST_MS)) {
-      const { hold } = this;
+      const { hold, needs } = this;
       const kept = next ?? { ...this.claim, expires: this.clock.now().instant + this.claim_ms };
-      const renewed = { ...kept, hold, computed };
+      const renewed = { ...kept, hold, computed, needs };
       try {
         const outcomes = (await this.store.apply([putClaim(renewed), ...operations])) as readonly Outcome[];
         this.claim = { ...renewed, version: this.claim.version + 1 };

@@ -1,12 +1,13 @@
 import type { Json } from "../core/chain/canonical.js";
 import { StaleError } from "../core/document.js";
+import type { BursarError } from "../core/errors.js";
 import type { Operation } from "../core/operation.js";
 import type { Execution, Output } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
 import { withdrawals } from "./approval.js";
 import { type Checkpoint, emptied } from "./checkpoint.js";
 import type { Desk } from "./desk.js";
-import { ClaimLostError } from "./error.js";
+import { ClaimLostError, type ReplayError } from "./error.js";
 import { learned } from "./learning.js";
 import { type Failure, putRun, type RunRecord, readRun, record } from "./record.js";
 
@@ -18,6 +19,10 @@ export type Ending =
   | { readonly kind: "cancelled" }
   | { readonly kind: "stopped" }
   | { readonly kind: "abandoned" }
+  /** It did something else than it had done before. */
+  | { readonly kind: "diverged"; readonly error: ReplayError }
+  /** This process cannot go on with it. */
+  | { readonly kind: "lacking"; readonly error: BursarError }
   | { readonly kind: "broken"; readonly error: unknown };
 
 /** What becomes of a run when its driver leaves it: the run as it is from now on, and what is written with it. */

@@ -28,16 +28,19 @@ export class RefusedInside extends RunError {
   }
 }
 
-/** The program did not do again what it had done before: it was changed while a run of it was under way. */
+/** The program did not do again what it had done before. The run stands still, and nothing was done anew. */
 export class ReplayError extends BursarError {
   override readonly name: string = "ReplayError";
+  /** What it did before, and what it does now. */
+  readonly difference: string;
 
   constructor(run: string, problem: string) {
     super(
       "replay",
-      `run ${run} cannot go on: ${problem}. Its program was changed since, or does something else each time; ` +
-        "bring the old program back, or cancel the run and start it anew",
+      `run ${run} stands still: ${problem}. Its program or its interpreter was changed since, or it does something else each time; ` +
+        "bring the old program back and resume the run, or cancel it and start it anew",
     );
+    this.difference = problem;
   }
 }
 
@@ -59,14 +62,59 @@ export class ClaimLostError extends BursarError {
   }
 }
 
-/** A program in the sandbox cannot be brought back here. The run is as it was, for somebody who can. */
+/** Why a saved guest cannot be restored that can be played again from the beginning instead. */
+const REPLAYABLE: ReadonlySet<unknown> = new Set(["build", "newer", "older", "damaged"]);
+
+/** A program in the sandbox cannot be brought back here. The run is as it was, for a process that can. */
 export class GuestUnavailableError extends BursarError {
   override readonly name: string = "GuestUnavailableError";
+  /** Whether only its snapshot cannot be used, so that the journal can be played from the beginning. */
+  readonly isReplayable: boolean;
 
   constructor(run: string, cause: Error) {
     const message = `the program of run ${run} cannot be brought back in this process: ${cause.message}`;
     super("guest_unavailable", message, { cause });
+    this.isReplayable = "reason" in cause && REPLAYABLE.has(cause.reason);
   }
+}
+
+/** This process cannot go on with a run, for want of what the message names. The run is as it was, and waits for a process that can. */
+export class NotEquippedError extends RunError {
+  override readonly name: string = "NotEquippedError";
+  readonly missing: readonly string[];
+
+  constructor(run: string, missing: readonly string[], options?: ErrorOptions) {
+    super("not_equipped", `run ${run} cannot go on in this process: ${missing.join("; ")}`, {}, options);
+    this.missing = missing;
+  }
+}
+
+/** The code of a program is another than the one that its run was played with. Nothing was decided, and nothing was done. */
+export class ProgramChangedError extends RunError {
+  override readonly name: string = "ProgramChangedError";
+
+  constructor(run: string, program: string, { cause }: { readonly cause?: ReplayError } = {}) {
+    super(
+      "program_changed",
+      `the program ${program} of run ${run} was changed since the run was driven last${cause === undefined ? "" : ` (${cause.difference})`}; ` +
+        "bring the old program back, or allow the changed one with replayChanged (--replay-changed, replay_changed): it is played against " +
+        "what the run has done, and pauses where it differs",
+      { program },
+      ...(cause === undefined ? [] : [{ cause }]),
+    );
+  }
+}
+
+const LACKING: ReadonlySet<string> = new Set([
+  "unknown_program",
+  "not_equipped",
+  "program_changed",
+  "guest_unavailable",
+]);
+
+/** Whether a run cannot go on in this process, and is left to one that can. */
+export function isLacking(error: unknown): error is BursarError {
+  return error instanceof BursarError && LACKING.has(error.code);
 }
 
 const NOT_THE_PROGRAMS: ReadonlySet<string> = new Set(["claim_lost", "stale", "not_settled", "guest_unavailable"]);

@@ -32,7 +32,11 @@ const MOST_FUEL = 1_000_000_000_000_000;
 const LONGEST_MS = 24 * 60 * 60_000;
 
 /** Where guests run: opened when the first one does. */
-export type OpenSandbox = () => Promise<Sandbox>;
+export interface OpenSandbox {
+  (): Promise<Sandbox>;
+  /** Names the key that it signs saved sessions with, without opening it; null when there is none yet. */
+  keyFingerprint?(): Promise<string | null>;
+}
 
 /** A Python or JavaScript program, which runs in the sandbox and is saved as it stands. */
 export function guestProgram(name: string, source: GuestSource, sandbox: OpenSandbox): Program {
@@ -41,6 +45,7 @@ export function guestProgram(name: string, source: GuestSource, sandbox: OpenSan
     name,
     digest: sha256Hex(canonicalize(source)),
     source,
+    missing: (needs) => missingFor(needs, source, sandbox),
     play: (stage, input) => playGuest(stage, input, source, sandbox),
   };
 }
@@ -62,6 +67,43 @@ export function playGuest(
   return { result: play.run(), ready: play.restored, snapshot: () => play.snapshot() };
 }
 
+/** What a guest needs where it goes on from where it was saved. */
+interface GuestNeeds extends JsonObject {
+  /** The fingerprint of the key that it was signed with. */
+  readonly sandbox_key: string | null;
+}
+
+/** What a process lacks to go on with a guest. */
+export async function missingFor(
+  needs: JsonObject | null,
+  { packages }: Pick<GuestSource, "packages">,
+  sandbox: OpenSandbox,
+): Promise<readonly string[]> {
+  const { sandbox_key = null } = (needs ?? {}) as Partial<GuestNeeds>;
+  const missing: string[] = [];
+  if (sandbox_key !== null) {
+    const own = await fingerprintOf(sandbox);
+    if (own !== undefined && own !== sandbox_key) missing.push(missingKey(sandbox_key, own));
+  }
+  if (packages.length === 0) return missing;
+  return [...missing, ...((await (await sandbox()).packageProblems?.(packages)) ?? [])];
+}
+
+function missingKey(key: string, own: string | null): string {
+  const here = own === null ? "there is none here" : `the one here is ${own}`;
+  return (
+    `it was saved with the sandbox key ${key}, and ${here}; copy the key file of the machine that saved it, and name it in ` +
+    "BURSAR_SANDBOX_KEY (keyFile in openSandbox)"
+  );
+}
+
+/** Undefined where the sandbox does not tell. */
+async function fingerprintOf(sandbox: OpenSandbox): Promise<string | null | undefined> {
+  return sandbox.keyFingerprint === undefined
+    ? await (await sandbox()).keyFingerprint?.()
+    : await sandbox.keyFingerprint();
+}
+
 interface Saved extends JsonObject {
   readonly session: string;
   /** Which effect each question of the guest is. */
@@ -72,6 +114,8 @@ interface Saved extends JsonObject {
   readonly calls?: readonly (JsonObject & Call)[];
   /** What it is to be told next. */
   readonly ready?: readonly Json[];
+  /** Absent in what older versions have saved. */
+  readonly needs?: GuestNeeds;
 }
 
 type Pending = Extract<GuestTurn, { kind: "pending" }>;
@@ -162,6 +206,7 @@ class Play {
     const { heeding, idle, ready } = this;
     if (this.session === null || !(heeding || (idle && ready.length === 0))) return null;
     const session = Buffer.from(await this.session.save()).toString("base64");
+    const sandbox_key = (await fingerprintOf(this.sandbox)) ?? null;
     const saved: Saved = {
       session,
       open: [...this.open],
@@ -169,6 +214,7 @@ class Play {
       result: this.result,
       calls: this.unasked.map(({ id, name, args }) => ({ id, name, args: toJson(args) })),
       ready: ready.map((answer) => toJson(answer)),
+      needs: { sandbox_key },
     };
     return saved;
   }
@@ -198,11 +244,8 @@ class Play {
   }
 
   private async restore(): Promise<null> {
-    const sandbox = await this.sandbox();
     const saved = this.stage.saved as Saved;
-    this.session = await sandbox.restoreSession(Buffer.from(saved.session, "base64")).catch((cause: Error) => {
-      throw new GuestUnavailableError(this.stage.run_id, cause);
-    });
+    this.session = await this.opened((sandbox) => sandbox.restoreSession(Buffer.from(saved.session, "base64")));
     this.usage = saved.usage;
     this.result = saved.result;
     this.savedFuel = saved.usage.fuel;
@@ -213,14 +256,23 @@ class Play {
     return null;
   }
 
+  /** What keeps a guest from coming about is this process's doing: another one may have what it takes. */
+  private async opened(open: (sandbox: Sandbox) => Promise<GuestSession>): Promise<GuestSession> {
+    try {
+      return await open(await this.sandbox());
+    } catch (error) {
+      throw new GuestUnavailableError(this.stage.run_id, error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
   private async begin({ fuel: fuelBudget, storage, memory }: Allowed): Promise<GuestTurn> {
-    const sandbox = await this.sandbox();
     const { language, code, packages, memory_bytes } = this.source;
-    this.session = await sandbox.createSession({
+    const options = {
       ...{ language, packages, autoPath: packages.length > 0, memoryLimit: memory_bytes },
       ...(Number.isFinite(storage) && { limits: { storage_bytes: storage } }),
       deterministic: { instant: Math.floor(this.stage.began), seed: this.stage.run_id },
-    });
+    };
+    this.session = await this.opened((sandbox) => sandbox.createSession(options));
     this.printed = { stdout: "", stderr: "" };
     const limit = Number.isFinite(memory) && { memoryLimit: memory };
     return this.session.begin(code, { fuelBudget, timeout: LONGEST_MS, ...limit }, this.listener());

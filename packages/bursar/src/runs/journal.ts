@@ -73,10 +73,27 @@ export function isAnswer(operation: Operation): boolean {
 }
 
 /** Reads a part of the journal, which begins when the program has got so many answers. */
-export async function readJournal(store: Store, run: string, part: number, delivered: number): Promise<Journal> {
+export function readJournal(store: Store, run: string, part: number, delivered: number): Promise<Journal> {
+  return readParts(store, run, { from: part, to: part, delivered });
+}
+
+/** Reads the journal from the beginning of the run, through all its parts. */
+export function readWholeJournal(store: Store, run: string, lastPart: number): Promise<Journal> {
+  return readParts(store, run, { from: 0, to: lastPart, delivered: 0 });
+}
+
+async function* entriesOf(store: Store, run: string, from: number, to: number) {
+  for (let part = from; part <= to; part++) yield* store.journal(partOf(run, part));
+}
+
+async function readParts(
+  store: Store,
+  run: string,
+  { from, to, delivered }: { readonly from: number; readonly to: number; readonly delivered: number },
+): Promise<Journal> {
   const asks = new Map<number, AskEntry>();
   const answers: AnswerEntry[] = [];
-  for await (const { key, entry } of store.journal(partOf(run, part))) {
+  for await (const { key, entry } of entriesOf(store, run, from, to)) {
     const [word, first, second] = key.split(" ");
     const number = Number(first);
     if (word === "answer") {

@@ -241,8 +241,8 @@ function blankRun({ id, program, input, instant, by, brought }: New, place: Plac
   };
 }
 
-function refOf({ kind, name, digest, source }: Program): ProgramRef {
-  return { kind, name, digest, source };
+function refOf({ kind, name, digest, source, code }: Program): ProgramRef {
+  return { kind, name, digest, source, ...(code !== undefined && { code }) };
 }
 
 function recordStart({ id, budget, program, parent, session, started_by }: RunRecord): Operation {

@@ -75,6 +75,11 @@ export class Player {
     return { made: this.made, delivered: this.delivered, open };
   }
 
+  /** Whether the program is still being told what it was told before. */
+  get isReplaying(): boolean {
+    return this.replaying;
+  }
+
   /** Asks for an effect, as the program does. */
   ask(name: string, args: Json, own?: OwnEffect): Asked {
     const number = this.made++;

@@ -1,8 +1,13 @@
 import { canonicalize, type Json } from "../core/chain/canonical.js";
 import type { Program } from "../ports/program.js";
-import { RunError } from "./error.js";
+import { ProgramChangedError, RunError } from "./error.js";
 import { isOperator, type Principal } from "./principal.js";
 import type { ProgramRef, RunRecord } from "./record.js";
+
+/** Whether the code of a program is known to be another than the one that a run was played with last. */
+export function hasChanged({ program: { code } }: Pick<RunRecord, "program">, program: Program): boolean {
+  return code !== undefined && program.code !== undefined && code !== program.code;
+}
 
 function isSame(value: Json, other: Json | undefined): boolean {
   return other !== undefined && canonicalize(value) === canonicalize(other);
@@ -61,12 +66,22 @@ export class Programs {
     throw new RunError("unknown_program", `there is no program ${name}; there is ${known || "none"}`);
   }
 
-  /** The very program that a run began with. */
-  of({ program }: RunRecord): Program {
-    const known = this.byDigest.get(program.digest) ?? this.revive(program);
-    if (known === null) throw this.unknown(program);
+  /** The very program that a run began with. Where its code was changed since, only an operator lets the run go on with it. */
+  of(run: RunRecord): Program {
+    const known = this.byDigest.get(run.program.digest) ?? this.revive(run.program);
+    if (known === null) throw this.unknown(run.program);
+    if (hasChanged(run, known) && run.replay_changed !== true) throw new ProgramChangedError(run.id, known.name);
     this.learn(known);
     return known;
+  }
+
+  /** The program of a run, changed or not; null where this process does not have it. */
+  knownFor({ program }: RunRecord): Program | null {
+    try {
+      return this.byDigest.get(program.digest) ?? this.revive(program);
+    } catch {
+      return null;
+    }
   }
 
   private unknown({ name }: ProgramRef): RunError {

@@ -16,6 +16,8 @@ export interface ProgramRef {
   readonly name: string;
   readonly digest: string;
   readonly source: JsonObject | null;
+  /** The code that it was played with last, where the program says; see `Program.code`. */
+  readonly code?: string;
 }
 
 /** Why a run stands still, and what it waits for. */
@@ -31,6 +33,8 @@ export interface Pause {
   /** Model calls that were handed over and are not answered yet. */
   readonly batches?: readonly string[];
   readonly exhausted_dimension: string | null;
+  /** Why it cannot go on as it is, where nobody is asked anything: its program does something else than before. */
+  readonly problem?: string;
 }
 
 export interface Failure extends WrittenError {
@@ -56,6 +60,10 @@ export interface RunRecord {
   readonly started_by: string;
   /** Set when whoever has started it may not decide, and has brought its program along: its past is kept apart. */
   readonly brought?: true;
+  /** An operator has allowed that it goes on with changed code, which is played against the journal. The next claim uses it up. */
+  readonly replay_changed?: true;
+  /** The code that it was played with before it was claimed with changed code, until that has been found to do the same. */
+  readonly former_code?: string;
   /** What becomes of a run below it that is expected not to fit, where that was said; else that is up to whoever drives it. */
   readonly preflight?: PreflightPolicy;
   /** How long its requests wait for an answer; null when that is up to whoever drives it. */

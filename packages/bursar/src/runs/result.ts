@@ -20,6 +20,8 @@ export type RunResult =
       readonly children: readonly string[];
       /** Model calls that were handed over and are not answered yet. */
       readonly batches: readonly string[];
+      /** Why it cannot go on as it is, where nobody is asked anything; null otherwise. */
+      readonly problem: string | null;
     } & Common)
   | ({ readonly status: "queued" | "running" } & Common);
 
@@ -45,11 +47,11 @@ export function resultOf(run: RunRecord, usage: JsonObject, requests: readonly A
     case "cancelled":
       return { ...common, status: "cancelled", reason: run.cancel?.reason ?? null };
     case "paused": {
-      const { checkpoint_id = "", children = [], batches = [] } = run.pause ?? {};
+      const { checkpoint_id = "", children = [], batches = [], problem = null } = run.pause ?? {};
       const approval_id = requests[0]?.id ?? null;
       const exhausted_dimension = run.pause?.exhausted_dimension ?? requests[0]?.exhausted_dimension ?? null;
       const approvals = requests.map(({ id }) => id);
-      const about = { checkpoint_id, exhausted_dimension, approval_id, approvals, children, batches };
+      const about = { checkpoint_id, exhausted_dimension, approval_id, approvals, children, batches, problem };
       return { ...common, status: "paused", policy: "approval_required", ...about };
     }
     default:

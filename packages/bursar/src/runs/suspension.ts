@@ -78,6 +78,24 @@ export async function suspension(options: {
   return { run: paused, operations };
 }
 
+/** What is left of a run whose program does something else than before: it stands still, with what it waited for before. */
+export function standsStill(
+  { clock }: Pick<Store, "clock">,
+  run: RunRecord,
+  { epoch, problem }: { readonly epoch: number; readonly problem: string },
+): { readonly run: RunRecord; readonly operations: readonly Operation[] } {
+  // Somebody wants it to end, which does not take its program.
+  if (run.cancel !== null) return { run: { ...run, status: "queued" }, operations: stopClock(run) };
+  const { former_code: code, replay_changed: _, ...rest } = run;
+  const pause: Pause = {
+    ...{ checkpoint_id: stopId(run.id, epoch), at: clock.now().instant, exhausted_dimension: null, problem },
+    ...{ approvals: [], requested: [], children: [], batches: [] },
+  };
+  const program = code === undefined ? run.program : { ...run.program, code };
+  const operations = [record(run, "RunPaused", { ...pause, approvals: [], requested: [], children: [], batches: [] })];
+  return { run: { ...rest, program, status: "paused", pause }, operations: [...operations, ...stopClock(run)] };
+}
+
 /** What somebody has to be asked, once each, and which children and calls the run waits for. */
 function wantedBy(blocked: readonly Blocked[], timedOut: Finding | null) {
   const wanted = new Map<string, Wanted>();

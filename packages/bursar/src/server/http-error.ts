@@ -51,6 +51,8 @@ const KNOWN: Readonly<Record<string, readonly [status: number, hint: string]>> =
   unknown_program: [404, "GET /api/v1/programs lists those there are"],
   exhausted: [409, EXTEND_SESSION],
   claim_lost: [409, READ_AGAIN],
+  program_changed: [409, 'bring the old program back, or allow the changed one with {"replay_changed": true}'],
+  not_equipped: [409, "a worker that has what is missing goes on with it"],
   guest_unavailable: [409, "a worker that has the sandbox goes on with it"],
   store_archived: [410, "its lines are in a file; `bursar store` knows where"],
 };

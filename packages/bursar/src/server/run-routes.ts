@@ -75,7 +75,8 @@ function changingRoutes(world: World): readonly Route[] {
       serve: async (asked) => json(await cancel(world, asked)),
     },
     {
-      ...{ method: "POST", path: "/api/v1/runs/:id/resume", role: "operator", answer: RUN, body: S.input({}) },
+      ...{ method: "POST", path: "/api/v1/runs/:id/resume", role: "operator", answer: RUN },
+      body: S.input({ replay_changed: S.FLAG }),
       summary: "Let a run go on that stands still; what has expired is asked for anew",
       serve: async (asked) => json(await resume(world, asked)),
     },
@@ -131,7 +132,8 @@ async function resume(world: World, asked: Asked): Promise<RunView> {
     const message = `run ${run.id} is ${run.status}, and does not go on`;
     throw new HttpError(409, { code: "run_ended", message, hint: "start it anew with POST /api/v1/runs" });
   }
-  await world.bursar.wake(run.id, principalOf(asked));
+  const { replay_changed: replayChanged = false } = asked.body as { replay_changed?: boolean };
+  await world.bursar.wake(run.id, principalOf(asked), { replayChanged });
   return viewOf(world, run.id);
 }
 

@@ -87,6 +87,7 @@ const ApprovalView = object({
     }),
   ),
   decision: nullable(object({ by: TEXT, at: INSTANT, reason: nullable(TEXT), extension: JSON_OBJECT })),
+  missing: listOf(TEXT),
 });
 const EXECUTION = nullable(object({ fuel_analysis: nullable(JSON_OBJECT), error_guidance: nullable(JSON_OBJECT) }));
 const ROW = {
@@ -110,15 +111,15 @@ const RunView = object({
     object(
       {
         ...{ checkpoint_id: TEXT, at: INSTANT, approvals: listOf(TEXT), requested: listOf(TEXT) },
-        ...{ children: listOf(TEXT), batches: listOf(TEXT), exhausted_dimension: nullable(TEXT) },
+        ...{ children: listOf(TEXT), batches: listOf(TEXT), exhausted_dimension: nullable(TEXT), problem: TEXT },
       },
-      ["batches"],
+      ["batches", "problem"],
     ),
   ),
   ...{ output: object({ stdout: TEXT, stderr: TEXT }), execution: EXECUTION },
   ...{ budgets: listOf(BudgetView), children: listOf(RunRow), requests: listOf(ApprovalView) },
   ...{ steps: COUNT, refused: COUNT, links: COUNT, expected: listOf(ExpectedView), outlook: nullable(TEXT) },
-  ...{ saved_usd: NUMBER, worker: nullable(object({ name: TEXT, expires: INSTANT })) },
+  ...{ saved_usd: NUMBER, worker: nullable(object({ name: TEXT, expires: INSTANT })), missing: listOf(TEXT) },
 });
 const STEP_STATES = ["in flight", "done", "failed", "interrupted", "refused", "released"];
 const StepView = object({

@@ -84,7 +84,7 @@ export class Server implements AsyncDisposable {
       ...{ failures: new Failures(store), ending: this.ending.signal, strict: new Pace(STRICT, store.clock) },
       streams: new Streams(visitors, timer, onError),
       changes: new Changes(this.feed, timer),
-      views: new Shared(async (id) => JSON.stringify(await viewOf({ store }, id))),
+      views: new Shared(async (id) => JSON.stringify(await viewOf({ store, bursar }, id))),
     };
     const routes = new Routes(routesOf(this.world));
     const pace = new Pace(rate, store.clock);

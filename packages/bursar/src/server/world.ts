@@ -2,7 +2,7 @@ import type { Keys } from "../gateway/keys.js";
 import type { Store } from "../ports/store.js";
 import type { Bursar } from "../runs/bursar.js";
 import { type RunRecord, readRun } from "../runs/record.js";
-import type { BudgetView, RunView } from "../views/shapes.js";
+import type { ApprovalView, BudgetView, RunView } from "../views/shapes.js";
 import { budgetView, runView } from "../views/views.js";
 import type { Changes } from "./changes.js";
 import type { Failures } from "./failures.js";
@@ -51,8 +51,16 @@ export async function budgetOf({ store }: Pick<World, "store">, id: string): Pro
   return view;
 }
 
-export async function viewOf({ store }: Pick<World, "store">, id: string): Promise<RunView> {
+/** A run, with what this process lacks to go on with it. */
+export async function viewOf({ store, bursar }: Pick<World, "store" | "bursar">, id: string): Promise<RunView> {
   const view = await runView(store, id);
   if (view === null) throw notThere("run", id, SEE_RUNS);
-  return view;
+  const requests = await Promise.all(view.requests.map((request) => withMissing(bursar, request)));
+  return { ...view, requests, missing: await bursar.missingFor(id) };
+}
+
+/** A request, with what this process lacks to go on with the run that waits for it. */
+export async function withMissing(bursar: Bursar, request: ApprovalView): Promise<ApprovalView> {
+  if (request.status !== "pending" || request.run === null) return request;
+  return { ...request, missing: await bursar.missingFor(request.run) };
 }

@@ -24,5 +24,6 @@ export async function approvalView(store: Store, request: ApprovalRequest): Prom
       expires,
       decision,
     },
+    missing: [],
   };
 }

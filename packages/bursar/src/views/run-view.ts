@@ -52,5 +52,6 @@ async function viewOf(store: Store, { run, requests }: RunWithRequests): Promise
     outlook: interrupted ? null : outlookIn(store, run, path, prospect),
     saved_usd: await savedBelow(store, run, history),
     worker: isDriven ? { name: String(claim.worker), expires: claim.expires } : null,
+    missing: [],
   };
 }

@@ -130,6 +130,8 @@ export interface RunView extends RunRow {
   readonly saved_usd: number;
   /** Who drives it, and until when he may say nothing. */
   readonly worker: { readonly name: string; readonly expires: number } | null;
+  /** What the process that was asked lacks to go on with it, in words for people; nothing where it was not looked for. */
+  readonly missing: readonly string[];
 }
 
 /** What a human is asked. */
@@ -154,6 +156,8 @@ export interface ApprovalView {
   readonly requested: number;
   readonly expires: number;
   readonly decision: Decided | null;
+  /** What the process that was asked lacks to go on with the run, in words for people; nothing where it was not looked for. */
+  readonly missing: readonly string[];
 }
 
 /** What became of one thing that a run asked for. */

@@ -6,7 +6,16 @@ import { journalAnswer, journalAsk } from "../../src/runs/journal.js";
 import { MemoryStore } from "../../src/stores/memory.js";
 import { FakeClock } from "../../src/testing/fake-clock.js";
 
-const CLAIM: Claim = { run: "r", worker: "w", epoch: 1, expires: 60_000, hold: null, computed: {}, version: 1 };
+const CLAIM: Claim = {
+  run: "r",
+  worker: "w",
+  epoch: 1,
+  expires: 60_000,
+  hold: null,
+  computed: {},
+  needs: null,
+  version: 1,
+};
 
 test("when a list cannot be written, the others keep their order, and answers come before what was asked because of them", async () => {
   const clock = new FakeClock();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { defineAgent } from "../../src/runs/agent.js";
 import { defineTool } from "../../src/runs/tool.js";
-import { Latch, mortal, Theatre } from "./stage.js";
+import { ANN, Latch, mortal, Theatre } from "./stage.js";
 
 const LIMITS = { wall_clock_ms: null };
 
@@ -36,7 +36,7 @@ test("a run whose time was over before another worker took it up leaves nothing 
   expect(await theatre.store.budget("r")).toMatchObject({ ended: true, open: 0 });
 });
 
-test("a run whose program was changed leaves nothing below it that goes on", async () => {
+test("a run whose program was changed stands still with what is below it, and can be cancelled", async () => {
   const { begun, tool } = endless();
   const theatre = new Theatre([chief, waiter], [tool]);
   const { seen: store, kill } = mortal(theatre.store);
@@ -46,7 +46,9 @@ test("a run whose program was changed leaves nothing below it that goes on", asy
   theatre.clock.advance(40_000);
   const changed = defineAgent("chief", async (ctx) => ctx.tool("echo", { text: "something else" }));
   const bursar = theatre.process({ programs: [changed, waiter] });
-  expect(await theatre.until(bursar.drive("r"))).toMatchObject({ status: "failed", failure: { code: "replay" } });
+  await bursar.wake("r", ANN, { replayChanged: true });
+  expect(await theatre.until(bursar.drive("r"))).toMatchObject({ status: "paused", pause: { approvals: [] } });
+  expect(await theatre.until(bursar.cancel("r", ANN))).toMatchObject({ status: "cancelled" });
   expect(await bursar.find("r.0")).toMatchObject({ status: "cancelled" });
   for (const id of ["r", "r.0"]) expect(await theatre.store.budget(id)).toMatchObject({ ended: true, open: 0 });
 });

@@ -120,15 +120,6 @@ scenario("004/deny-remove-checkpoint", async () => {
   expect(left === null || left.status === "removed").toBe(true);
 });
 
-test("a run whose program was changed says so, and does nothing", async () => {
-  const { theatre, checkpoint } = await paused();
-  const changed = defineAgent("counter", async (ctx) => ctx.tool("echo", { text: "something else" }));
-  const bursar = theatre.process({ programs: [changed] });
-  const ended = await bursar.approve(checkpoint, { by: ANN });
-  expect(ended).toMatchObject({ status: "failed", failure: { code: "replay" } });
-  expect(theatre.said).toEqual(["0", "1"]);
-});
-
 test("only one of two who answer is heard, and an answer that comes too late is none", async () => {
   const { theatre, checkpoint } = await paused();
   await theatre.process().approve(checkpoint, { by: ANN, extensions: { steps: 2 } });
