@@ -177,6 +177,7 @@ describe("the question at the prompt", () => {
     ...{ checkpoint_id: "triage/checkpoint", budget: "triage", exhausted_dimension: "llm_tokens", action: {} },
     ...{ consumed: { llm_tokens: 565 }, held: {}, limits: { llm_tokens: 1050 } },
     suggested_extension: { llm_tokens: 525 },
+    ...{ waiting: [], needs: {}, needs_together: {}, left: {}, least_extension: {}, message: "" },
     ...{ digest: "", requested: 0, expires: Number.MAX_SAFE_INTEGER, decision: null, consumed_by: null, version: 1 },
   };
 

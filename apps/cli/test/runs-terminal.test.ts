@@ -97,6 +97,7 @@ const REQUEST: ApprovalRequest = {
   held: {},
   limits: { llm_tokens: 2000, cost_usd: 0.5, steps: 9 },
   suggested_extension: { llm_tokens: 1000 },
+  ...{ waiting: [], needs: {}, needs_together: {}, left: {}, least_extension: {}, message: "" },
   action: { name: "tool", args: { name: "search", args: { query: "\x1b[31mtea" } } },
   ...{ requested: 0, expires: 7_200_000, decision: null, consumed_by: null, version: 1 },
 };

@@ -132,7 +132,9 @@ export {
   type ApprovalRequest,
   type ApprovalStatus,
   type Decided,
+  type RequestNeeds,
   readApproval,
+  type WaitingCalls,
 } from "./runs/approval.js";
 export { Bursar, openBursar, type ResumeOptions } from "./runs/bursar.js";
 export type { BursarOptions, ForesightOptions } from "./runs/bursar-options.js";
@@ -165,11 +167,13 @@ export {
   hasEnded,
   type Pause,
   type ProgramRef,
+  type RunCancellation,
   type RunRecord,
   type RunStatus,
   readRun,
 } from "./runs/record.js";
-export type { RunResult } from "./runs/result.js";
+export { currentRequest } from "./runs/request-needs.js";
+export type { Denial, RunResult } from "./runs/result.js";
 export { type RunWithRequests, runWithRequests } from "./runs/run-with-requests.js";
 export type { Schema } from "./runs/schema.js";
 export { sessionBudget, tenantSession } from "./runs/session-budget.js";

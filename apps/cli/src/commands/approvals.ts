@@ -1,4 +1,4 @@
-import { type ApprovalRequest, type ApprovalStatus, readApproval } from "bursar";
+import { type ApprovalRequest, type ApprovalStatus, currentRequest, readApproval } from "bursar";
 import { UsageError, unknown } from "../args.js";
 import { approvalsText } from "../render/approval.js";
 import { type Chore, type Done, listed, type RunsCommand, runsCommand } from "../runs/command.js";
@@ -46,7 +46,7 @@ async function list({ flags, terminal, style }: Chore): Promise<Done> {
   for await (const document of place.store.documents("approval", status === "all" ? undefined : status)) {
     terminal.signal.throwIfAborted();
     if (found.length === MOST) break;
-    found.push(readApproval(document));
+    found.push(await currentRequest(place.store, readApproval(document)));
   }
   const text = approvalsText(found, place.store.clock.now().instant, style);
   return { report: { approvals: found }, text, brief: listed(found.map(({ id }) => id)) };

@@ -17,12 +17,15 @@ import {
   textOf,
 } from "../runs/flags.js";
 import { goOn } from "../runs/go-on.js";
+import { driveOthers, namedRun } from "../runs/others.js";
 import { openPlace } from "../runs/place.js";
 import { rootOf } from "../runs/root.js";
 import type { Terminal } from "../terminal.js";
+import { ALL_FLAGS, approveAll } from "./approve-all.js";
 
 const COMMAND: RunsCommand = {
   help: `Usage: bursar approve <request | checkpoint | run> [flags]
+       bursar approve [run] --all [--yes] [flags]
 
 Says yes to what a run waits for, and drives it on from where it was. All that
 it has used stays used.
@@ -30,6 +33,10 @@ it has used stays used.
 Flags:
   --extend <..>      other amounts than suggested, as llm_tokens=+50000,steps=+5
   --reason <text>    why, for the record
+  --all              all requests that wait, or all of this run and those below
+                     it, as suggested; shows them and asks first
+  --of <budget>      with --all: those for this budget alone, as session:team
+  --yes              with --all: without asking
 ${EQUIPMENT_HELP}
 ${DRIVING_HELP}
 ${COMMON_HELP}
@@ -42,10 +49,12 @@ Examples:
   bursar approve 0194a2
   bursar approve 0194a2 --extend llm_tokens=+50000 --reason "worth it"
   bursar approve nightly --detach
+  bursar approve --all --of session:team --yes
 `,
   word: "the request to approve, or its run,",
-  flags: { extend: { type: "string" }, reason: { type: "string" }, ...EQUIPMENT, ...DRIVING },
-  run: sayYes,
+  wordless: "all",
+  flags: { extend: { type: "string" }, reason: { type: "string" }, ...ALL_FLAGS, ...EQUIPMENT, ...DRIVING },
+  run: (chore) => (chore.flags.all === true ? approveAll(chore) : sayYes(chore)),
 };
 
 export function approve(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -58,6 +67,7 @@ async function sayYes({ word, flags, terminal, style }: Chore): Promise<Done> {
   const extensions = extend === undefined ? undefined : amountsOf(extend, "--extend");
   const reason = textOf(flags, "reason") ?? null;
   const options: ApproveOptions = { by, reason, ...(extensions !== undefined && { extensions }) };
+  if (flags.of !== undefined) throw new UsageError("--of goes with --all");
   await using place = await openPlace(flags, terminal);
   const request = await findRequest(place.store, word);
   if (extensions !== undefined && request.kind !== "budget_extension") {
@@ -71,6 +81,9 @@ async function sayYes({ word, flags, terminal, style }: Chore): Promise<Done> {
     const text = `${style.good("✓ approved")}  ${subjectOf(request)}${granted === "" ? "" : `: ${granted} more`}\n`;
     return { report: decided, text };
   }
-  const run = await rootOf(place.store, await findRun(place.store, request.run));
-  return await goOn({ place, flags, terminal, run }, (bursar) => bursar.approve(request.id, options));
+  const run = await rootOf(place.store, await findRun(place.store, namedRun(word, request)));
+  return await goOn({ place, flags, terminal, run }, async (bursar) => {
+    await bursar.approve(request.id, options);
+    await driveOthers(bursar, request, run);
+  });
 }

@@ -8,6 +8,7 @@ import { EXIT_HELP } from "../runs/exit-code.js";
 import { findRequest, findRun } from "../runs/find.js";
 import { COMMON_HELP, DRIVING, DRIVING_HELP, EQUIPMENT, EQUIPMENT_HELP, principalOf, textOf } from "../runs/flags.js";
 import { goOn } from "../runs/go-on.js";
+import { driveOthers, namedRun } from "../runs/others.js";
 import { openPlace, type Place } from "../runs/place.js";
 import { rootOf } from "../runs/root.js";
 import type { Terminal } from "../terminal.js";
@@ -53,24 +54,32 @@ async function sayNo({ word, flags, terminal, style }: Chore): Promise<Done> {
       text: `${style.good("✓ denied")}  ${subjectOf(request)}\n`,
     };
   }
-  const run = await rootOf(place.store, await findRun(place.store, request.run));
-  if (endsRun(request, run)) return await ended(place, terminal, request, options, style);
-  return await goOn({ place, flags, terminal, run }, (bursar) => bursar.deny(request.id, options));
+  const run = await rootOf(place.store, await findRun(place.store, namedRun(word, request)));
+  if (endsRun(request, run)) return await ended(place, terminal, { request, run, options }, style);
+  return await goOn({ place, flags, terminal, run }, async (bursar) => {
+    await bursar.deny(request.id, options);
+    await driveOthers(bursar, request, run);
+  });
 }
 
 /** A run without anybody above it that gets no more budget is over, and to end it takes none of what it needs. */
 function endsRun(request: ApprovalRequest, root: RunRecord): boolean {
-  return request.kind === "budget_extension" && root.id === request.run;
+  return request.kind === "budget_extension" && request.waiting.some(({ run }) => run === root.id);
 }
 
 async function ended(
   place: Place,
   terminal: Terminal,
-  request: ApprovalRequest,
-  options: DenyOptions,
+  {
+    request,
+    run,
+    options,
+  }: { readonly request: ApprovalRequest; readonly run: RunRecord; readonly options: DenyOptions },
   style: Style,
 ): Promise<Done> {
   await using bursar = openDeciding(place, terminal);
-  const result = await bursar.deny(request.id, options);
+  await bursar.deny(request.id, options);
+  await driveOthers(bursar, request, run);
+  const result = await bursar.result(await bursar.find(run.id));
   return { report: result, text: resultText(result, style) };
 }

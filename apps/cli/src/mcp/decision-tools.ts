@@ -116,6 +116,7 @@ const HINTS: Readonly<Record<string, string>> & { readonly decided: string } = {
   decided: "nothing: it was decided once, and that holds. Look at the run with run_status.",
   expired: "let the run go on with `bursar resume`; it asks anew.",
   not_open: "call approvals_list for what is asked now, and name its approval_id or checkpoint_id.",
+  too_little: "give at least least_extension, which approvals_list tells; leave extensions out for what is suggested.",
   ambiguous: "call approvals_list for what is asked there, and name one approval_id.",
   no_such_approval: "call approvals_list for what waits, and use its approval_id or checkpoint_id.",
 };
@@ -124,8 +125,8 @@ async function listRequests({ settings }: Driving): Promise<Said> {
   const { items } = await listApprovals(settings.bursar.store, { status: "pending", limit: MOST_LISTED });
   const requests = items.map((request) => requestView(request, settings));
   const lines = requests.map(
-    ({ approval_id, run_id, budget_id, exhausted_dimension, kind }) =>
-      `${approval_id}  ${run_id ?? budget_id ?? ""}  ${exhausted_dimension ?? kind}`,
+    ({ approval_id, run_id, budget_id, exhausted_dimension, kind, message }) =>
+      `${approval_id}  ${run_id ?? budget_id ?? ""}  ${exhausted_dimension ?? kind}${message === "" ? "" : `  ${message}`}`,
   );
   return { structured: { requests }, text: lines.join("\n") || "Nothing waits." };
 }

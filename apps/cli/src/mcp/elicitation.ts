@@ -78,7 +78,8 @@ function questionAbout(request: ApprovalRequest): string {
   const id = exhausted_dimension ?? "";
   const stands = `${String(consumed[id] ?? 0)} of ${String(limits[id] ?? "?")} ${id} used${holding(held, id)}`;
   const why = typeof action.reason === "string" ? ` It says: ${JSON.stringify(action.reason.slice(0, 300))}` : "";
-  return `${who} has not enough ${id} (${stands}). Add to its budget?${why}`;
+  const needs = request.message === "" ? "" : ` ${request.message}`;
+  return `${who} has not enough ${id} (${stands}).${needs} Add to its budget?${why}`;
 }
 
 /** What does not fit, and how far it is from that. */

@@ -2,6 +2,7 @@ import type { ApprovalRequest, Bursar, Execution, RunResult } from "bursar";
 import { type ApprovalView, predictionIn, runView } from "bursar/views";
 import { z } from "zod";
 import { fuelText, textsIn } from "../render/execution.js";
+import { denialText } from "../render/run.js";
 import type { Driving } from "./driving.js";
 import { isDeciding, type McpSettings, type Peer } from "./options.js";
 
@@ -14,6 +15,14 @@ export const REQUEST = z.object({
   budget_id: z.string().nullable(),
   checkpoint_id: z.string().nullable(),
   exhausted_dimension: z.string().nullable(),
+  message: z.string().describe("What the waiting calls need and what is left, in a sentence."),
+  needs: z.record(z.string(), z.unknown()).describe("The most that one waiting call may need."),
+  needs_together: z.record(z.string(), z.unknown()).describe("What all waiting calls may need."),
+  left: z.record(z.string(), z.unknown()),
+  least_extension: z
+    .record(z.string(), z.unknown())
+    .describe("The smallest extension that lets one go on; less is refused."),
+  waiting_calls: z.number(),
   consumed: z.record(z.string(), z.unknown()),
   held: z.record(z.string(), z.unknown()).describe("Reserved in that budget when it was asked: neither used nor free."),
   limits: z.record(z.string(), z.unknown()),
@@ -31,9 +40,12 @@ export type RequestView = z.output<typeof REQUEST>;
 
 export function requestView(request: ApprovalRequest | ApprovalView, settings: McpSettings): RequestView {
   const { id, status, kind, run, budget, checkpoint_id, exhausted_dimension, consumed, held, limits } = request;
+  const { message, needs, needs_together, left, least_extension, waiting } = request;
+  const waiting_calls = waiting.reduce((sum, { calls }) => sum + calls, 0);
   const prediction = predictionIn(request);
   return {
     ...{ approval_id: id, status, kind, run_id: run, budget_id: budget, checkpoint_id, exhausted_dimension },
+    ...{ message, needs, needs_together, left, least_extension, waiting_calls },
     ...{ consumed, held, limits, suggested_extension: request.suggested_extension, expires: request.expires },
     prediction: prediction === null ? null : { ...prediction },
     approval_url: settings.approvalUrl?.(id) ?? null,
@@ -49,7 +61,7 @@ export function requestText(
   const asked =
     exhausted_dimension === null
       ? kind
-      : `${exhausted_dimension} is exhausted${holding(rest.held, exhausted_dimension)}`;
+      : `${rest.message === "" ? `${exhausted_dimension} is exhausted` : `${exhausted_dimension}: ${rest.message.replace(/\.$/, "")}`}${holding(rest.held, exhausted_dimension)}`;
   const what = rest.prediction === null ? asked : "the run is expected not to fit, and asks to begin all the same";
   const suggested = Object.entries(rest.suggested_extension).map(([id, amount]) => `${id} +${String(amount)}`);
   const more = suggested.length === 0 ? "" : ` Suggested: ${suggested.join(", ")}.`;
@@ -90,7 +102,7 @@ export const RUN = z.looseObject({
   failure: z.unknown().optional(),
   checkpoint_id: z.string().optional(),
   cancel: z
-    .object({ by: z.string(), reason: z.string().nullable() })
+    .looseObject({ by: z.string(), reason: z.string().nullable() })
     .nullable()
     .describe("Who wants it to end, once somebody does; it ends where it is driven."),
   requests: z.array(REQUEST).describe("What it waits for; empty unless it is paused."),
@@ -126,6 +138,10 @@ async function current(
   return bursar.resultWithRequests(await bursar.find(result.run_id));
 }
 
+function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
 function executionText(execution: Execution | null): string {
   const { fuel_analysis: fuel, error_guidance: guidance } = execution ?? { fuel_analysis: null, error_guidance: null };
   const lines = [...(fuel === null ? [] : [fuelText(fuel)]), ...textsIn(guidance?.actionable_guidance)];
@@ -142,6 +158,7 @@ function runText(result: RunResult, requests: readonly RequestView[], peer: Peer
     case "paused":
       return [head, ...requests.map((request) => requestText(request, peer))].join("\n");
     case "cancelled":
+      if (result.denied !== null) return `${head} ${capitalized(denialText(result.denied))}.`;
       return result.reason === null ? head : `${head} ${result.reason}`;
     default:
       return `${head} Ask again with run_status.`;

@@ -2,7 +2,7 @@ import type { ApprovalRequest } from "bursar";
 import { type PredictedView, type PredictionView, predictionIn } from "bursar/views";
 import { roundFigure } from "./estimate.js";
 import { objectOf } from "./object.js";
-import { spanLeft } from "./quantities.js";
+import { counted, spanLeft } from "./quantities.js";
 import { runFigure, runFigures, runShare } from "./run-figures.js";
 import { clip, harmless, pad, type Style, wrap } from "./style.js";
 
@@ -24,20 +24,14 @@ export function approvalText(request: ApprovalRequest, now: number, style: Style
 }
 
 function fields(request: ApprovalRequest, now: number): readonly (readonly [string, string])[] {
-  const { id, run, exhausted_dimension: dimension, consumed, held, limits, suggested_extension, decision } = request;
+  const { id, run, exhausted_dimension: dimension, suggested_extension, decision } = request;
   const about: (readonly [string, string])[] = [
     ["id", harmless(id)],
     ...(run === null ? [] : [["run", harmless(run)] as const]),
   ];
-  if (dimension !== null) {
-    const figures = runShare(dimension, consumed[dimension] ?? 0, limits[dimension] ?? 0);
-    about.push(["dimension", harmless(dimension)], ["consumed", figures]);
-    const others = Object.keys(limits).filter((each) => each !== dimension && consumed[each]);
-    const besides = others.map((each) => runShare(each, consumed[each], limits[each]));
-    if (besides.length > 0) about.push(["besides", besides.join(", ")]);
-    if (Object.keys(held).length > 0) about.push(["held", `${runFigures(held)}, for calls under way`]);
-    about.push(["suggested", `+ ${runFigures(suggested_extension)}`]);
-  }
+  if (dimension !== null) about.push(...dimensionFields(request, dimension));
+  const others = request.waiting.filter((calls) => calls.run !== null && calls.run !== run);
+  if (others.length > 0) about.push(["for others", othersText(others)]);
   const prediction = predictionIn(request);
   if (prediction !== null) about.push(...predictionFields(prediction, suggested_extension));
   if (request.budget !== null && request.budget !== run) about.push(["of budget", harmless(request.budget)]);
@@ -49,6 +43,39 @@ function fields(request: ApprovalRequest, now: number): readonly (readonly [stri
     about.push(["decided", `${request.status} by ${harmless(decision.by)}${reason}`]);
   } else if (request.status === "pending") about.push(["expires", expiryText(request, now)]);
   return about;
+}
+
+/** How the dimension stands that is asked for, and what would let the waiting calls go on. */
+function dimensionFields(request: ApprovalRequest, dimension: string): readonly (readonly [string, string])[] {
+  const { consumed, held, limits, suggested_extension, least_extension, message, status } = request;
+  const figures = runShare(dimension, consumed[dimension] ?? 0, limits[dimension] ?? 0);
+  const about: (readonly [string, string])[] = [
+    ["dimension", harmless(dimension)],
+    ["consumed", figures],
+  ];
+  if (message !== "") about.push(["needs", harmless(message)]);
+  const others = Object.keys(limits).filter((each) => each !== dimension && consumed[each]);
+  const besides = others.map((each) => runShare(each, consumed[each], limits[each]));
+  if (besides.length > 0) about.push(["besides", besides.join(", ")]);
+  if (Object.keys(held).length > 0) about.push(["held", `${runFigures(held)}, for calls under way`]);
+  about.push(["suggested", `+ ${runFigures(suggested_extension)}`]);
+  if (status === "pending" && isShort(request)) {
+    about.push(["at least", `+ ${runFigures(least_extension)}, or nothing can go on`]);
+  }
+  return about;
+}
+
+function isShort({ least_extension }: ApprovalRequest): boolean {
+  return Object.values(least_extension).some((amount) => Number(amount) > 0);
+}
+
+/** So many runs that wait for the same are named. */
+const MOST_NAMED = 3;
+
+function othersText(others: ApprovalRequest["waiting"]): string {
+  const named = others.slice(0, MOST_NAMED).map(({ run }) => harmless(run ?? ""));
+  const more = others.length - named.length;
+  return `${named.join(", ")}${more === 0 ? "" : ` and ${counted(more, "more run")}`} wait${others.length === 1 ? "s" : ""} too`;
 }
 
 /** A run that is asked about before it begins: what it is predicted to take, what does not fit first. */

@@ -5,7 +5,7 @@ import { expectedText } from "./estimate.js";
 import { executionLines } from "./execution.js";
 import { counted, span } from "./quantities.js";
 import { facts } from "./report.js";
-import { failureLines, statusText, valueText } from "./run.js";
+import { failureLines, standingOf, statusText, valueText } from "./run.js";
 import { runBars, worthwhile } from "./run-bars.js";
 import { runFigure, runFigures } from "./run-figures.js";
 import { clip, fitted, harmless, pad, printable, type Style } from "./style.js";
@@ -38,7 +38,7 @@ interface Sight {
 export function pageText(page: RunPage, sight: Sight, style: Style): string {
   const { run, requests, children } = page;
   const parts = [
-    `${style.bold(harmless(run.id))}  ${statusText(run.status, style, page.interrupted)}\n${headText(page, sight.now, style)}`,
+    `${style.bold(harmless(run.id))}  ${statusText(standingOf(run), style, page.interrupted)}\n${headText(page, sight.now, style)}`,
     section("budgets", treeText(page, sight, style), style),
     page.expected.length === 0
       ? ""
@@ -65,13 +65,21 @@ function headText({ run, story, outlook, saved_usd }: RunPage, now: number, styl
   if (session !== null) pairs.push(["session", session]);
   if (parent !== null) pairs.push(["below", parent]);
   if (run.cancel !== null)
-    pairs.push(["cancelled", `by ${run.cancel.by}${run.cancel.reason === null ? "" : `: ${run.cancel.reason}`}`]);
+    pairs.push([
+      standingOf(run) === "denied" ? "denied" : "cancelled",
+      `${deniedText(run)}by ${run.cancel.by}${run.cancel.reason === null ? "" : `: ${run.cancel.reason}`}`,
+    ]);
   const handed = run.pause?.batches?.length ?? 0;
   if (handed > 0) pairs.push(["waits", `for ${counted(handed, "call")} in a batch of the provider`]);
   if (outlook !== null) pairs.push(["outlook", outlook]);
   if (saved_usd > 0) pairs.push(["saved", runFigure("cost_usd", saved_usd)]);
   pairs.push(["chain", counted(story.links, "link")]);
   return facts(pairs, style);
+}
+
+/** `more llm_tokens, `. */
+function deniedText({ cancel }: RunRecord): string {
+  return cancel?.denied === undefined ? "" : `more ${cancel.denied.dimension}, `;
 }
 
 function treeText({ budgets }: RunPage, { columns }: Sight, style: Style): string {
@@ -118,8 +126,9 @@ function stepText(step: StoryStep, created: number, columns: number, style: Styl
   return `${clip(line, columns)}\n${why}`;
 }
 
-function childText({ id, status, program }: RunRecord, style: Style): string {
-  return `  ${pad(statusText(status, style), 14)}${harmless(id)}  ${style.dim(harmless(program.name))}\n`;
+function childText(run: RunRecord, style: Style): string {
+  const { id, program } = run;
+  return `  ${pad(statusText(standingOf(run), style), 14)}${harmless(id)}  ${style.dim(harmless(program.name))}\n`;
 }
 
 const LONGEST = 4000;

@@ -1,6 +1,6 @@
 import type { JsonObject, RunRecord } from "bursar";
 import { counted, span } from "./quantities.js";
-import { statusText } from "./run.js";
+import { standingOf, statusText } from "./run.js";
 import { runFigure } from "./run-figures.js";
 import { clip, fitted, harmless, pad, type Style } from "./style.js";
 
@@ -30,7 +30,7 @@ export function runsText(rows: readonly RunRow[], more: number, now: number, col
   const room = Math.max(LEAST_COST_COLUMNS, ...costs.map((cost) => cost.length)) + 2;
   const wide = rows.some(({ interrupted }) => interrupted) ? LONGEST_STATUS : STATUS_COLUMNS;
   const lines = rows.map(({ run, interrupted }, index) => {
-    const status = pad(statusText(run.status, style, interrupted), wide);
+    const status = pad(statusText(standingOf(run), style, interrupted), wide);
     const id = pad(names[index] ?? "", ids);
     const age = style.dim(pad(shortSpan(now - run.created), AGE_COLUMNS));
     const cost = pad(costs[index] ?? "", room);

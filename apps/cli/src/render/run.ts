@@ -1,4 +1,4 @@
-import type { Failure, Json, RunRecord, RunResult } from "bursar";
+import type { Denial, Failure, Json, RunRecord, RunResult } from "bursar";
 import { runFigures } from "./run-figures.js";
 import { harmless, type Style, wrap } from "./style.js";
 
@@ -9,7 +9,8 @@ interface Wording {
   readonly paint: "good" | "warn" | "bad" | "accent";
 }
 
-const WORDINGS: Readonly<Record<RunRecord["status"], Wording>> = {
+const WORDINGS: Readonly<Record<RunRecord["status"] | "denied", Wording>> = {
+  denied: { sign: "✗", paint: "bad" },
   queued: { sign: "·", paint: "accent" },
   running: { sign: "▶", paint: "accent" },
   paused: { sign: "‖", paint: "warn" },
@@ -19,7 +20,7 @@ const WORDINGS: Readonly<Record<RunRecord["status"], Wording>> = {
 };
 
 /** A run's status with its sign, as it stands everywhere. One whose worker is gone runs by name only. */
-export function statusText(status: RunRecord["status"], style: Style, interrupted = false): string {
+export function statusText(status: RunRecord["status"] | "denied", style: Style, interrupted = false): string {
   if (interrupted) return style.warn("! interrupted");
   const { sign, paint } = WORDINGS[status];
   return style[paint](`${sign} ${status}`);
@@ -27,13 +28,25 @@ export function statusText(status: RunRecord["status"], style: Style, interrupte
 
 /** How a run stands, in a line or two. */
 export function resultText(result: RunResult, style: Style): string {
-  const head = `${statusText(result.status, style)}  run ${harmless(result.run_id)}`;
+  const denied = result.status === "cancelled" ? result.denied : null;
+  const head = `${statusText(denied === null ? result.status : "denied", style)}  run ${harmless(result.run_id)}`;
   const used = Object.fromEntries(Object.entries(result.usage).filter(([, value]) => value !== 0));
   const figures = runFigures(used, ["llm_input_tokens", "llm_output_tokens"]);
   const lines = [head, ...(figures === "" ? [] : wrap(figures, COLUMNS).map((line) => `  ${style.dim(line)}`))];
   if (result.status === "failed") lines.push(...failureLines(result.failure));
-  if (result.status === "cancelled" && result.reason !== null) lines.push(`  ${harmless(result.reason)}`);
+  if (denied !== null) lines.push(`  ${harmless(denialText(denied))}`);
+  else if (result.status === "cancelled" && result.reason !== null) lines.push(`  ${harmless(result.reason)}`);
   return lines.map((line) => `${line}\n`).join("");
+}
+
+/** `more llm_tokens was denied by ann: too dear`. */
+export function denialText({ by, reason, dimension }: Denial): string {
+  return `more ${dimension} was denied by ${by}${reason === null ? "" : `: ${reason}`}`;
+}
+
+/** How a run stands, in a word; one that has ended because of a no is told apart from one that somebody has cancelled. */
+export function standingOf({ status, cancel }: Pick<RunRecord, "status" | "cancel">): RunRecord["status"] | "denied" {
+  return status === "cancelled" && cancel?.denied !== undefined ? "denied" : status;
 }
 
 const LONGEST_FAILURE = 2000;

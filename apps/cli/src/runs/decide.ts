@@ -52,11 +52,16 @@ function choices(request: ApprovalRequest, style: Style): string {
 
 async function choiceOf(
   answer: string,
-  { kind }: ApprovalRequest,
+  { kind, suggested_extension }: ApprovalRequest,
   ask: Ask,
   write: (text: string) => void,
 ): Promise<Choice | null> {
-  if (/^(y|yes)$/i.test(answer)) return { kind: "approve", reason: null };
+  if (/^(y|yes)$/i.test(answer)) {
+    // What was shown is granted, also where more calls have come to wait meanwhile.
+    const shown = Object.keys(suggested_extension).length > 0;
+    const extensions = suggested_extension as BudgetAmounts;
+    return { kind: "approve", reason: null, ...(shown && { extensions }) };
+  }
   if (/^(l|leave|q|quit)$/i.test(answer)) return { kind: "leave" };
   if (/^(n|no)$/i.test(answer)) {
     const reason = (await ask("  why (may be empty)? "))?.trim() ?? null;

@@ -1,5 +1,6 @@
 import {
   type ApprovalRequest,
+  currentRequest,
   findNamed,
   isAnyStop,
   type RunRecord,
@@ -13,6 +14,7 @@ import { CommandError, shown } from "../args.js";
 
 /** So many are named when a beginning is ambiguous. */
 const MOST_NAMED = 5;
+const MOST_LISTED = 20;
 const LONGEST_WORD = 300;
 
 /** The run with this id, or the only one whose id begins so. */
@@ -43,13 +45,13 @@ export async function runBy(store: Store, word: string): Promise<RunRecord | nul
 export async function findRequest(store: Store, word: string): Promise<ApprovalRequest> {
   checkWord(word);
   const exact = await store.document("approval", word);
-  if (exact !== null) return readApproval(exact);
+  if (exact !== null) return currentRequest(store, readApproval(exact));
   const named = runOfCheckpoint(word);
   // With a number it means one stop of the run, and no other.
   if (named !== null && !isAnyStop(word)) return findNamed(store, word);
   const requests = named === null ? await requestsBeginning(store, word) : [];
   const request = only(requests, "request", word);
-  if (request !== null) return request;
+  if (request !== null) return currentRequest(store, request);
   const found = await runBy(store, named ?? word);
   if (found === null) {
     throw new CommandError(
@@ -63,8 +65,13 @@ export async function findRequest(store: Store, word: string): Promise<ApprovalR
     throw new CommandError(`run ${run.id} is ${run.status}, and waits for no approval${how}`);
   }
   if (second === undefined) return first;
-  const names = waiting.map(({ id, exhausted_dimension, kind }) => `${id} (${exhausted_dimension ?? kind})`);
-  throw new CommandError(`run ${run.id} waits for ${waiting.length} approvals; name one: ${names.join(", ")}`);
+  const some = waiting
+    .slice(0, MOST_LISTED)
+    .map(({ id, exhausted_dimension, kind }) => `${id} (${exhausted_dimension ?? kind})`);
+  const names = [...some, ...(waiting.length > MOST_LISTED ? ["…"] : [])].join(", ");
+  throw new CommandError(
+    `run ${run.id} waits for ${waiting.length} approvals; name one, or answer all with \`bursar approve ${run.id} --all\`: ${names}`,
+  );
 }
 
 async function requestsBeginning(store: Store, word: string): Promise<readonly ApprovalRequest[]> {

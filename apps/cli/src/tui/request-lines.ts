@@ -28,6 +28,7 @@ export function requestLines(request: ApprovalView, now: number, columns: number
         ? fact("asks for", KINDS[request.kind])
         : fact("exhausted", style.warn(`${harmless(dimension)}${whose}`), 1)),
     ...(dimension === null ? what : []),
+    ...(request.message === "" ? [] : fact("needs", harmless(request.message))),
     ...(prediction !== null ? [] : consumptionLines(request, columns, style)),
     ...(Object.keys(suggested).length === 0 ? [] : fact("suggested", style.bold(`+ ${runFigures(suggested)}`), 1)),
     ...(dimension === null ? [] : what),

@@ -63,8 +63,12 @@ export function ApprovalCard({ approval, onDecided, level = 2 }: ApprovalCardPro
   );
 }
 
+/** So many further runs that wait for the same answer are named. */
+const MOST_NAMED = 5;
+
 function Facts({ approval }: { readonly approval: ApprovalView }): JSX.Element {
   const { run, budget, requested, expires, status } = approval;
+  const others = approval.waiting.flatMap((calls) => (calls.run === null || calls.run === run ? [] : [calls.run]));
   return (
     <dl class="facts">
       {run !== null && (
@@ -72,6 +76,19 @@ function Facts({ approval }: { readonly approval: ApprovalView }): JSX.Element {
           <dt>Run</dt>
           <dd>
             <a href={runAddress(run)}>{run}</a>
+          </dd>
+        </div>
+      )}
+      {others.length > 0 && (
+        <div>
+          <dt>Also wait</dt>
+          <dd>
+            {others.slice(0, MOST_NAMED).map((id) => (
+              <span key={id}>
+                <a href={runAddress(id)}>{id}</a>{" "}
+              </span>
+            ))}
+            {others.length > MOST_NAMED && <span class="note">and {others.length - MOST_NAMED} more</span>}
           </dd>
         </div>
       )}

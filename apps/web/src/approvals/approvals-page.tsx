@@ -5,6 +5,7 @@ import { Heading } from "../parts/heading.js";
 import { Empty, Ready } from "../parts/states.js";
 import { addressOf, queryOf } from "../router/route.js";
 import { ApprovalCard } from "./approval-card.js";
+import { ApproveAll } from "./approve-all.js";
 
 const SHOWN = 25;
 const STATUSES = ["pending", "approved", "denied", "expired", "withdrawn"] as const;
@@ -43,6 +44,7 @@ export function ApprovalsPage({ status, before }: ApprovalsPageProps): JSX.Eleme
                 <p>A run asks here when its budget does not suffice and its policy says to ask.</p>
               </Empty>
             )}
+            {status === "pending" && items.length > 1 && <ApproveAll approvals={items} onDone={resource.reload} />}
             {items.map((approval) => (
               <ApprovalCard key={approval.id} approval={approval} onDecided={resource.reload} />
             ))}

@@ -2,6 +2,7 @@ import type { ApprovalView, RunView } from "bursar/views";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { ApiError, post } from "../api/client.js";
+import { formatAmount } from "../format/amount.js";
 import { inOrder } from "../format/dimension.js";
 import { useAct } from "../parts/act.js";
 import { AlsoSelect } from "../parts/also-select.js";
@@ -32,6 +33,7 @@ export function DecisionForm({ approval, onDecided }: DecisionFormProps): JSX.El
   // A run that has not begun can do so with the limits it has; one that has used them up would pause again at once.
   const needsMore = extends_ && approval.prediction === null;
   const nothing = needsMore && extensions !== null && Object.keys(extensions).length === 0;
+  const little = extensions === null || nothing ? null : tooLittle(approval, extensions);
   const decide = (how: "approve" | "deny") =>
     run(async () => {
       const said = reason.trim() === "" ? {} : { reason: reason.trim() };
@@ -57,13 +59,14 @@ export function DecisionForm({ approval, onDecided }: DecisionFormProps): JSX.El
         <textarea rows={2} maxLength={2000} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
       </label>
       {nothing && <p class="fault">Write at least one amount: with nothing more the run would pause again at once.</p>}
+      {little !== null && <p class="fault">{little}</p>}
       {error !== null && <Problem error={error} />}
       <div class="actions">
         <button
           type="button"
           class="button button-primary button-large"
           data-action="approve"
-          disabled={busy || extensions === null || nothing}
+          disabled={busy || extensions === null || nothing || little !== null}
           onClick={() => decide("approve")}
         >
           Approve
@@ -80,6 +83,16 @@ export function DecisionForm({ approval, onDecided }: DecisionFormProps): JSX.El
       </div>
     </form>
   );
+}
+
+/** What is wrong with amounts that would let no waiting call go on, or null. */
+function tooLittle(
+  { exhausted_dimension: dimension, least_extension }: ApprovalView,
+  extensions: Readonly<Record<string, number>>,
+): string | null {
+  const least = dimension === null ? 0 : Number(least_extension[dimension] ?? 0);
+  if (dimension === null || (extensions[dimension] ?? 0) >= least) return null;
+  return `With so little no waiting call can go on: add at least ${formatAmount(dimension, least)}.`;
 }
 
 /** Whoever comes too late is told so in a place that stays, because the card will soon show what the other one has said. */

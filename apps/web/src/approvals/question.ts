@@ -39,6 +39,7 @@ export function reasonOf(approval: ApprovalView): string {
   const share = `${formatAmount(dimension, used)} of ${formatAmount(dimension, limit)} (${percentOf(used, limit)} %)`;
   const others = Number(held[dimension] ?? 0);
   const holding = others > 0 ? `, ${formatAmount(dimension, others)} is held for calls under way` : "";
+  if (approval.message !== "") return `${share} is used${holding}. ${approval.message}`;
   const next = capabilityOf(approval);
   return `${share} is used${holding}, and the rest does not suffice for ${next === null ? "its next step" : `its next step, “${next}”`}.`;
 }

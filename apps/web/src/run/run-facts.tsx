@@ -1,5 +1,6 @@
 import type { RunView } from "bursar/views";
 import type { ComponentChildren, JSX } from "preact";
+import { nounOf } from "../format/dimension.js";
 import { formatDuration, formatInstant } from "../format/time.js";
 import { Amount } from "../parts/amount.js";
 import { Copyable } from "../parts/copy.js";
@@ -41,8 +42,9 @@ export function RunFacts({ run }: { readonly run: RunView }): JSX.Element {
         </Fact>
       )}
       {run.cancel !== null && (
-        <Fact label="Cancelled by">
+        <Fact label={run.denied === null ? "Cancelled by" : "Denied by"}>
           {run.cancel.by}
+          {run.denied !== null && <span class="note"> more {nounOf(run.denied.dimension)}</span>}
           {run.cancel.reason !== null && <span class="note"> “{run.cancel.reason}”</span>}
         </Fact>
       )}

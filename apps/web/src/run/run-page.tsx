@@ -29,7 +29,9 @@ export function RunPage({ id }: { readonly id: string }): JSX.Element {
         title={run?.program.name ?? `Run ${id}`}
         tab={run === null ? `Run ${id}` : `${run.program.name}: ${run.status}`}
       >
-        {run !== null && <Status status={run.interrupted ? "interrupted" : run.status} />}
+        {run !== null && (
+          <Status status={run.interrupted ? "interrupted" : run.denied === null ? run.status : "denied"} />
+        )}
         {run !== null && <RunActions run={run} onChanged={resource.replace} />}
       </Heading>
       <RunTabs id={id} current="run" />

@@ -61,7 +61,7 @@ function Row({ run }: { readonly run: RunRow }): JSX.Element {
         </span>
       </th>
       <td>
-        <Status status={run.interrupted ? "interrupted" : run.status} />
+        <Status status={run.interrupted ? "interrupted" : run.denied === null ? run.status : "denied"} />
         {run.waiting.length > 0 && <span class="note waits">waits for an answer</span>}
       </td>
       <td>{run.tightest === null ? <span class="note">no limit</span> : <Tightest view={run.tightest} />}</td>

@@ -48,6 +48,18 @@ export function askedTogether(id: string, each: readonly number[], dimensions: D
   return Math.min(together, MAX_AMOUNT);
 }
 
+/**
+ * The smallest amount that lets a call go on which asks for `asked` of a dimension; 0 where it fits already. What is held for others is
+ * not counted: a call waits for that by itself. In ledger units.
+ */
+export function leastExtension(budget: Budget, dimension: Dimension, asked: number, time: Time): number {
+  const used = Math.floor(usedOf(budget, dimension, time));
+  const cap = capOf(budget, dimension.id);
+  if (dimension.kind === "peak") return Math.max(0, Math.max(used, asked) - cap);
+  // A limit that is used up refuses every call, also one that asks for nothing of it.
+  return Math.max(0, used + (dimension.kind === "clock" ? 1 : Math.max(1, asked)) - cap);
+}
+
 /** By how much a budget would be overdrawn, had it let pass what was asked for. */
 function overBy(budget: Budget, dimension: Dimension, asked: number, time: Time): number {
   const used = usedOf(budget, dimension, time);

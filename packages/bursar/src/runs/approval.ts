@@ -7,22 +7,52 @@ export type ApprovalKind = "budget_extension" | "capability_execution" | "server
 /** `withdrawn` when the run has ended before anybody answered. */
 export type ApprovalStatus = "pending" | "approved" | "denied" | "expired" | "withdrawn";
 
+/** Calls of one run, or of the clients of a budget, that wait for the same answer. Amounts are in edge units. */
+export interface WaitingCalls {
+  /** The run that stands still; null for clients of a budget, such as those of a key. */
+  readonly run: string | null;
+  readonly checkpoint_id: string | null;
+  /** What the first of them wants to do: `llm`, or the name of a tool. */
+  readonly name: string;
+  readonly digest: string;
+  readonly calls: number;
+  /** How much of the dimension the smallest and the largest of them ask for, and all of them together. */
+  readonly smallest: number;
+  readonly largest: number;
+  readonly together: number;
+}
+
+/** What the waiting calls of a request need, and what there is. Amounts are in edge units, by dimension. */
+export interface RequestNeeds {
+  /** The most that a single waiting call may need; empty where the request is not about a dimension. */
+  readonly needs: JsonObject;
+  /** What all waiting calls may need together. */
+  readonly needs_together: JsonObject;
+  readonly left: JsonObject;
+  /** The smallest extension that lets a waiting call go on; less is refused. */
+  readonly least_extension: JsonObject;
+  /** The same in a sentence; empty where the request is not about a dimension. */
+  readonly message: string;
+}
+
 /** What a human is asked, and what came of it. */
-export interface ApprovalRequest {
+export interface ApprovalRequest extends RequestNeeds {
   readonly id: string;
   readonly status: ApprovalStatus;
   readonly kind: ApprovalKind;
-  /** The run that stands still for it; null when a budget is asked for alone, as by a client of the gateway. */
+  /** The first run that stands still for it; null when a budget is asked for alone, as by a client of the gateway. */
   readonly run: string | null;
   readonly checkpoint_id: string | null;
-  /** What it is about, once per run: a dimension of a budget, or one action. */
+  /** What it is about: a dimension of a budget, or one action. */
   readonly about: string;
   /** The budget that would be extended; null when none is. */
   readonly budget: string | null;
   readonly exhausted_dimension: string | null;
-  /** In edge units, as it stood when it was asked. */
+  /** Everything that waits for the answer, in the order in which it came. */
+  readonly waiting: readonly WaitingCalls[];
+  /** In edge units. While the request is open, this is how the budget stands; afterwards, how it stood when it was answered. */
   readonly consumed: JsonObject;
-  /** What was reserved in that budget at the same moment, by whomever: neither used nor free. */
+  /** What is reserved in that budget at the same moment: neither used nor free. */
   readonly held: JsonObject;
   readonly limits: JsonObject;
   readonly suggested_extension: JsonObject;
@@ -45,10 +75,25 @@ export interface Decided {
   readonly extension: JsonObject;
 }
 
+/** What is said of the needs of a request that is not about a dimension. */
+export const NO_NEEDS: RequestNeeds = { needs: {}, needs_together: {}, left: {}, least_extension: {}, message: "" };
+
+/** A request as the store keeps it. */
 export function readApproval({ id, status, body, version }: Document): ApprovalRequest {
-  const { held, ...kept } = body as unknown as ApprovalRequest;
-  // Requests that were stored before holds were kept say nothing of them.
-  return { ...kept, held: held ?? {}, id, status: status as ApprovalStatus, version };
+  const kept = body as unknown as ApprovalRequest;
+  // Requests that were stored before say nothing of holds, and nothing of who else waits.
+  const { held = {}, waiting = soleWaiting(kept) } = kept;
+  return { ...NO_NEEDS, ...kept, held, waiting, id, status: status as ApprovalStatus, version };
+}
+
+/** The run that alone waits for an answer, which says nothing of amounts. */
+export function soleWaiting({
+  run,
+  checkpoint_id,
+  digest,
+}: Pick<ApprovalRequest, "run" | "checkpoint_id" | "digest">): readonly WaitingCalls[] {
+  const amounts = { smallest: 0, largest: 0, together: 0 };
+  return run === null ? [] : [{ run, checkpoint_id, name: "", digest, calls: 1, ...amounts }];
 }
 
 export function putApproval(request: ApprovalRequest): PutOperation {
@@ -57,15 +102,9 @@ export function putApproval(request: ApprovalRequest): PutOperation {
   return { op: "put", kind: "approval", id, budget: request.budget, status, body: json, version };
 }
 
-/** Takes back what a run has asked for and nobody has answered. */
-export async function withdrawals(store: Store, requests: Readonly<Record<string, string>>): Promise<PutOperation[]> {
-  const operations: PutOperation[] = [];
-  for (const id of Object.values(requests)) {
-    const document = await store.document("approval", id);
-    if (document?.status === "pending")
-      operations.push(putApproval({ ...readApproval(document), status: "withdrawn" }));
-  }
-  return operations;
+/** Whether somebody can still answer it. */
+export function isOpen({ status, expires }: Pick<ApprovalRequest, "status" | "expires">, instant: number): boolean {
+  return status === "pending" && expires > instant;
 }
 
 /** Uses a yes up, which is for one action and for one time; `key` says for which. Null when nobody has decided yet. */

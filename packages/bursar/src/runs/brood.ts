@@ -9,6 +9,7 @@ import type { AskEntry } from "./journal.js";
 import { openChild } from "./opening.js";
 import type { Programs } from "./programs.js";
 import { hasEnded, type RunRecord, readRun } from "./record.js";
+import { denialOf } from "./result.js";
 import type { Children } from "./surroundings.js";
 
 interface BroodOptions {
@@ -119,10 +120,21 @@ function childId({ id }: RunRecord, number: number): string {
 }
 
 /** What a parent is told when a child did not come to a good end. */
-function failed({ id, status, failure, result }: RunRecord): RunError {
+function failed(run: RunRecord): RunError {
+  const { id, status, failure, result } = run;
+  const denial = denialOf(run);
+  if (denial !== null) {
+    const { by, reason, dimension } = denial;
+    const data = { run_id: id, status, dimension, result, denied: { ...denial } };
+    return new RunError("child_failed", `run ${id} was denied by ${by}${reasonIn(reason)} (${dimension})`, data);
+  }
   const why = failure?.message ?? "it was cancelled";
   const data = { run_id: id, status, dimension: failure?.dimension ?? null, result, ...failure?.data };
   return new RunError(codeFor(failure), `run ${id} ${status}: ${why}`, data);
+}
+
+function reasonIn(reason: string | null): string {
+  return reason === null ? "" : `: ${reason}`;
 }
 
 function codeFor(failure: RunRecord["failure"]): string {

@@ -43,6 +43,7 @@ import { hasChanged, Programs } from "./programs.js";
 import { hasEnded, putRun, type RunRecord, readRun, record } from "./record.js";
 import { findDivergence } from "./replay-check.js";
 import { requestAbout } from "./request.js";
+import { currentRequest } from "./request-needs.js";
 import { type RunResult, resultOf } from "./result.js";
 import { type RunWithRequests, runWithRequests } from "./run-with-requests.js";
 import { sleep } from "./sleep.js";
@@ -181,6 +182,11 @@ export class Bursar implements AsyncDisposable {
       const result = await this.result(await this.drive(id));
       if (result.status !== "queued" && result.status !== "running") return result;
     }
+  }
+
+  /** Whether a run is driven in this process. */
+  isDriving(id: string): boolean {
+    return this.driving.has(id);
   }
 
   /** Takes a run if nobody has it. Tells whether it was there to be taken. */
@@ -391,7 +397,9 @@ export class Bursar implements AsyncDisposable {
   }
 
   async *approvals(status = "pending"): AsyncIterable<ApprovalRequest> {
-    for await (const document of this.store.documents("approval", status)) yield readApproval(document);
+    for await (const document of this.store.documents("approval", status)) {
+      yield await currentRequest(this.store, readApproval(document));
+    }
   }
 
   /** Asks a human about something that is no matter of the budget, such as a server that a program has found. */
@@ -462,20 +470,29 @@ export class Bursar implements AsyncDisposable {
     if (webhook !== undefined && run.status === "paused") tellRequested(webhook, this.store, run);
   }
 
-  /** Goes on with the run that was decided over, or with the one above that was named; where that is not possible here, others do. */
+  /**
+   * Goes on with the run that was decided over, or with the one above that was named, and begins to drive the others that have waited for
+   * the same answer; where that is not possible here, other workers do.
+   */
   private async driven(id: string, request: ApprovalRequest): Promise<RunResult> {
     // Whoever has none was turned away before anything was decided.
     const named = runOfCheckpoint(id) ?? (request.run as string);
+    for (const { run } of request.waiting) if (run !== null) await this.driveFrom(run, named);
     const result = await this.outcome(named).catch(async (error: unknown) => {
       if (isLacking(error)) return this.result(await this.find(named));
       throw error;
     });
-    for (let { parent: id } = await this.find(named); id !== null; ) {
-      const above = await this.find(id);
-      if (above.status === "queued") this.drive(id).catch(() => {});
-      id = above.parent;
-    }
+    await this.driveFrom(named, named);
     return result;
+  }
+
+  /** Begins to drive a run and those above it, where nobody does; all but the one that is driven already. */
+  private async driveFrom(from: string, but: string): Promise<void> {
+    for (let id: string | null = from; id !== null; ) {
+      const run = await this.find(id);
+      if (run.status === "queued" && id !== but) this.drive(id).catch(() => {});
+      id = run.parent;
+    }
   }
 
   /** Lets a run go on, and first those below it that it waits for. */
@@ -483,7 +500,7 @@ export class Bursar implements AsyncDisposable {
     const run = await this.find(id);
     for (const child of run.pause?.children ?? []) await this.rouse(child);
     const held = await askedAnew(this.store, run, this.options.approval_ms ?? APPROVAL_MS);
-    const operations = held ?? (await goingOn(this.store, id));
+    const operations = held ?? (await goingOn(this.store, [id]));
     if (operations.length > 0) await this.store.apply(operations);
   }
 
@@ -493,7 +510,7 @@ export class Bursar implements AsyncDisposable {
       const run = await this.find(id);
       if (hasEnded(run)) return run;
       try {
-        if (run.status === "paused") await this.store.apply(await goingOn(this.store, id, { cancel }));
+        if (run.status === "paused") await this.store.apply(await goingOn(this.store, [id], { cancel }));
         else if (run.cancel === null) await this.store.apply([putRun({ ...run, cancel })]);
         this.driving.cancel(id);
         return await this.drive(id);

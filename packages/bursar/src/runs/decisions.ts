@@ -1,14 +1,20 @@
+import type { Amounts } from "../core/amount.js";
+import { printDecimal } from "../core/decimal.js";
+import { printAmount, readAmount } from "../core/dimension.js";
+import type { Dimensions } from "../core/dimensions.js";
 import { StaleError } from "../core/document.js";
 import { BursarError, InputError } from "../core/errors.js";
 import { Events } from "../core/events.js";
 import { type BudgetAmounts, readExtension } from "../core/input.js";
 import type { Operation } from "../core/operation.js";
 import type { Store } from "../ports/store.js";
-import { type ApprovalRequest, type Decided, putApproval, readApproval } from "./approval.js";
+import { type ApprovalRequest, type Decided, isOpen, putApproval, readApproval } from "./approval.js";
 import { isAnyStop, runOfCheckpoint } from "./checkpoint.js";
+import { standsFor } from "./open-request.js";
 import { isHeldBack, letGo, requestOf } from "./preflight-request.js";
 import { mayDecide, type Principal } from "./principal.js";
 import { putRun, type RunRecord, readRun, record } from "./record.js";
+import { currentRequest, lookUpRequest } from "./request-needs.js";
 
 /** How a request is answered with yes. */
 export interface ApproveOptions extends DenyOptions {
@@ -23,7 +29,15 @@ export interface DenyOptions {
   readonly replayChanged?: boolean;
 }
 
-type ApprovalFailure = "no_such_approval" | "decided" | "expired" | "no_room" | "no_run" | "not_open" | "ambiguous";
+type ApprovalFailure =
+  | "no_such_approval"
+  | "decided"
+  | "expired"
+  | "no_room"
+  | "no_run"
+  | "not_open"
+  | "ambiguous"
+  | "too_little";
 
 /** A request cannot be answered, or not any more. */
 export class ApprovalError extends BursarError {
@@ -41,14 +55,14 @@ export class ApprovalError extends BursarError {
  */
 export async function findApproval(store: Store, id: string): Promise<ApprovalRequest> {
   const document = await store.document("approval", id);
-  if (document !== null) return readApproval(document);
+  if (document !== null) return currentRequest(store, readApproval(document));
   const name = runOfCheckpoint(id);
   const run = name === null ? null : await runNamed(store, name);
   const requests = run === null ? [] : await requestsOf(store, run.id);
   const isHere = isAnyStop(id) || id === run?.pause?.checkpoint_id;
-  const asked = isHere ? requests : requests.filter(({ checkpoint_id }) => checkpoint_id === id);
+  const asked = isHere ? requests : requests.filter((request) => isAskedAt(request, id));
   const { instant } = store.clock.now();
-  const [first, ...others] = asked.filter((request) => isPending(request) && request.expires > instant);
+  const [first, ...others] = asked.filter((request) => isOpen(request, instant));
   if (first !== undefined && others.length > 0) throw ambiguous(id, [first, ...others]);
   const found = first ?? asked.find(isPending) ?? asked[0];
   if (found !== undefined) return found;
@@ -57,6 +71,10 @@ export async function findApproval(store: Store, id: string): Promise<ApprovalRe
   }
   const now = run.pause === null ? `is ${run.status}` : `stands at ${run.pause.checkpoint_id}`;
   throw new ApprovalError("not_open", `run ${run.id} ${now}, and not at ${id} any more; nothing was decided`);
+}
+
+function isAskedAt({ checkpoint_id, waiting }: ApprovalRequest, id: string): boolean {
+  return checkpoint_id === id || waiting.some((calls) => calls.checkpoint_id === id);
 }
 
 /** So many are named. */
@@ -91,7 +109,7 @@ export async function openRequest(store: Store, id: string): Promise<ApprovalReq
     if (error instanceof ApprovalError && error.code === "ambiguous") throw error;
     return null;
   });
-  return request !== null && isPending(request) && request.expires > store.clock.now().instant ? request : null;
+  return request !== null && isOpen(request, store.clock.now().instant) ? request : null;
 }
 
 async function runNamed(store: Store, id: string): Promise<RunRecord | null> {
@@ -119,12 +137,17 @@ function isPending({ status }: ApprovalRequest): boolean {
   return status === "pending";
 }
 
-/** What a run stands still for, whatever has become of it. */
+/** What a run stands still for, whatever has become of it; each request once, however many runs below it wait for it. */
 async function requestsOf(store: Store, run: string): Promise<readonly ApprovalRequest[]> {
+  const ids = await requestIds(store, run);
+  const found = await Promise.all([...ids].map((id) => lookUpRequest(store, id)));
+  return found.filter((request) => request !== null);
+}
+
+async function requestIds(store: Store, run: string): Promise<ReadonlySet<string>> {
   const { approvals = [], children = [] } = (await runNamed(store, run))?.pause ?? {};
-  const own = await Promise.all(approvals.map((id) => store.document("approval", id)));
-  const below = await Promise.all(children.map((child) => requestsOf(store, child)));
-  return [...own.flatMap((each) => (each === null ? [] : [readApproval(each)])), ...below.flat()];
+  const below = await Promise.all(children.map((child) => requestIds(store, child)));
+  return new Set([...approvals, ...below.flatMap((ids) => [...ids])]);
 }
 
 /** Says yes. The extension, the record of it, and that the run may go on are one transaction, and it happens once. */
@@ -140,18 +163,43 @@ async function approveOnce(store: Store, id: string, options: ApproveOptions): P
   const extension = request.kind === "budget_extension" ? (options.extensions ?? suggestedOf(request)) : {};
   const decision = decisionBy(store, options, extension);
   const operations: Operation[] = [putApproval({ ...request, status: "approved", decision })];
-  if (Object.keys(extension).length > 0) {
-    const additional = readExtension(extension, store.dimensions);
+  const additional = readExtension(extension, store.dimensions);
+  if (Object.keys(additional).length > 0) {
     const budget = await budgetOf(store, request);
     await roomFor(store, budget, additional);
     const { name: approved_by } = options.by;
     operations.push({ op: "extend", budget, additional, approved_by, reason: decision.reason, must: true });
   }
-  operations.push(await recordDecision(store, request, "approved", decision));
+  checkSuffices(request, additional, store.dimensions);
+  operations.push(...(await recordDecision(store, request, "approved", decision)));
   if (request.kind !== "server_discovery")
-    operations.push(...(await goingOn(store, request.run, { decided: request.id })));
-  await once(store, operations, request);
+    operations.push(...(await goingOn(store, await standingFor(store, request), { decided: request.id })));
+  await store.apply(operations);
   return { ...request, status: "approved", decision, version: request.version + 1 };
+}
+
+/** A yes that lets nothing go on would only be followed by the same question. */
+function checkSuffices(
+  { exhausted_dimension: id, least_extension }: ApprovalRequest,
+  additional: Amounts,
+  dimensions: Dimensions,
+): void {
+  if (id === null || !dimensions.has(id)) return;
+  const dimension = dimensions.get(id);
+  const least = readAmount(dimension, least_extension[id] ?? 0, "up", id);
+  const given = additional[id] ?? 0;
+  if (given >= least) return;
+  const amounts = `${printAmount(dimension, given)} more of ${id} lets no waiting call go on`;
+  const remedy = `add at least ${printAmount(dimension, least)} (${id}=+${printDecimal(least, dimension.decimals)})`;
+  throw new ApprovalError("too_little", `${amounts}; ${remedy}; nothing was decided`);
+}
+
+/** The runs that stand still for a request. One that has gone on meanwhile, or asks for something else, is none of them. */
+async function standingFor(store: Store, { id, kind, run, waiting }: ApprovalRequest): Promise<readonly string[]> {
+  if (kind !== "budget_extension") return run === null ? [] : [run];
+  const runs = waiting.flatMap((calls) => (calls.run === null ? [] : [calls.run]));
+  const found = await Promise.all(runs.map((each) => runNamed(store, each)));
+  return found.flatMap((each) => (each !== null && standsFor(each, id) ? [each.id] : []));
 }
 
 /** Says no: the run is over, unless it was only about one action, which then is refused. */
@@ -161,37 +209,59 @@ export async function deny(store: Store, id: string, options: DenyOptions): Prom
   return again(() => denyOnce(store, request.id, options));
 }
 
-/** The run may be written by somebody else at the same moment, who has nothing to do with this request. */
+/** Runs, and the request itself, may be written at the same moment by others who do not answer it, as when one more run waits for it. */
 async function again<Value>(work: () => Promise<Value>): Promise<Value> {
   for (let turn = 1; ; turn++) {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof StaleError) || error.kind !== "run" || turn >= MOST_TURNS) throw error;
+      if (!(error instanceof StaleError) || turn >= MOST_TURNS) throw error;
     }
   }
 }
 
-const MOST_TURNS = 20;
+const MOST_TURNS = 100;
 
 async function denyOnce(store: Store, id: string, options: DenyOptions): Promise<ApprovalRequest> {
   const request = await undecided(store, id);
   const decision = decisionBy(store, options, {});
   const operations: Operation[] = [putApproval({ ...request, status: "denied", decision })];
-  operations.push(await recordDecision(store, request, "denied", decision));
-  if (request.kind === "capability_execution") operations.push(...(await goingOn(store, request.run)));
+  operations.push(...(await recordDecision(store, request, "denied", decision)));
+  const runs = await standingFor(store, request);
+  if (request.kind === "capability_execution") operations.push(...(await goingOn(store, runs)));
   else if (request.kind === "budget_extension") {
     const { name: by } = options.by;
-    const { exhausted_dimension, suggested_extension, checkpoint_id } = request;
+    const { exhausted_dimension, suggested_extension } = request;
     // Nothing is exhausted yet when a run was asked about before it began.
     const dimension = exhausted_dimension ?? Object.keys(suggested_extension)[0] ?? "";
-    const events = new Events(store.dimensions);
-    const action = events.denied(dimension, checkpoint_id ?? "", by, decision.reason);
-    operations.push({ op: "record", budget: await chainOf(store, request), action });
-    operations.push(...(await goingOn(store, request.run, { cancel: { by, reason: decision.reason } })));
+    const { reason } = decision;
+    operations.push(...(await recordDenials(store, request, dimension, by, reason)));
+    const cancel = { by, reason, denied: { approval_id: request.id, dimension } };
+    operations.push(...(await goingOn(store, runs, { cancel })));
   }
-  await once(store, operations, request);
+  await store.apply(operations);
   return { ...request, status: "denied", decision, version: request.version + 1 };
+}
+
+/** One word for each run that is denied, in its chain and with its checkpoint; where only clients wait, one in the budget's. */
+async function recordDenials(
+  store: Store,
+  request: ApprovalRequest,
+  dimension: string,
+  by: string,
+  reason: string | null,
+): Promise<readonly Operation[]> {
+  const events = new Events(store.dimensions);
+  const denied = (budget: string, checkpoint: string | null): Operation => {
+    return { op: "record", budget, action: events.denied(dimension, checkpoint ?? "", by, reason) };
+  };
+  const runs = request.waiting.filter(({ run }) => run !== null);
+  if (runs.length === 0) return [denied(await budgetOf(store, request), request.checkpoint_id)];
+  const found = await Promise.all(runs.map(({ run }) => runNamed(store, run ?? "")));
+  return runs.flatMap(({ checkpoint_id }, index) => {
+    const run = found[index];
+    return run === null || run === undefined ? [] : [denied(run.budget, checkpoint_id)];
+  });
 }
 
 function decisionBy(store: Store, { by, reason = null }: DenyOptions, extension: BudgetAmounts): Decided {
@@ -229,43 +299,68 @@ async function roomFor(store: Store, budget: string, additional: Readonly<Record
 }
 
 /**
- * Lets a run go on that stands still, if only to its end, and with it those above, which wait for it. One that was asked about before
+ * Lets runs go on that stand still, if only to their end, and with them those above, which wait for them. One that was asked about before
  * it began goes on only when that request, and no other, was `decided`.
  */
 export async function goingOn(
   store: Store,
-  id: string | null,
+  ids: readonly string[],
   { cancel = null, decided }: { readonly cancel?: RunRecord["cancel"]; readonly decided?: string } = {},
 ): Promise<readonly Operation[]> {
   const operations: Operation[] = [];
-  for (let next: string | null = id; next !== null; ) {
-    const document = await store.document("run", next);
-    if (document === null) break;
-    const run: RunRecord = readRun(document);
-    if (run.status === "paused") {
-      const asked = next === id ? (run.cancel ?? cancel) : run.cancel;
-      const isHeld = isHeldBack(run) && requestOf(run) !== decided;
-      if (isHeld && asked === null) break;
-      // Who is to end is taken up for that alone.
-      if (asked === null) operations.push(record(run, "RunResumed"));
-      operations.push(putRun({ ...(isHeld ? run : letGo(run)), status: "queued", pause: null, cancel: asked }));
+  const asked = new Set(ids);
+  const seen = new Set<string>();
+  for (const id of ids) {
+    for (let next: string | null = id; next !== null && !seen.has(next); ) {
+      const run: RunRecord | null = await runNamed(store, next);
+      if (run === null) break;
+      const mayRise = run.status !== "paused" || rise(run, asked.has(run.id) ? cancel : null, decided, operations);
+      if (!mayRise) break;
+      seen.add(run.id);
+      next = run.parent;
     }
-    next = run.parent;
   }
   return operations;
 }
 
+/** Tells whether a run that stands still goes on. */
+function rise(
+  run: RunRecord,
+  cancel: RunRecord["cancel"],
+  decided: string | undefined,
+  operations: Operation[],
+): boolean {
+  const wanted = run.cancel ?? cancel;
+  const isHeld = isHeldBack(run) && requestOf(run) !== decided;
+  if (isHeld && wanted === null) return false;
+  // Who is to end is taken up for that alone.
+  if (wanted === null) operations.push(record(run, "RunResumed"));
+  operations.push(putRun({ ...(isHeld ? run : letGo(run)), status: "queued", pause: null, cancel: wanted }));
+  return true;
+}
+
+/** The decision in the chain of every run that waits for it, once in each. */
 async function recordDecision(
   store: Store,
   request: ApprovalRequest,
   status: string,
   { by, reason, extension }: Decided,
-): Promise<Operation> {
-  const { id, run, kind, digest } = request;
+): Promise<readonly Operation[]> {
+  const { id, run, kind, digest, waiting } = request;
   const data = { approval_id: id, kind, status, by, reason, extension, digest };
-  const budget = await chainOf(store, request);
-  if (run !== null) return record({ id: run, budget }, "ApprovalDecided", data);
-  return { op: "record", budget, action: { action_type: "ApprovalDecided", data } };
+  const ids = new Set([...(run === null ? [] : [run]), ...waiting.flatMap((calls) => calls.run ?? [])]);
+  const byBudget = new Map<string, string[]>();
+  for (const each of ids) {
+    const found = await runNamed(store, each);
+    if (found !== null) byBudget.set(found.budget, [...(byBudget.get(found.budget) ?? []), found.id]);
+  }
+  if (byBudget.size === 0) {
+    return [{ op: "record", budget: await chainOf(store, request), action: { action_type: "ApprovalDecided", data } }];
+  }
+  return [...byBudget].map(([budget, runs]) => {
+    const [first = ""] = runs;
+    return record({ id: first, budget }, "ApprovalDecided", { ...data, ...(runs.length > 1 && { runs }) });
+  });
 }
 
 /** The budget that is extended: one on the path of the run's own, or of a key. */
@@ -279,14 +374,4 @@ async function chainOf(store: Store, { id, run, budget }: ApprovalRequest): Prom
   if (document !== null) return readRun(document).budget;
   if (run === null && budget !== null) return budget;
   throw new ApprovalError("no_such_approval", `there is no run ${run} any more that request ${id} could be for`);
-}
-
-/** Two people may answer at the same moment; one of them does. */
-async function once(store: Store, operations: readonly Operation[], request: ApprovalRequest): Promise<void> {
-  try {
-    await store.apply(operations);
-  } catch (error) {
-    if (!(error instanceof StaleError) || error.kind !== "approval") throw error;
-    throw new ApprovalError("decided", `request ${request.id} was just decided by somebody else`);
-  }
 }

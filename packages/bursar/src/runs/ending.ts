@@ -4,11 +4,11 @@ import type { BursarError } from "../core/errors.js";
 import type { Operation } from "../core/operation.js";
 import type { Execution, Output } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
-import { withdrawals } from "./approval.js";
 import { type Checkpoint, emptied } from "./checkpoint.js";
 import type { Desk } from "./desk.js";
 import { ClaimLostError, type ReplayError } from "./error.js";
 import { learned } from "./learning.js";
+import { withdrawFrom } from "./open-request.js";
 import { type Failure, putRun, type RunRecord, readRun, record } from "./record.js";
 
 /** Why a run is not driven any further. */
@@ -53,7 +53,7 @@ export async function lastWords(
   const done: RunRecord = { ...run, ...told, ended, pause: null, requests: {} };
   const operations: Operation[] = [
     record(run, "RunEnded", { status, ...(failure !== null && { failure }) }),
-    ...(await withdrawals(desk, run.requests)),
+    ...(await withdrawFrom(desk, run.id, run.requests)),
     ...(learns ? await learned(desk, done) : []),
   ];
   if (checkpoint.version > 0) operations.push(emptied(checkpoint));
@@ -77,7 +77,8 @@ export async function leaveRun(
       await desk.leave([putRun(run), ...operations]);
       return { ...run, version: run.version + 1 };
     } catch (error) {
-      if (!(error instanceof StaleError) || error.kind !== "run") throw error;
+      // Others write to the run, join its request or answer it at the same moment.
+      if (!(error instanceof StaleError)) throw error;
     }
   }
 }

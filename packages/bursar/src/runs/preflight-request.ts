@@ -3,7 +3,7 @@ import type { Dimensions } from "../core/dimensions.js";
 import type { Operation } from "../core/operation.js";
 import type { Store } from "../ports/store.js";
 import { newName } from "../runtime/names.js";
-import { type ApprovalRequest, putApproval, readApproval } from "./approval.js";
+import { type ApprovalRequest, NO_NEEDS, putApproval, readApproval, soleWaiting } from "./approval.js";
 import { stopId } from "./checkpoint.js";
 import { digestOf } from "./journal.js";
 import { type Checked, describePreflight } from "./preflight.js";
@@ -40,11 +40,12 @@ export function heldBack(
     program: run.program.name,
     ...describePreflight(checked.preflight, dimensions),
   };
+  const who = { run: id, checkpoint_id: stopId(id, 0), digest: digestOf(ABOUT, action) };
   const request: ApprovalRequest = {
-    ...{ id: newName(created), status: "pending", kind: "budget_extension", run: id, checkpoint_id: stopId(id, 0) },
+    ...{ id: newName(created), status: "pending", kind: "budget_extension", ...who, waiting: soleWaiting(who) },
     ...{ about: ABOUT, budget, exhausted_dimension: null, consumed: checked.consumed },
     ...{ held: checked.held, limits: checked.limits },
-    ...{ suggested_extension: { ...checked.suggested }, action, digest: digestOf(ABOUT, action) },
+    ...{ suggested_extension: { ...checked.suggested }, action, ...NO_NEEDS },
     ...{ requested: created, expires: created + (run.approval_ms ?? approval_ms), decision: null, consumed_by: null },
     version: 0,
   };

@@ -42,6 +42,14 @@ export interface Failure extends WrittenError {
   readonly dimension: string | null;
 }
 
+/** Who wants a run to end, and why. */
+export interface RunCancellation {
+  readonly by: string;
+  readonly reason: string | null;
+  /** Set when the run ends because more budget was denied to it. */
+  readonly denied?: { readonly approval_id: string; readonly dimension: string };
+}
+
 /** Everything the store knows of a run, beside its budget, its journal and its chain. */
 export interface RunRecord {
   readonly id: string;
@@ -74,8 +82,8 @@ export interface RunRecord {
   readonly estimate: Estimate | null;
   readonly pause: Pause | null;
   /** Somebody wants it to end. */
-  readonly cancel: { readonly by: string; readonly reason: string | null } | null;
-  /** Pending requests by what they are about, so that nothing is asked for twice. */
+  readonly cancel: RunCancellation | null;
+  /** Pending requests by what they are about, so that nothing is asked for twice. Other runs may wait for the same ones. */
   readonly requests: Readonly<Record<string, string>>;
   readonly result: Json;
   readonly failure: Failure | null;

@@ -3,7 +3,7 @@ import { Events } from "../core/events.js";
 import { heldIn } from "../core/held.js";
 import type { Store } from "../ports/store.js";
 import { newName } from "../runtime/names.js";
-import { type ApprovalKind, type ApprovalRequest, putApproval } from "./approval.js";
+import { type ApprovalKind, type ApprovalRequest, NO_NEEDS, putApproval, soleWaiting } from "./approval.js";
 import { checkpointId } from "./checkpoint.js";
 import { digestOf } from "./journal.js";
 import { putRun, type RunRecord, record } from "./record.js";
@@ -21,10 +21,11 @@ export async function requestAbout(
   const consumed = budget === null ? {} : new Events(store.dimensions).consumed(budget, store.clock.now());
   const held = budget === null ? {} : heldIn(budget, store.dimensions);
   const digest = digestOf(kind, action);
+  const who = { run: run.id, checkpoint_id: checkpointId(run.id), digest };
   const request: ApprovalRequest = {
-    ...{ id: newName(instant), status: "pending", kind, run: run.id, checkpoint_id: checkpointId(run.id) },
+    ...{ id: newName(instant), status: "pending", kind, ...who, waiting: soleWaiting(who), ...NO_NEEDS },
     ...{ about: `${kind} ${digest}`, budget: null, exhausted_dimension: null, consumed, held, limits: {} },
-    ...{ suggested_extension: {}, action, digest, requested: instant, expires: instant + expires_ms },
+    ...{ suggested_extension: {}, action, requested: instant, expires: instant + expires_ms },
     ...{ decision: null, consumed_by: null, version: 0 },
   };
   const asked = record(run, "ApprovalRequested", { approval_id: request.id, kind, digest, expires: request.expires });

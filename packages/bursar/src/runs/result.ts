@@ -8,7 +8,12 @@ import type { Failure, RunRecord } from "./record.js";
 export type RunResult =
   | ({ readonly status: "completed"; readonly result: Json } & Common)
   | ({ readonly status: "failed"; readonly result: Json; readonly failure: Failure } & Common)
-  | ({ readonly status: "cancelled"; readonly reason: string | null } & Common)
+  | ({
+      readonly status: "cancelled";
+      readonly reason: string | null;
+      /** By whom and why more budget was denied to it; null when that is not why it has ended. */
+      readonly denied: Denial | null;
+    } & Common)
   | ({
       readonly status: "paused";
       readonly checkpoint_id: string;
@@ -34,6 +39,21 @@ interface Common {
   readonly execution: Execution | null;
 }
 
+/** Who has said no to what a run needed. */
+export interface Denial {
+  readonly by: string;
+  readonly reason: string | null;
+  readonly dimension: string;
+  readonly approval_id: string;
+}
+
+/** By whom and why a run was denied what it needed; null when it was not. */
+export function denialOf({ cancel }: Pick<RunRecord, "cancel">): Denial | null {
+  if (cancel?.denied === undefined) return null;
+  const { by, reason, denied } = cancel;
+  return { by, reason, ...denied };
+}
+
 const UNKNOWN: Failure = { code: "failed", message: "the run failed", data: {}, dimension: null };
 
 /** `requests` are those that somebody has to answer before it goes on, its children's too. */
@@ -45,7 +65,7 @@ export function resultOf(run: RunRecord, usage: JsonObject, requests: readonly A
     case "failed":
       return { ...common, status: "failed", result: run.result, failure: run.failure ?? UNKNOWN };
     case "cancelled":
-      return { ...common, status: "cancelled", reason: run.cancel?.reason ?? null };
+      return { ...common, status: "cancelled", reason: run.cancel?.reason ?? null, denied: denialOf(run) };
     case "paused": {
       const { checkpoint_id = "", children = [], batches = [], problem = null } = run.pause ?? {};
       const approval_id = requests[0]?.id ?? null;

@@ -1,18 +1,21 @@
+import { capOf } from "../core/budget.js";
 import type { JsonObject } from "../core/chain/canonical.js";
 import type { Finding } from "../core/decision.js";
+import { writeAmount } from "../core/dimension.js";
+import type { Dimensions } from "../core/dimensions.js";
 import { Events } from "../core/events.js";
 import { heldIn } from "../core/held.js";
-import type { BudgetAmounts } from "../core/input.js";
 import type { Operation } from "../core/operation.js";
-import { askedTogether, suggestExtension } from "../core/suggestion.js";
+import { askedTogether, leastExtension } from "../core/suggestion.js";
 import type { Store } from "../ports/store.js";
 import { newName } from "../runtime/names.js";
-import { type ApprovalRequest, putApproval, readApproval } from "./approval.js";
+import { type ApprovalRequest, isOpen, NO_NEEDS, putApproval, readApproval, soleWaiting } from "./approval.js";
 import { findItem } from "./batch-item.js";
 import { stopId } from "./checkpoint.js";
 import { stopClock } from "./clocks.js";
 import type { Block } from "./direction.js";
 import type { AskEntry } from "./journal.js";
+import { aboutBudget, describeRequest, type JoinedRequest, joinRequest, withdrawFrom } from "./open-request.js";
 import { type Pause, putRun, type RunRecord, readRun, record } from "./record.js";
 
 export interface Blocked {
@@ -44,15 +47,18 @@ export async function suspension(options: {
   const asked: ApprovalRequest[] = [];
   const isNew = new Set<ApprovalRequest>();
   for (const [about, want] of wanted) {
-    const pending = await pendingFor(store, run, about);
-    const request = pending ?? (await requestFor(options, about, want, instant));
-    if (pending === null) {
-      operations.push(...(await expiredOf(store, run, about)), putApproval(request));
-      isNew.add(request);
+    const joined = await (want.kind === "budget" ? joinFor(options, about, want) : permissionFor(options, about, want));
+    // Somebody has added to the budget since the call was refused.
+    if (want.kind === "budget" && (await fitsByNow(store, want.findings))) {
+      return { run: { ...run, status: "queued" }, operations: [] };
     }
-    requests[about] = request.id;
-    asked.push(request);
+    operations.push(...joined.operations);
+    if (joined.isNew) isNew.add(joined.request);
+    requests[about] = joined.request.id;
+    asked.push(joined.request);
   }
+  const kept = await keptRequests(store, run, wanted);
+  operations.push(...kept.operations);
   const [worst] = asked.map(({ exhausted_dimension }) => exhausted_dimension).filter((each) => each !== null);
   const pause: Pause = {
     checkpoint_id: stopId(run.id, options.epoch),
@@ -62,7 +68,7 @@ export async function suspension(options: {
     ...{ children, batches },
     exhausted_dimension: worst ?? null,
   };
-  const links = [...isNew].map((request) => record(run, "ApprovalRequested", describe(request)));
+  const links = [...isNew].map((request) => record(run, "ApprovalRequested", describeRequest(request)));
   operations.push(
     record(run, "RunPaused", {
       ...pause,
@@ -73,8 +79,7 @@ export async function suspension(options: {
     ...links,
   );
   operations.push(...stopClock(run));
-  // What was asked before and is not decided yet stays asked.
-  const paused: RunRecord = { ...run, status: "paused", pause, requests: { ...run.requests, ...requests } };
+  const paused: RunRecord = { ...run, status: "paused", pause, requests: { ...kept.requests, ...requests } };
   return { run: paused, operations };
 }
 
@@ -122,10 +127,6 @@ type Wanted =
   | { readonly kind: "budget"; readonly findings: [Finding, ...Finding[]]; readonly ask: AskEntry | null }
   | { readonly kind: "capability"; readonly action: JsonObject; readonly ask: AskEntry };
 
-function aboutBudget({ budget, dimension }: Finding): string {
-  return `${budget} ${dimension}`;
-}
-
 export function aboutAction(digest: string): string {
   return `action ${digest}`;
 }
@@ -147,59 +148,90 @@ async function childrenThatStand(store: Store, children: readonly string[]): Pro
   return held;
 }
 
-/** A request that nobody has answered in time is no longer one. */
-async function expiredOf(store: Store, run: RunRecord, about: string): Promise<readonly Operation[]> {
-  const id = run.requests[about];
-  const document = id === undefined ? null : await store.document("approval", id);
-  return document?.status === "pending" ? [putApproval({ ...readApproval(document), status: "expired" })] : [];
-}
+type Options = Pick<Parameters<typeof suspension>[0], "store" | "run" | "epoch" | "expires_ms">;
 
-async function pendingFor(store: Store, run: RunRecord, about: string): Promise<ApprovalRequest | null> {
-  const id = run.requests[about];
-  const document = id === undefined ? null : await store.document("approval", id);
-  if (document === null) return null;
-  const request = readApproval(document);
-  return request.status === "pending" && request.expires > store.clock.now().instant ? request : null;
-}
-
-async function requestFor(
-  { store, run, epoch, expires_ms }: Pick<Parameters<typeof suspension>[0], "store" | "run" | "epoch" | "expires_ms">,
+/** The request for more of a budget that calls of this run wait for from now on, and maybe others too. */
+function joinFor(
+  { store, run, epoch, expires_ms }: Options,
   about: string,
-  want: Wanted,
-  instant: number,
-): Promise<ApprovalRequest> {
-  const finding = want.kind === "budget" ? want.findings[0] : null;
-  const budget = await store.budget(finding?.budget ?? run.budget);
-  const events = new Events(store.dimensions);
-  const action: JsonObject =
-    want.kind === "capability" ? want.action : want.ask === null ? {} : { name: want.ask.name, args: want.ask.args };
+  { findings, ask }: Extract<Wanted, { kind: "budget" }>,
+): Promise<JoinedRequest> {
+  const [{ budget, dimension }] = findings;
+  const calls = { name: nameOf(ask), digest: ask?.digest ?? "", calls: findings.length };
+  const amounts = amountsOf(findings, store.dimensions);
+  return joinRequest(store, {
+    ...{ budget, dimension, action: ask === null ? {} : { name: ask.name, args: ask.args }, expires_ms },
+    waiting: { run: run.id, checkpoint_id: stopId(run.id, epoch), ...calls, ...amounts },
+    before: run.requests[about],
+  });
+}
+
+/** What a call that waits is called, for people: a tool by its name. */
+function nameOf(ask: AskEntry | null): string {
+  if (ask === null) return "";
+  const { name, args } = ask;
+  const tool = name === "tool" && typeof args === "object" && args !== null && "name" in args ? args.name : null;
+  return typeof tool === "string" ? tool : name;
+}
+
+function amountsOf(findings: readonly [Finding, ...Finding[]], dimensions: Dimensions) {
+  const [{ dimension: id }] = findings;
+  const dimension = dimensions.get(id);
+  const asked = findings.map((finding) => finding.asked);
+  const edge = (amount: number) => writeAmount(dimension, amount);
   return {
-    ...{ id: newName(instant), status: "pending", run: run.id, checkpoint_id: stopId(run.id, epoch), about },
-    kind: want.kind === "budget" ? "budget_extension" : "capability_execution",
-    budget: finding?.budget ?? null,
-    exhausted_dimension: finding?.dimension ?? null,
-    consumed: budget === null ? {} : events.consumed(budget, store.clock.now()),
-    held: budget === null ? {} : heldIn(budget, store.dimensions),
-    limits: budget === null ? {} : events.limits(budget),
-    suggested_extension: want.kind === "budget" && budget !== null ? await suggestedFor(store, want.findings) : {},
-    ...{ action, digest: want.ask?.digest ?? "", requested: instant, expires: instant + expires_ms },
-    ...{ decision: null, consumed_by: null, version: 0 },
+    smallest: edge(Math.min(...asked)),
+    largest: edge(Math.max(...asked)),
+    together: edge(askedTogether(id, asked, dimensions)),
   };
 }
 
-/** What lets all of them go on, because one yes is all that is asked for. */
-async function suggestedFor(store: Store, findings: readonly [Finding, ...Finding[]]): Promise<BudgetAmounts> {
-  const [{ budget, dimension }] = findings;
-  const asked = askedTogether(
-    dimension,
-    findings.map((finding) => finding.asked),
-    store.dimensions,
-  );
-  return suggestExtension(await store.path(budget), { dimension, asked }, store.dimensions, store.clock.now());
+/** Whether a budget has been extended since these calls were refused, so that one of them can go on. */
+async function fitsByNow(store: Store, findings: readonly Finding[]): Promise<boolean> {
+  const time = store.clock.now();
+  for (const { budget: id, dimension, limit, asked } of findings) {
+    const budget = await store.budget(id);
+    if (budget === null || capOf(budget, dimension) <= limit) continue;
+    if (leastExtension(budget, store.dimensions.get(dimension), asked, time) === 0) return true;
+  }
+  return false;
 }
 
-/** What the chain says of a request; what the action was stands in the journal. */
-function describe(request: ApprovalRequest): JsonObject {
-  const { id, kind, exhausted_dimension, consumed, held, limits, suggested_extension, digest, expires } = request;
-  return { approval_id: id, kind, exhausted_dimension, consumed, held, limits, suggested_extension, digest, expires };
+/** What was asked before and is not decided yet: leave to act stays asked for, more of a budget only while something waits for it. */
+async function keptRequests(store: Store, run: RunRecord, wanted: ReadonlyMap<string, Wanted>) {
+  const gone: Record<string, string> = {};
+  for (const [about, id] of Object.entries(run.requests)) {
+    const document = wanted.has(about) ? null : await store.document("approval", id);
+    if (document !== null && readApproval(document).exhausted_dimension !== null) gone[about] = id;
+  }
+  const requests = Object.fromEntries(Object.entries(run.requests).filter(([about]) => gone[about] === undefined));
+  return { requests, operations: await withdrawFrom(store, run.id, gone) };
+}
+
+/** The request for leave to do something, this once. */
+async function permissionFor(
+  { store, run, epoch, expires_ms }: Options,
+  about: string,
+  { action, ask }: Extract<Wanted, { kind: "capability" }>,
+): Promise<JoinedRequest> {
+  const { instant } = store.clock.now();
+  const id = run.requests[about];
+  const document = id === undefined ? null : await store.document("approval", id);
+  const before = document === null ? null : readApproval(document);
+  if (before !== null && isOpen(before, instant)) return { request: before, isNew: false, operations: [] };
+  const budget = await store.budget(run.budget);
+  const events = new Events(store.dimensions);
+  const who = { run: run.id, checkpoint_id: stopId(run.id, epoch), digest: ask.digest };
+  const request: ApprovalRequest = {
+    ...{ id: newName(instant), status: "pending", ...who, about, kind: "capability_execution" },
+    ...{ budget: null, exhausted_dimension: null, waiting: soleWaiting(who) },
+    consumed: budget === null ? {} : events.consumed(budget, store.clock.now()),
+    held: budget === null ? {} : heldIn(budget, store.dimensions),
+    limits: budget === null ? {} : events.limits(budget),
+    ...{ suggested_extension: {}, ...NO_NEEDS },
+    ...{ action, requested: instant, expires: instant + expires_ms, decision: null, consumed_by: null, version: 0 },
+  };
+  // One that nobody has answered in time is no longer one.
+  const late = before?.status === "pending" ? [putApproval({ ...before, status: "expired" })] : [];
+  return { request, isNew: true, operations: [...late, putApproval(request)] };
 }

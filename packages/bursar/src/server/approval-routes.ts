@@ -1,5 +1,6 @@
 import type { BudgetAmounts } from "../core/input.js";
 import type { ApprovalStatus } from "../runs/approval.js";
+import { runOfCheckpoint } from "../runs/checkpoint.js";
 import { findApproval, findNamed } from "../runs/decisions.js";
 import { approvalView, listApprovals } from "../views/views.js";
 import { type Asked, json, type Reply, type Route } from "./route.js";
@@ -63,9 +64,9 @@ async function decide(world: World, answer: "approve" | "deny", asked: Asked): P
   const { id: named } = await findNamed(store, id);
   const options = { by, reason, replayChanged, ...(extensions !== undefined && { extensions }) };
   const request = await bursar.decide(named, answer, options);
-  if (request.run !== null) {
-    await stillness(world, request.run, Number(asked.query.wait ?? 0), asked.response);
-  }
+  // Whoever names the checkpoint of one of the runs that wait is told of that one.
+  const run = runOfCheckpoint(id) ?? request.run;
+  if (run !== null) await stillness(world, run, Number(asked.query.wait ?? 0), asked.response);
   const approval = await approvalView(store, request);
-  return json({ approval, run: request.run === null ? null : await viewOf(world, request.run) });
+  return json({ approval, run: run === null ? null : await viewOf(world, run) });
 }

@@ -37,6 +37,7 @@ const KNOWN: Readonly<Record<string, readonly [status: number, hint: string]>> =
   no_such_approval: [404, "GET /api/v1/approvals lists those there are"],
   decided: [409, "GET /api/v1/approvals/:id tells who decided, and how"],
   not_open: [409, "GET /api/v1/approvals lists what is asked now; read it, and name the request"],
+  too_little: [422, "ask for at least what the message says; GET /api/v1/approvals/:id has it as least_extension"],
   ambiguous: [409, "GET /api/v1/approvals lists what is asked now; name the request by its own id"],
   expired: [410, "POST /api/v1/runs/:id/resume lets the run ask anew"],
   no_run: [409, "it was decided, and nothing is driven"],

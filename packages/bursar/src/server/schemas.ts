@@ -79,6 +79,19 @@ const ApprovalView = object({
   kind: oneOf(["budget_extension", "capability_execution", "server_discovery"]),
   ...{ run: nullable(TEXT), program: nullable(TEXT), budget: nullable(TEXT), checkpoint_id: nullable(TEXT) },
   ...{ exhausted_dimension: nullable(TEXT), consumed: JSON_OBJECT, held: HELD, limits: JSON_OBJECT },
+  waiting: listOf(
+    object({
+      ...{ run: nullable(TEXT), checkpoint_id: nullable(TEXT), name: TEXT, digest: TEXT, calls: COUNT },
+      ...{ smallest: NUMBER, largest: NUMBER, together: NUMBER },
+    }),
+  ),
+  ...{
+    needs: JSON_OBJECT,
+    needs_together: JSON_OBJECT,
+    left: JSON_OBJECT,
+    least_extension: JSON_OBJECT,
+    message: TEXT,
+  },
   ...{ suggested_extension: JSON_OBJECT, action: JSON_OBJECT, requested: INSTANT, expires: INSTANT },
   prediction: nullable(
     object({
@@ -100,13 +113,16 @@ const ROW = {
   },
   ...{ parent: nullable(TEXT), started_by: TEXT, created: INSTANT, ended: nullable(INSTANT), usage: JSON_OBJECT },
   ...{ held: HELD, tightest: nullable(DimensionView), waiting: listOf(TEXT) },
+  denied: nullable(object({ by: TEXT, reason: nullable(TEXT), dimension: TEXT, approval_id: TEXT })),
 };
 const RunRow = object(ROW);
 const RunView = object({
   ...ROW,
   ...{ digest: TEXT, budget: TEXT, depth: COUNT, input: ANYTHING, result: ANYTHING },
   failure: nullable(object({ code: TEXT, message: TEXT, data: JSON_OBJECT, dimension: nullable(TEXT) })),
-  cancel: nullable(object({ by: TEXT, reason: nullable(TEXT) })),
+  cancel: nullable(
+    object({ by: TEXT, reason: nullable(TEXT), denied: object({ approval_id: TEXT, dimension: TEXT }) }, ["denied"]),
+  ),
   pause: nullable(
     object(
       {

@@ -4,6 +4,7 @@ import { heldIn } from "../core/held.js";
 import type { Store } from "../ports/store.js";
 import { isInterrupted } from "../runs/claim.js";
 import { hasEnded } from "../runs/record.js";
+import { denialOf } from "../runs/result.js";
 import { dimensionViews, type Prospect, tightestOf } from "./dimension-view.js";
 import { prospectOf } from "./prospect.js";
 import type { RunBrief } from "./run-brief.js";
@@ -55,6 +56,7 @@ export function rowOf(
     },
     usage: own === undefined ? {} : new Events(dimensions).consumed(own, prospect.time),
     held: own === undefined ? {} : heldIn(own, dimensions),
+    denied: denialOf(run),
     tightest: tightestOf(counted.flatMap((budget) => dimensionViews(budget, dimensions, prospect))),
     waiting,
   };

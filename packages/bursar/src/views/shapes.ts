@@ -2,8 +2,9 @@ import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Source } from "../foresight/estimate.js";
 import type { PreflightDimension } from "../foresight/preflight.js";
 import type { Execution } from "../ports/program.js";
-import type { ApprovalKind, ApprovalStatus, Decided } from "../runs/approval.js";
-import type { Failure, Pause, RunStatus } from "../runs/record.js";
+import type { ApprovalKind, ApprovalStatus, Decided, WaitingCalls } from "../runs/approval.js";
+import type { Failure, Pause, RunCancellation, RunStatus } from "../runs/record.js";
+import type { Denial } from "../runs/result.js";
 
 // What people and programs are shown, in edge units: dollars, whole tokens, milliseconds. Instants are milliseconds since 1970.
 
@@ -98,6 +99,8 @@ export interface RunRow {
   readonly tightest: DimensionView | null;
   /** Requests of its own that wait for an answer. */
   readonly waiting: readonly string[];
+  /** By whom and why more budget was denied to it; null when that is not why it has ended. */
+  readonly denied: Denial | null;
 }
 
 /** Everything there is to see of a run, beside its steps, its burn-down and its chain, which may be long. */
@@ -108,7 +111,7 @@ export interface RunView extends RunRow {
   readonly input: Json;
   readonly result: Json;
   readonly failure: Failure | null;
-  readonly cancel: { readonly by: string; readonly reason: string | null } | null;
+  readonly cancel: RunCancellation | null;
   readonly pause: Pause | null;
   readonly output: { readonly stdout: string; readonly stderr: string };
   /** What the sandbox says of its program, once that has come to an end there. */
@@ -144,9 +147,20 @@ export interface ApprovalView {
   readonly budget: string | null;
   readonly checkpoint_id: string | null;
   readonly exhausted_dimension: string | null;
-  /** As it stood when it was asked. */
+  /** Everything that waits for the answer, in the order in which it came. */
+  readonly waiting: readonly WaitingCalls[];
+  /** What the largest of the waiting calls may need, and all of them together, by dimension. */
+  readonly needs: JsonObject;
+  readonly needs_together: JsonObject;
+  /** What is left of the dimension. */
+  readonly left: JsonObject;
+  /** The smallest extension that lets a waiting call go on; less is refused. */
+  readonly least_extension: JsonObject;
+  /** The same in a sentence, as "The next model call may need up to 518 tokens; 485 are left."; empty where no dimension is asked for. */
+  readonly message: string;
+  /** As it stands while the request is open, and as it stood when it was answered. */
   readonly consumed: JsonObject;
-  /** What was reserved in the budget at that moment: neither used nor free. Empty in requests from before it was kept. */
+  /** What is reserved in the budget at that moment: neither used nor free. Empty in requests from before it was kept. */
   readonly held: JsonObject;
   readonly limits: JsonObject;
   readonly suggested_extension: JsonObject;

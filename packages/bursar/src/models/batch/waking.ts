@@ -12,7 +12,7 @@ export async function wake(store: Store, run: string, items: ReadonlySet<string>
     const { status, pause } = document === null ? { status: "", pause: null } : readRun(document);
     if (status !== "paused" || !(pause?.batches ?? []).some((item) => items.has(item))) return;
     try {
-      await store.apply(await goingOn(store, run));
+      await store.apply(await goingOn(store, [run]));
       return;
     } catch (error) {
       if (!(error instanceof StaleError) || turn >= MOST_TURNS) throw error;
