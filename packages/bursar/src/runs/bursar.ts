@@ -283,8 +283,10 @@ export class Bursar implements AsyncDisposable {
   }
 
   /** Before anything is decided: a run whose program was changed stands still until an operator allows the changed one. */
-  private async checkUnchanged(id: string, by: Principal, replayChanged: boolean): Promise<void> {
-    for await (const run of this.upwards(id)) {
+  private async checkUnchanged(ids: readonly string[], by: Principal, replayChanged: boolean): Promise<void> {
+    const runs = new Map<string, RunRecord>();
+    for (const id of ids) for await (const run of this.upwards(id)) runs.set(run.id, run);
+    for (const run of runs.values()) {
       if (hasEnded(run)) continue;
       if (replayChanged) await this.allowChanged(run.id, by);
       else if (run.replay_changed !== true) await this.checkSame(run);
@@ -343,11 +345,12 @@ export class Bursar implements AsyncDisposable {
 
   private async checkDecision(id: string, answer: "approve" | "deny", options: ApproveOptions): Promise<void> {
     mayDecide(options.by, "decide over a request");
-    const { run, kind, status } = await findApproval(this.store, id);
+    const { run, waiting, kind, status } = await findApproval(this.store, id);
     // A no to more budget ends the run, which takes no program.
     const goesOn = kind === "capability_execution" || (kind === "budget_extension" && answer === "approve");
     if (run === null || !goesOn || status !== "pending") return;
-    await this.checkUnchanged(run, options.by, options.replayChanged === true);
+    const runs = kind === "budget_extension" ? waiting.flatMap((calls) => calls.run ?? []) : [run];
+    await this.checkUnchanged(runs, options.by, options.replayChanged === true);
   }
 
   /** Adds to a run's budget, or to a session's, without being asked. */
@@ -375,7 +378,7 @@ export class Bursar implements AsyncDisposable {
   /** The same, and leaves the driving to others. */
   async wake(id: string, by: Principal = OPERATOR, { replayChanged = false }: ResumeOptions = {}): Promise<void> {
     mayDecide(by, "resume a run");
-    await this.checkUnchanged(id, by, replayChanged);
+    await this.checkUnchanged([id], by, replayChanged);
     await this.rouse(id);
   }
 
