@@ -39,7 +39,7 @@ export async function idsFor(kind: string, line: string, terminal: Terminal): Pr
 }
 
 async function findIds(wanted: IdKind, line: string, terminal: Terminal): Promise<readonly string[]> {
-  await using place = await openPlace(placeIn(line), terminal);
+  await using place = await openPlace({ ...placeIn(line), quiet: true }, terminal);
   const { store } = place;
   const ids: string[] = [];
   for (const [kind, status] of SOURCES[wanted]) ids.push(...(await some(store, kind, status)));

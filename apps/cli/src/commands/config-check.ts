@@ -2,6 +2,7 @@ import { ConfigError, type Configuration, findConfig, loadConfig, type Problem, 
 import { CommandError } from "../args.js";
 import { counted } from "../render/quantities.js";
 import { harmless, type Style } from "../render/style.js";
+import { configReport, filesInForce, ignoredLines } from "../runs/config-notice.js";
 import { COMMON_HELP, type ConfigChore, type ConfigCommand, checkStore, type Done } from "./config-work.js";
 
 export const check: ConfigCommand = {
@@ -50,12 +51,16 @@ function sound(config: Configuration, style: Style): Done {
     counted(names.agents.length, "agent"),
     counted(names.sessions.length, "session"),
   ];
-  const title = `${style.good("✓")} ${harmless(config.file ?? "")} can be used: ${counts.join(", ")}\n`;
+  const title = `${style.good("✓")} ${filesInForce(config)} can be used: ${counts.join(", ")}\n`;
   const notes = config.notes.map((note) => `${style.warn("note")} ${printProblem(note)}\n`);
   const rows = Object.entries(names).map(([what, each]) => row(what, each));
   const standard = row("default", [config.defaultPolicy.value]);
-  const report = { ok: true, file: config.file, default_policy: config.defaultPolicy.value, ...names };
-  return { report: { ...report, notes: config.notes }, text: `${title}${rows.join("")}${standard}${notes.join("")}` };
+  const warnings = ignoredLines(config, Number.POSITIVE_INFINITY).map((line) => `${style.warn("warning")} ${line}\n`);
+  const report = { ok: true, ...configReport(config), default_policy: config.defaultPolicy.value, ...names };
+  return {
+    report: { ...report, notes: config.notes },
+    text: `${title}${rows.join("")}${standard}${notes.join("")}${warnings.join("")}`,
+  };
 }
 
 const MOST_NAMED = 8;

@@ -13,6 +13,7 @@ import {
 } from "bursar/config";
 import { UsageError, unknown } from "../args.js";
 import type { Style } from "../render/style.js";
+import { configReport, ignoredLines } from "../runs/config-notice.js";
 import { understood } from "../runs/policy-flag.js";
 import { checkSession } from "../runs/terms.js";
 import { budgetReport, budgetText } from "./config-table.js";
@@ -103,8 +104,9 @@ function shown(config: Configuration, budget: EffectiveBudget, flags: Given, col
     flags.session?.includes("=") ? null : strange("session", flags.session, [...config.sessions.keys()]),
   ].filter((note) => note !== null);
   const told = notes.map((note) => `${style.warn("note")} ${note}\n`).join("");
-  const report = { ok: true, file: config.file, ...budgetReport(budget), notes };
-  return { report, text: `${budgetText(config, budget, columns, style)}${told}` };
+  const warnings = ignoredLines(config, Number.POSITIVE_INFINITY).map((line) => `${style.warn("warning")} ${line}\n`);
+  const report = { ok: true, ...configReport(config), ...budgetReport(budget), notes };
+  return { report, text: `${budgetText(config, budget, columns, style)}${warnings.join("")}${told}` };
 }
 
 /** Agents and sessions need not be in the file, but a name that is almost there is most likely a typo. */

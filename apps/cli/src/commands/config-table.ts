@@ -39,8 +39,10 @@ export function budgetText(config: Configuration, budget: EffectiveBudget, colum
 
 type Fact = readonly [string, string];
 
-function heading({ file, agents, sessions }: Configuration, { policy, agent, session }: EffectiveBudget): Fact[] {
+function heading(config: Configuration, { policy, agent, session }: EffectiveBudget): Fact[] {
+  const { file, tightenedBy, agents, sessions } = config;
   const rows: Fact[] = [["file", file ?? "none, so the defaults count"]];
+  for (const each of tightenedBy) rows.push(["tightened", `by ${each.file ?? ""}`]);
   if (policy !== null)
     rows.push(["policy", `${policy.name} (${source(policy.origin, "the dimensions' own defaults")})`]);
   if (policy?.description) rows.push(["", policy.description]);

@@ -13,8 +13,8 @@ const COMMON = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-export const COMMON_HELP = `  --config <file>  the file; else BURSAR_CONFIG, else bursar.yaml or
-                   bursar.yml here or above, else the user's own
+export const COMMON_HELP = `  --config <file>  the file; else BURSAR_CONFIG, else the user's own,
+                   which bursar.yaml here and above can only tighten
   --json           the report as one JSON object
   --quiet          nothing but the exit code, and what fails
   --help           this text`;

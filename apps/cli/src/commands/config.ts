@@ -7,9 +7,10 @@ import { COMMON_HELP, type ConfigCommand, runConfigCommand } from "./config-work
 
 const HELP = `Usage: bursar config [command] [flags]
 
-What agents may use is written in bursar.yaml: in this folder or one above it
-up to the root of the repository, or in the user's own folder. Without a file
-the defaults count.
+What agents may use is written in bursar.yaml: in the user's own folder, in
+this folder and in those above it. The user's own file has the last word, and
+those of folders can only tighten it; without one of your own, the outermost
+folder's has it. Without a file the defaults count.
 
 Commands:
   show      what a run gets, and which line says so (the default)

@@ -2,6 +2,7 @@ import type { JsonObject } from "bursar";
 import type { Gateway, Served, UpstreamOptions } from "bursar/gateway";
 import { runFigures } from "../render/run-figures.js";
 import { clip, fitted, harmless, pad, type Style } from "../render/style.js";
+import type { ConfigReport } from "../runs/config-notice.js";
 import type { Terminal } from "../terminal.js";
 
 const MODEL_COLUMNS = 24;
@@ -20,11 +21,18 @@ export class GatewayTelling {
   }
 
   /** Says where it listens, and what clients need to find it. */
-  begin({ url }: Gateway, upstreams: readonly UpstreamOptions[], budget: string | null): void {
+  begin(
+    { url }: Gateway,
+    upstreams: readonly UpstreamOptions[],
+    budget: string | null,
+    configuration: { readonly configuration?: ConfigReport },
+  ): void {
     const { json, quiet } = this.how;
     if (json) {
       const shown = upstreams.map(({ name, url, key }) => ({ name, url, has_key: key !== undefined }));
-      this.terminal.write(`${JSON.stringify({ event: "listening", url, upstreams: shown, budget })}\n`);
+      this.terminal.write(
+        `${JSON.stringify({ event: "listening", url, upstreams: shown, budget, ...configuration })}\n`,
+      );
       return;
     }
     if (quiet) return;

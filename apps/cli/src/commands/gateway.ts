@@ -3,6 +3,7 @@ import { type Gateway, openGateway, type UpstreamOptions } from "bursar/gateway"
 import { UsageError, unknown } from "../args.js";
 import { readSpan } from "../render/quantities.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
+import { configMember, tellConfig } from "../runs/config-notice.js";
 import { deploymentsOf } from "../runs/deployments.js";
 import { COMMON_HELP, type Given, limitsOf, pairsOf, textOf } from "../runs/flags.js";
 import { gatewayForesight } from "../runs/foresight.js";
@@ -92,6 +93,7 @@ async function serve({ flags, terminal, style }: Chore): Promise<Done> {
   const upstreams = readUpstreams(flags, terminal.env);
   refuseItself(upstreams, readPort(textOf(flags, "port")));
   const config = configOf(flags, terminal);
+  tellConfig(config, flags);
   if (budgeted === undefined) checkKeyed(flags, isKept(flags, config, terminal));
   const telling = new GatewayTelling(terminal, style, { json: flags.json === true, quiet: flags.quiet === true });
   await using place = await makePlace(flags, config);
@@ -99,7 +101,7 @@ async function serve({ flags, terminal, style }: Chore): Promise<Done> {
   sweeper.start();
   const budget = budgeted === undefined ? null : await openOwn(place, budgeted, flags);
   const gateway = await begin(flags, place, { budget, upstreams, telling });
-  telling.begin(gateway, upstreams, budget?.id ?? null);
+  telling.begin(gateway, upstreams, budget?.id ?? null, configMember(config));
   try {
     await untilStopped(terminal.signal);
   } finally {

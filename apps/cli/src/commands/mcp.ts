@@ -8,6 +8,7 @@ import { CLIENTS, setupFor } from "../mcp/setup.js";
 import { harmless } from "../render/style.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { bursarAt } from "../runs/company.js";
+import { tellConfig } from "../runs/config-notice.js";
 import { equip } from "../runs/equipment.js";
 import { COMMON_HELP, EQUIPMENT, EQUIPMENT_HELP, type Given, limitsOf, principalOf, textOf } from "../runs/flags.js";
 import { configOf, makePlace, type Place } from "../runs/place.js";
@@ -72,6 +73,8 @@ async function speak({ flags, terminal }: Chore, args: readonly string[] = []): 
   }
   if (terminal.keys !== null) process.stderr.write(`${ALONE}\n`);
   const config = configOf(flags, terminal);
+  // Standard output is the protocol's, with --json too.
+  tellConfig(config, { ...flags, json: undefined });
   await using equipment = await equip(flags, { env: terminal.env, config });
   await using place = await makePlace(flags, config);
   await using bursar = await bursarAt(place, equipment, terminal);
@@ -98,6 +101,8 @@ async function speak({ flags, terminal }: Chore, args: readonly string[] = []): 
     process.stdin.once("end", resolve);
     process.stdin.once("close", resolve);
     terminal.signal.addEventListener("abort", () => resolve(), { once: true });
+    // It may have been stopped while it started.
+    if (terminal.signal.aborted) resolve();
   });
   await connection.server.connect(transport);
   await over;

@@ -4,6 +4,7 @@ import { CommandError, UsageError } from "../args.js";
 import { harmless } from "../render/style.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { bursarAt, companyFor, errorStyle } from "../runs/company.js";
+import { configMember, tellConfig } from "../runs/config-notice.js";
 import { equip, needsFrom } from "../runs/equipment.js";
 import { EXIT_HELP } from "../runs/exit-code.js";
 import {
@@ -70,6 +71,7 @@ export function run(args: readonly string[], terminal: Terminal): Promise<number
 async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
   if (flags.detach === true && flags.yes === true) throw new UsageError("--detach and --yes exclude each other");
   const config = configOf(flags, terminal);
+  tellConfig(config, flags);
   const by = principalOf(flags);
   const sandbox = new LazySandbox(terminal.env);
   const found = await findProgram(wishOf(file, flags, sandbox));
@@ -100,10 +102,11 @@ async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
   if (!isNew && flags.input !== undefined && canonicalize(record.input) !== canonicalize(input as Json)) {
     throw new CommandError(`run ${record.id} is there already, with another input; choose another --id`);
   }
-  if (flags.detach === true) return detached(record, flags);
+  if (flags.detach === true) return detached(record, flags, config);
   tell(record, found, flags, terminal, { isNew, note: shared.note });
   const company = companyFor(record, bursar, by, { flags, terminal, from: 0, printing });
-  return await accompanied(record, company, { flags, terminal });
+  const done = await accompanied(record, company, { flags, terminal });
+  return { ...done, report: { ...done.report, ...configMember(config) } };
 }
 
 async function sharedFor(
@@ -117,10 +120,11 @@ async function sharedFor(
   );
 }
 
-function detached({ id, status, program }: RunRecord, flags: Given): Done {
+function detached({ id, status, program }: RunRecord, flags: Given, config: Configuration): Done {
   const next = [command("show", id, flags, null)];
   const needs = needsOf(program)?.flags ?? [];
-  return { report: { run_id: id, status, program: program.name, needs, next }, text: `${id}\n` };
+  const report = { run_id: id, status, program: program.name, needs, next, ...configMember(config) };
+  return { report, text: `${id}\n` };
 }
 
 function tell(

@@ -5,6 +5,7 @@ import { statusText } from "../render/run.js";
 import { harmless, type Style } from "../render/style.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { bursarAt } from "../runs/company.js";
+import { tellConfig } from "../runs/config-notice.js";
 import { equip } from "../runs/equipment.js";
 import { COMMON_HELP, countOf, EQUIPMENT, EQUIPMENT_HELP, textOf } from "../runs/flags.js";
 import { configOf, isKept, makePlace } from "../runs/place.js";
@@ -62,6 +63,7 @@ async function work({ flags, terminal, style }: Chore): Promise<Done> {
   const most = countOf(flags, "most", MOST) ?? WORKER_SLOTS;
   const claim_ms = readClaim(textOf(flags, "claim") ?? "30s");
   const config = configOf(flags, terminal);
+  tellConfig(config, flags);
   if (!isKept(flags, config, terminal)) {
     throw new UsageError("a memory: store ends with this process, so no run can be in it; name another with --store");
   }

@@ -1,5 +1,5 @@
 import { openStore, type Store, Webhook } from "bursar";
-import { type Configuration, loadConfig } from "bursar/config";
+import { type Configuration, loadConfig, printProblem } from "bursar/config";
 import { openHousekeeping } from "bursar/store";
 import { CommandError } from "../args.js";
 import type { Terminal } from "../terminal.js";
@@ -21,6 +21,7 @@ export function configOf(flags: Given, { env }: Terminal): Configuration {
 /** Opens the store for a command that only looks for what is there: a name that is misspelt must not make a new one. */
 export async function openPlace(flags: Given, terminal: Terminal): Promise<Place> {
   const config = configOf(flags, terminal);
+  tellIgnoredStore(config, flags);
   const url = urlOf(flags, config);
   await using housekeeping = openHousekeeping(url);
   const { before, where } = await housekeeping.migrate({ dry: true });
@@ -28,6 +29,13 @@ export async function openPlace(flags: Given, terminal: Terminal): Promise<Place
     throw new CommandError(`there is no store at ${where}, so there are no runs; \`bursar run\` makes one`);
   }
   return opened(config, await openStore(url));
+}
+
+/** Who looks for runs in one store while they are in another has to hear why. */
+function tellIgnoredStore(config: Configuration, { json, quiet, store }: Given): void {
+  if (json === true || quiet === true || store !== undefined) return;
+  const ignored = config.ignored.filter(({ field }) => field === "store");
+  for (const problem of ignored) process.stderr.write(`bursar: warning: ${printProblem(problem)}\n`);
 }
 
 /** The same for a command that does with what is there: where there is no store, nothing is known, and none is made. */

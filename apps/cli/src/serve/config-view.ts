@@ -1,13 +1,16 @@
 import { type JsonObject, writeAmount } from "bursar";
-import { type Configuration, effectiveBudget, printOrigin } from "bursar/config";
+import { type Configuration, effectiveBudget, printOrigin, printProblem } from "bursar/config";
+import { configReport } from "../runs/config-notice.js";
 
 /** What a run gets that says nothing of its own, and who says so; one of this program, if it is named. */
 export function configView(config: Configuration, agent?: string): JsonObject {
   const answer = effectiveBudget({ config, authority: "operator", ...(agent !== undefined && { agent }) });
-  if (answer.kind === "refused") return { file: config.file, problems: answer.refusals.map(({ message }) => message) };
+  const { file, tightened_by, ignored } = configReport(config);
+  const files = { file, tightened_by: [...tightened_by], ignored: ignored.map(printProblem) };
+  if (answer.kind === "refused") return { ...files, problems: answer.refusals.map(({ message }) => message) };
   const { dimensions, policy, thresholds, approval_expiry_ms } = answer.budget;
   return {
-    file: config.file,
+    ...files,
     limits: dimensions.map(({ dimension, limit, policy: exhausted }) => ({
       dimension: dimension.id,
       value: limit.value === null ? null : writeAmount(dimension, limit.value),

@@ -5,6 +5,7 @@ import { Feed } from "bursar/views";
 import { hasUpstreams, readUpstreams } from "../commands/gateway-upstreams.js";
 import { asUsage, hostOf, notListening, readPort, tlsOf } from "../commands/listening.js";
 import { bursarAt } from "../runs/company.js";
+import { type ConfigReport, configMember, tellConfig } from "../runs/config-notice.js";
 import { deploymentsOf } from "../runs/deployments.js";
 import { type Equipment, equip } from "../runs/equipment.js";
 import { type Given, textOf } from "../runs/flags.js";
@@ -37,6 +38,7 @@ export interface Serving extends AsyncDisposable {
   readonly demanding: boolean;
   /** Where the runs are. */
   readonly store: string;
+  readonly configuration?: ConfigReport;
   /** The run that waits for somebody, where one was wanted. */
   demo(): Promise<string | null>;
   /** Takes no more requests, waits for those under way and for the calls that its runs are making, and lets go of the runs. */
@@ -55,6 +57,7 @@ export async function openServing(options: ServingOptions): Promise<Serving> {
 
 async function open({ flags, terminal, most, onError }: ServingOptions, endings: Endings): Promise<Serving> {
   const config = configOf(flags, terminal);
+  tellConfig(config, flags);
   const sandbox = endings.add(new LazySandbox(terminal.env));
   const world = flags.demo === true ? endings.add(await openDemoWorld(sandbox.open)) : null;
   const given = await equip(flags, { env: terminal.env, config }, {}, sandbox);
@@ -73,6 +76,7 @@ async function open({ flags, terminal, most, onError }: ServingOptions, endings:
   const { server, gateway, mcp } = await listen(parts, endings);
   return {
     ...{ url: server.url, hasGateway: gateway !== null, demanding: server.demanding, store: store ?? "" },
+    ...configMember(config),
     demo: async () => (world === null ? null : (await demoRun(bursar, world, equipment)).id),
     close: async (within_ms) => {
       // Clients of MCP keep a stream open for as long as they live, which nobody should wait for.

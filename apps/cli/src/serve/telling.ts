@@ -21,10 +21,17 @@ export class ServeTelling {
   }
 
   /** Says where it listens, and what is there. */
-  begin({ url, hasGateway, demanding, store }: Serving): void {
+  begin({ url, hasGateway, demanding, store, configuration }: Serving): void {
     const { json, quiet } = this.how;
     const { pid } = process;
-    const event = { event: "listening", url, pid, gateway: hasGateway, login: demanding };
+    const event = {
+      event: "listening",
+      url,
+      pid,
+      gateway: hasGateway,
+      login: demanding,
+      ...(configuration !== undefined && { configuration }),
+    };
     if (json) this.terminal.write(`${JSON.stringify(event)}\n`);
     if (json || quiet) return;
     const { bold, dim } = this.style;

@@ -31,6 +31,18 @@ export function rootBase(dimensions: Dimensions, layer: Layer): Base {
   return new Map(limits);
 }
 
+/** The same, or less where the layer of a working folder's file names less. */
+export function narrowedBase(base: Base, layer: Layer): Base {
+  const limits = [...base].map(([id, own]): [string, BaseLimit] => {
+    const ceiling = own.ceiling === null ? (layer.ceilings[id] ?? null) : lower(own.ceiling, layer.ceilings[id]);
+    const policy = layer.policies[id];
+    const isStricter = policy !== undefined && strictest(policy.value, own.policy.value) !== own.policy.value;
+    const limit = lower(lower(own.limit, layer.limits[id]), layer.ceilings[id]);
+    return [id, { limit, policy: isStricter ? policy : own.policy, ceiling }];
+  });
+  return new Map(limits);
+}
+
 /** A child: what its parent got, or less where the layer names less. What the layer does not name is no limit here. */
 export function childBase(layer: Layer, parent: EffectiveBudget): Base {
   const limits = parent.dimensions.map(({ dimension: { id }, limit, policy }): [string, BaseLimit] => {

@@ -18,7 +18,7 @@ export type { EmptyField, Field, ListField, MapField, Member, ScalarField } from
 export type { ForesightSection } from "./foresight.js";
 export type { Governance, NamedAgent, SharedLimits } from "./governance.js";
 export type { Layer } from "./layer.js";
-export { findConfig, type LoadedConfig, type LoadOptions, loadConfig } from "./load.js";
+export { findConfig, findConfigFiles, type LoadedConfig, type LoadOptions, loadConfig } from "./load.js";
 export { ConfigLocationError, type LocatedConfig } from "./locate.js";
 export { type Origin, type OriginKind, printOrigin, type Stated, type StatedBy } from "./origin.js";
 export type { Override } from "./override.js";

@@ -3,6 +3,7 @@ import { type Dimensions, STANDARD } from "../core/dimensions.js";
 import type { Field } from "./field.js";
 import { type ForesightSection, readForesight, SHIPPED_FORESIGHT } from "./foresight.js";
 import { type Governance, readGovernance, shippedGovernance } from "./governance.js";
+import type { Place } from "./place.js";
 import type { Problem } from "./problem.js";
 import { keyed, Reading } from "./reading.js";
 import {
@@ -30,6 +31,12 @@ export interface Configuration extends Governance {
   readonly sections: ReadonlyMap<string, unknown>;
   /** What is allowed, but may not be what was meant. */
   readonly notes: readonly Problem[];
+  /** Where its sections stand, and the keys of `foresight`, by path: `webhook`, `foresight.tiers`. */
+  readonly places: ReadonlyMap<string, Place | null>;
+  /** Files of working folders, the outermost first: each can only tighten what this one says. */
+  readonly tightenedBy: readonly Configuration[];
+  /** What the files of working folders say and what is ignored, because it would loosen or redirect. */
+  readonly ignored: readonly Problem[];
 }
 
 export interface ReadOptions {
@@ -83,7 +90,7 @@ export function readConfig(text: string, options: ReadOptions = {}): Configurati
     foresight: readForesight(reading, fields.get("foresight")),
     deployments: readDeployments(reading, fields.get("deployments")),
     sections: readSections(reading, fields, further),
-    notes: reading.notes,
+    ...{ notes: reading.notes, places: placesOf(fields), tightenedBy: [], ignored: [] },
   };
   reading.finish();
   return config;
@@ -94,8 +101,17 @@ export function shippedConfig(dimensions: Dimensions = STANDARD): Configuration 
   const governance = shippedGovernance(dimensions);
   return {
     ...{ ...governance, file: null, dimensions, store: null, webhook: null, foresight: SHIPPED_FORESIGHT },
-    ...{ deployments: {}, sections: new Map(), notes: [] },
+    ...{ deployments: {}, sections: new Map(), notes: [], places: new Map(), tightenedBy: [], ignored: [] },
   };
+}
+
+function placesOf(fields: ReadonlyMap<string, Field>): ReadonlyMap<string, Place | null> {
+  const foresight = fields.get("foresight");
+  const inner = foresight?.kind === "map" ? foresight.members : [];
+  return new Map([
+    ...[...fields].map(([name, { place }]) => [name, place] as const),
+    ...inner.map(({ key, place }) => [`foresight.${key}`, place] as const),
+  ]);
 }
 
 function tooLarge(reading: Reading, size: number): null {

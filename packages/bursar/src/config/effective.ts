@@ -5,13 +5,14 @@ import { InputError, show } from "../core/errors.js";
 import type { BudgetAmounts, BudgetLimits, BudgetPolicies } from "../core/input.js";
 import type { ExhaustionPolicy } from "../core/policy.js";
 import { type Authority, type AuthorityRefusal, refusalsOf, unknownPolicy } from "./authority.js";
-import { type BaseLimit, childBase, lower, rootBase } from "./base.js";
+import { type Base, type BaseLimit, childBase, lower, narrowedBase, rootBase } from "./base.js";
 import type { Configuration } from "./configuration.js";
-import { EMPTY_LAYER, type Layer, laidOver } from "./layer.js";
+import { EMPTY_LAYER, type Layer } from "./layer.js";
 import { BY_DEFAULT, type Origin, type Stated } from "./origin.js";
 import { type Asked, type Override, readOverride } from "./override.js";
 import type { NamedPolicy } from "./policies.js";
 import { type SessionInput, type SharedBudget, sharedBudgets } from "./shared.js";
+import { layerOf, type RunQuestion, tighteningLayers, usualPolicy } from "./word.js";
 
 /** What somebody wants to start. */
 export interface BudgetRequest {
@@ -92,16 +93,15 @@ const AUTHORITIES: readonly Authority[] = ["operator", "agent", "child"];
 export function effectiveBudget(request: BudgetRequest): Effective {
   const { config, parent } = request;
   checkAuthority(request);
-  const agent = config.agents.get(request.agent ?? "")?.layer ?? EMPTY_LAYER;
-  const usual = usualPolicy(request);
-  const name = request.policy ?? usual;
+  const question: RunQuestion = { policy: request.policy, agent: request.agent, isChild: parent !== undefined };
+  const name = request.policy ?? usualPolicy(config, question);
   const policy = name === null ? null : config.policies.get(name);
   if (policy === undefined) return { kind: "refused", refusals: [unknownPolicy(name ?? "", config)] };
   const { dimensions } = config;
-  const layer = laidOver(agent, policy?.layer ?? EMPTY_LAYER);
-  const base = parent === undefined ? rootBase(dimensions, layer) : childBase(layer, parent);
-  const unasked = config.policies.get(usual ?? "")?.layer ?? EMPTY_LAYER;
-  const given = parent === undefined ? rootBase(dimensions, laidOver(agent, unasked)) : base;
+  const said = { layer: layerOf(config, question) ?? EMPTY_LAYER, tightening: tighteningLayers(config, question) };
+  const base = baseOf(request, said);
+  // An agent cannot widen its budget by choosing another policy; a child is held to what its parent got.
+  const given = parent === undefined ? defaultBase(config, request.agent) : base;
   const asked = readOverride(request.override, dimensions);
   const authority = parent === undefined ? request.authority : "child";
   const refusals = refusalsOf({ authority, dimensions, asked, base, given });
@@ -109,9 +109,27 @@ export function effectiveBudget(request: BudgetRequest): Effective {
   const shared = parent === undefined ? sharedBudgets(config, request.session) : [];
   const limits = dimensions.all.flatMap((dimension) => {
     const own = base.get(dimension.id);
-    return own === undefined ? [] : [effectiveLimit(dimension, own, asked, layer, shared)];
+    return own === undefined ? [] : [effectiveLimit(dimension, own, asked, said, shared)];
   });
-  return { kind: "effective", budget: assembled(request, policy, layer, limits, shared) };
+  return { kind: "effective", budget: assembled(request, policy, said, limits, shared) };
+}
+
+/** What the files in force say of a run: the one that has the last word, and those that may only tighten it. */
+interface SaidLayers {
+  readonly layer: Layer;
+  readonly tightening: readonly Layer[];
+}
+
+function baseOf({ config, parent }: BudgetRequest, { layer, tightening }: SaidLayers): Base {
+  const base = parent === undefined ? rootBase(config.dimensions, layer) : childBase(layer, parent);
+  return tightening.reduce(narrowedBase, base);
+}
+
+/** What runs of an agent get of a configuration when nobody asks for anything. */
+export function defaultBase(config: Configuration, agent?: string, policy?: string): Base {
+  const question = { agent, policy, isChild: false };
+  const base = rootBase(config.dimensions, layerOf(config, question) ?? EMPTY_LAYER);
+  return tighteningLayers(config, question).reduce(narrowedBase, base);
 }
 
 function checkAuthority({ authority, parent }: BudgetRequest): void {
@@ -123,17 +141,11 @@ function checkAuthority({ authority, parent }: BudgetRequest): void {
   }
 }
 
-/** The policy a run gets when none is named. */
-function usualPolicy({ config, agent, parent }: BudgetRequest): string | null {
-  const own = config.agents.get(agent ?? "")?.policy?.value;
-  return own ?? (parent === undefined ? config.defaultPolicy.value : null);
-}
-
 function effectiveLimit(
   dimension: Dimension,
   base: BaseLimit,
   asked: Asked,
-  layer: Layer,
+  said: SaidLayers,
   shared: readonly SharedBudget[],
 ): EffectiveLimit {
   const { id, defaultPolicy } = dimension;
@@ -144,7 +156,12 @@ function effectiveLimit(
     if (!warns) limit = lower(limit, above.limits[id]);
   }
   const policy = asked.policies[id] ?? base.policy;
-  return { dimension, limit, policy, reserve: reserved(layer.reserve[id], limit.value) };
+  return { dimension, limit, policy, reserve: reserved(reserveOf(id, said), limit.value) };
+}
+
+/** A working folder's file may set something aside where nothing is, and change nothing that is. */
+function reserveOf(id: string, { layer, tightening }: SaidLayers): Stated<Amount> | undefined {
+  return [layer, ...tightening].map(({ reserve }) => reserve[id]).find((stated) => stated !== undefined);
 }
 
 /** No more can be set aside than there is: where the limit is lower, all of it is for the final answer. */
@@ -157,13 +174,19 @@ function reserved(reserve: Stated<Amount> | undefined, limit: Amount | null): St
 function assembled(
   request: BudgetRequest,
   policy: NamedPolicy | null,
-  layer: Layer,
+  { layer, tightening }: SaidLayers,
   dimensions: readonly EffectiveLimit[],
   shared: readonly SharedBudget[],
 ): EffectiveBudget {
   const { agent = null, parent } = request;
-  const thresholds = layer.thresholds ?? parent?.thresholds ?? { value: DEFAULT_THRESHOLDS, origin: BY_DEFAULT };
-  const expiry = layer.approval_expiry_ms ?? parent?.approval_expiry_ms ?? { value: DAY_MS, origin: BY_DEFAULT };
+  const thresholds = tightening.reduce(
+    moreThresholds,
+    layer.thresholds ?? parent?.thresholds ?? { value: DEFAULT_THRESHOLDS, origin: BY_DEFAULT },
+  );
+  const expiry = tightening.reduce(
+    shorterExpiry,
+    layer.approval_expiry_ms ?? parent?.approval_expiry_ms ?? { value: DAY_MS, origin: BY_DEFAULT },
+  );
   const limits = dimensions.map(({ dimension, limit: { value } }) => [dimension.id, edge(dimension, value)] as const);
   const policies = dimensions.map(({ dimension: { id }, policy: { value } }) => [id, value] as const);
   const set = dimensions.flatMap(({ dimension, reserve }) =>
@@ -184,6 +207,26 @@ function assembled(
     wrap_up: set.length === 0 ? null : Object.fromEntries(set),
     shared: shared.map((each) => sharedOpening(each, request.config)),
   };
+}
+
+const MOST_THRESHOLDS = 16;
+
+/** Warnings can be added by a working folder's file, and not be taken away. */
+function moreThresholds(
+  known: Stated<readonly number[]>,
+  { thresholds }: Pick<Layer, "thresholds">,
+): Stated<readonly number[]> {
+  const added = (thresholds?.value ?? []).filter((percent) => !known.value.includes(percent));
+  if (thresholds === null || added.length === 0) return known;
+  const value = [...known.value, ...added].slice(0, MOST_THRESHOLDS).toSorted((a, b) => a - b);
+  return { value, origin: thresholds.origin };
+}
+
+function shorterExpiry(
+  known: Stated<number>,
+  { approval_expiry_ms }: Pick<Layer, "approval_expiry_ms">,
+): Stated<number> {
+  return approval_expiry_ms !== null && approval_expiry_ms.value < known.value ? approval_expiry_ms : known;
 }
 
 function sharedOpening({ kind, name, origin, layer }: SharedBudget, { dimensions }: Configuration): SharedOpening {

@@ -2,7 +2,14 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, relative, resolve } from "node:path";
 import { type Configuration, MOST_BYTES, type ReadOptions, readConfig, shippedConfig } from "./configuration.js";
-import { ConfigLocationError, type ConfigSurroundings, type LocatedConfig, locateConfig } from "./locate.js";
+import {
+  ConfigLocationError,
+  type ConfigSurroundings,
+  type FoundPath,
+  type LocatedConfig,
+  locateConfigs,
+} from "./locate.js";
+import { tightenConfig, withoutForeignBatches, withoutStore } from "./tighten.js";
 
 export interface LoadOptions extends Omit<ReadOptions, "file" | "folder"> {
   readonly cwd?: string;
@@ -11,22 +18,41 @@ export interface LoadOptions extends Omit<ReadOptions, "file" | "folder"> {
 
 export interface LoadedConfig {
   readonly config: Configuration;
-  /** Null when there is no file. */
+  /** The file that has the last word; null when there is none. */
   readonly located: LocatedConfig | null;
+  /** All files in force: `located`, and the files of working folders that tighten it, the outermost first. */
+  readonly files: readonly LocatedConfig[];
 }
 
 /**
- * Finds and reads the configuration. Without a file it is what is shipped: the table of dimensions and the presets.
+ * Finds and reads the configuration. Without a file it is what is shipped: the table of dimensions and the presets. A file of a
+ * working folder can only tighten what the user's own file says; what it says beyond that is in `config.ignored`.
  *
- * @throws {ConfigLocationError} when the file cannot be read, {ConfigError} when something in it is wrong.
+ * @throws {ConfigLocationError} when a file cannot be read, {ConfigError} when something in one is wrong.
  */
 export function loadConfig(named?: string, options: LoadOptions = {}): LoadedConfig {
-  const located = findConfig(named, options);
-  if (located === null) return { config: shippedConfig(options.dimensions), located };
-  const { cwd = process.cwd(), env: _, ...reading } = options;
+  const { cwd = process.cwd(), env = process.env, ...reading } = options;
+  const files = findConfigFiles(named, options);
+  const [base, ...folders] = files.map((located) => readLocated(located, cwd, reading));
+  const [located = null] = files;
+  if (base === undefined) return { config: shippedConfig(options.dimensions), located, files };
+  const trusted = located?.by === "folder" ? baseOfFolder(base, env.BURSAR_STORE) : base;
+  return { config: tightenConfig(trusted, folders), located, files };
+}
+
+/** The environment is the operator's, a folder may be an agent's. */
+function baseOfFolder(config: Configuration, store: string | undefined): Configuration {
+  return withoutForeignBatches(store === undefined || store === "" ? config : withoutStore(config, store));
+}
+
+function readLocated(
+  located: LocatedConfig,
+  cwd: string,
+  reading: Omit<ReadOptions, "file" | "folder">,
+): Configuration {
   const path = resolve(cwd, located.file);
-  const file = shortest(relative(cwd, path), located.file);
-  return { config: readConfig(readText(path, file), { ...reading, file, folder: dirname(path) }), located };
+  const file = located.by === "user" ? path : shortest(relative(cwd, path), located.file);
+  return readConfig(readText(path, file), { ...reading, file, folder: dirname(path) });
 }
 
 /** A file in this folder, or not far from it, is known by its short name. */
@@ -34,9 +60,14 @@ function shortest(a: string, b: string): string {
   return a.length < b.length && a !== "" ? a : b;
 }
 
-/** Finds the configuration on this machine, without reading it; null when there is none. */
-export function findConfig(named?: string, { cwd, env }: LoadOptions = {}): LocatedConfig | null {
-  return locateConfig(named, surroundings(cwd ?? process.cwd(), env ?? process.env));
+/** Finds the configuration on this machine that has the last word, without reading it; null when there is none. */
+export function findConfig(named?: string, options: LoadOptions = {}): LocatedConfig | null {
+  return findConfigFiles(named, options)[0] ?? null;
+}
+
+/** Finds all configuration files in force, without reading them; the one that has the last word is the first. */
+export function findConfigFiles(named?: string, { cwd, env }: LoadOptions = {}): readonly LocatedConfig[] {
+  return locateConfigs(named, surroundings(cwd ?? process.cwd(), env ?? process.env));
 }
 
 function surroundings(cwd: string, env: ConfigSurroundings["env"]): ConfigSurroundings {
@@ -44,13 +75,13 @@ function surroundings(cwd: string, env: ConfigSurroundings["env"]): ConfigSurrou
   return { platform: process.platform, env, cwd, home: env.HOME || homedir(), uid, look };
 }
 
-function look(path: string): ReturnType<ConfigSurroundings["look"]> {
+function look(path: string): FoundPath | null {
   try {
     const found = statSync(path);
-    return { kind: found.isDirectory() ? "folder" : "file", uid: found.uid };
-  } catch {
-    // What cannot be looked at is not there for this user.
-    return null;
+    return { kind: found.isFile() ? "file" : "other", uid: found.uid };
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || code === "ENOTDIR" ? null : { kind: "unreadable", uid: -1 };
   }
 }
 

@@ -10,7 +10,13 @@ export interface ConfigSurroundings {
   /** The user's own id; null where files have no owners. */
   readonly uid: number | null;
   /** What stands at a path; null for nothing. */
-  readonly look: (path: string) => { readonly kind: "file" | "folder"; readonly uid: number } | null;
+  readonly look: (path: string) => FoundPath | null;
+}
+
+/** What stands at a path: `other` is a folder, a pipe, a device; `unreadable` cannot be looked at. */
+export interface FoundPath {
+  readonly kind: "file" | "other" | "unreadable";
+  readonly uid: number;
 }
 
 /** How a file was found. */
@@ -33,18 +39,20 @@ const NAMES = ["bursar.yaml", "bursar.yml"];
 const MOST_FOLDERS = 256;
 
 /**
- * Finds the configuration: the one that is named, else `BURSAR_CONFIG`, else `bursar.yaml` or `bursar.yml` in this folder or
- * one above it, up to the root of the repository, else the user's own. Null when there is none. One that is named is not
- * looked for: to read it tells better what is wrong with it.
+ * Finds the configuration files in force, the one that has the last word first: the one that is named, else `BURSAR_CONFIG`, and
+ * then no other; else the user's own, and after it every `bursar.yaml` or `bursar.yml` in this folder and the folders above, the
+ * outermost first. Empty when there is none. A file that is named is not looked for: reading it tells better what is wrong with it.
  */
-export function locateConfig(named: string | undefined, surroundings: ConfigSurroundings): LocatedConfig | null {
-  if (named !== undefined) return { file: named, by: "flag" };
+export function locateConfigs(named: string | undefined, surroundings: ConfigSurroundings): readonly LocatedConfig[] {
+  if (named !== undefined) return [{ file: named, by: "flag" }];
   const fromEnvironment = surroundings.env.BURSAR_CONFIG;
-  if (fromEnvironment !== undefined && fromEnvironment !== "") return { file: fromEnvironment, by: "environment" };
-  const above = upwards(surroundings);
-  if (above !== null) return { file: above, by: "folder" };
-  const own = inFolder(userFolder(surroundings), surroundings);
-  return own === null ? null : { file: own, by: "user" };
+  if (fromEnvironment !== undefined && fromEnvironment !== "") return [{ file: fromEnvironment, by: "environment" }];
+  const own = inFolder(userFolder(surroundings), surroundings, ["file", "unreadable"]);
+  const folders = upwards(surroundings).filter((file) => file !== own);
+  return [
+    ...(own === null ? [] : [{ file: own, by: "user" } as const]),
+    ...folders.map((file) => ({ file, by: "folder" }) as const),
+  ];
 }
 
 /** Where a user's own configuration stands. */
@@ -57,38 +65,52 @@ function userFolder({ platform, env, home }: ConfigSurroundings): string {
 }
 
 /**
- * Inside a repository of the user's own everything belongs together. Elsewhere, folders above may be anybody's (`/tmp` is), and a
- * file that widens budgets must not be planted there, nor a `.git` beside it: it has to be the user's own, the system's, or of
- * whoever owns this folder, who could as well have put it here.
+ * All files from the root of the disk down to this folder. The walk does not end at a `.git`, because an agent that may write
+ * here could hide a file above with one. Folders above may be anybody's (`/tmp` is), so a file there has to belong to the user,
+ * to the system, or to the owner of this folder, who could have put it here. Inside a repository of the user's own any file
+ * counts; above it, those of others are passed over.
  */
-function upwards(surroundings: ConfigSurroundings): string | null {
+function upwards(surroundings: ConfigSurroundings): readonly string[] {
   const { cwd, look, platform, uid } = surroundings;
   const path = platform === "win32" ? win32 : posix;
-  let found: string | null = null;
+  const found: { readonly file: string; readonly level: number }[] = [];
+  let repository: number | null = null;
   let folder = cwd;
-  for (let count = 0; count < MOST_FOLDERS; count++) {
-    found ??= inFolder(folder, surroundings);
-    const repository = look(path.join(folder, ".git"));
+  for (let level = 0; level < MOST_FOLDERS; level++) {
+    const file = inFolder(folder, surroundings, ["file"]);
+    if (file !== null) found.push({ file, level });
+    const git = look(path.join(folder, ".git"));
+    if (git !== null && (uid === null || isTrusted(git.uid, uid))) repository ??= level;
     const parent = path.dirname(folder);
-    if (repository !== null && (uid === null || isTrusted(repository.uid, uid))) return found;
-    if (repository !== null || parent === folder) break;
+    if (parent === folder) break;
     folder = parent;
   }
-  if (found === null || uid === null || path.dirname(found) === cwd) return found;
-  const owner = look(found)?.uid ?? uid;
-  if (isTrusted(owner, uid) || owner === look(cwd)?.uid) return found;
-  throw new ConfigLocationError(
-    `${found} is above this folder and belongs to another user, so it is not used; name it with --config if you trust it`,
-  );
+  const trusted = found.filter(({ file, level }) => {
+    if (uid === null || level === 0 || (repository !== null && level <= repository)) return true;
+    const owner = look(file)?.uid ?? uid;
+    if (isTrusted(owner, uid) || owner === look(cwd)?.uid) return true;
+    if (repository !== null) return false;
+    throw new ConfigLocationError(
+      `${file} is above this folder and belongs to another user, so it is not used; name it with --config if you trust it`,
+    );
+  });
+  return trusted.map(({ file }) => file).toReversed();
 }
 
 function isTrusted(owner: number, uid: number): boolean {
   return owner === uid || owner === 0;
 }
 
-function inFolder(folder: string, { look, platform }: ConfigSurroundings): string | null {
+function inFolder(
+  folder: string,
+  { look, platform }: ConfigSurroundings,
+  kinds: readonly FoundPath["kind"][],
+): string | null {
   const path = platform === "win32" ? win32 : posix;
-  const files = NAMES.map((name) => path.join(folder, name)).filter((file) => look(file)?.kind === "file");
+  const files = NAMES.map((name) => path.join(folder, name)).filter((file) => {
+    const kind = look(file)?.kind;
+    return kind !== undefined && kinds.includes(kind);
+  });
   const [first = null, second] = files;
   if (second !== undefined) throw new ConfigLocationError(`there are ${first} and ${second}; keep one of them`);
   return first;

@@ -29,18 +29,44 @@ export function sharedBudgets(
   config: Configuration,
   session: string | SessionInput | null | undefined,
 ): readonly SharedBudget[] {
-  const { tenant } = config;
+  const tenant = tenantOf(config);
   const shared: SharedBudget[] = tenant === null ? [] : [{ ...tenant, kind: "tenant" }];
   if (session === null || session === undefined) return shared;
   const input = typeof session === "string" ? { name: session } : session;
   const name = input.name ?? "session";
-  const found: SharedLimits | undefined = config.sessions.get(name) ?? config.sessions.get(ANY_SESSION);
+  const found = sessionOf(config, name);
   const given = readPlainLayer(input, config.dimensions, { kind: "session", name }, "session");
   const origin: Origin = found?.origin ?? { kind: "session", name, place: null };
   return [
     ...shared,
     { kind: "session", name, origin, layer: narrower(given, found?.layer ?? EMPTY_LAYER, config.dimensions) },
   ];
+}
+
+/** What all files in force say of the tenant. */
+export function tenantOf(config: Configuration): SharedLimits | null {
+  return config.tightenedBy.reduce(
+    (known, { tenant }) => narrowedShared(known, tenant, config.dimensions),
+    config.tenant,
+  );
+}
+
+/** What all files in force say of a session; null when none does. */
+export function sessionOf(config: Configuration, name: string): SharedLimits | null {
+  const own = ({ sessions }: Configuration) => sessions.get(name) ?? sessions.get(ANY_SESSION) ?? null;
+  return config.tightenedBy.reduce(
+    (known, folder) => narrowedShared(known, own(folder), config.dimensions),
+    own(config),
+  );
+}
+
+function narrowedShared(
+  known: SharedLimits | null,
+  folder: SharedLimits | null,
+  dimensions: Dimensions,
+): SharedLimits | null {
+  if (known === null || folder === null) return known ?? folder;
+  return { ...known, layer: narrower(folder.layer, known.layer, dimensions) };
 }
 
 /** Of two layers for one session, the lower limit and the stricter policy: neither is a way round the other. */

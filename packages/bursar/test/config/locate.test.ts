@@ -2,8 +2,19 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { ConfigError, ConfigLocationError, findConfig, loadConfig } from "../../src/config/config.js";
-import { type ConfigSurroundings, locateConfig } from "../../src/config/locate.js";
+import {
+  ConfigError,
+  ConfigLocationError,
+  findConfig,
+  type LocatedConfig,
+  loadConfig,
+} from "../../src/config/config.js";
+import { type ConfigSurroundings, locateConfigs } from "../../src/config/locate.js";
+
+/** The file that has the last word. */
+function locateConfig(named: string | undefined, surroundings: ConfigSurroundings): LocatedConfig | null {
+  return locateConfigs(named, surroundings)[0] ?? null;
+}
 
 /** A machine with these files and folders, all of user 1000 unless an owner is given. */
 function machine(
@@ -13,7 +24,7 @@ function machine(
 ) {
   const look = (path: string) => {
     if (!paths.includes(path)) return null;
-    return { kind: path.endsWith(".git") ? "folder" : "file", uid: owners[path] ?? 1000 } as const;
+    return { kind: path.endsWith(".git") ? "other" : "file", uid: owners[path] ?? 1000 } as const;
   };
   return { platform: "linux", env: {}, cwd: "/home/me/a/b", home: "/home/me", uid: 1000, look, ...more };
 }
@@ -25,20 +36,39 @@ describe("a configuration is found", () => {
     const env = { BURSAR_CONFIG: "/x.yaml" };
     expect(locateConfig("y.yaml", machine(everywhere, { env }))).toEqual({ file: "y.yaml", by: "flag" });
     expect(locateConfig(undefined, machine(everywhere, { env }))).toEqual({ file: "/x.yaml", by: "environment" });
-    expect(locateConfig(undefined, machine(everywhere, { env: { BURSAR_CONFIG: "" } }))?.by).toBe("folder");
+    expect(locateConfig(undefined, machine(everywhere, { env: { BURSAR_CONFIG: "" } }))?.by).toBe("user");
   });
 
-  test("in this folder, then above, then with the user, then nowhere", () => {
-    const found = [0, 1, 2, 3].map((from) => locateConfig(undefined, machine(everywhere.slice(from)))?.file ?? null);
-    expect(found).toEqual([...everywhere, null]);
+  test("with the user, who has the last word, then in every folder, the outermost first", () => {
+    const found = [0, 1, 2, 3].map((from) => locateConfigs(undefined, machine(everywhere.slice(from))));
+    const [here, above, own] = everywhere;
+    expect(found.map((files) => files.map(({ file }) => file))).toEqual([[own, above, here], [own, above], [own], []]);
+    const folders = locateConfigs(undefined, machine(everywhere.slice(0, 2)));
+    expect(folders).toEqual([above, here].map((file) => ({ file, by: "folder" })));
     expect(locateConfig(undefined, machine(["/home/me/a/bursar.yml"]))?.file).toBe("/home/me/a/bursar.yml");
     expect(locateConfig(undefined, machine(["/bursar.yaml"]))?.file).toBe("/bursar.yaml");
   });
 
-  test("no higher than the root of the repository", () => {
-    const repository = [...everywhere.slice(1), "/home/me/a/b/.git"];
-    expect(locateConfig(undefined, machine(repository))?.by).toBe("user");
-    expect(locateConfig(undefined, machine([...everywhere.slice(1), "/home/me/a/.git"]))?.by).toBe("folder");
+  test("above a repository too, because a .git that an agent has made must not hide a limit", () => {
+    for (const git of ["/home/me/a/b/.git", "/home/me/a/.git"]) {
+      const files = locateConfigs(undefined, machine([...everywhere, git]));
+      expect(files.map(({ by }) => by)).toEqual(["user", "folder", "folder"]);
+    }
+    const foreign = { "/home/me/a/bursar.yaml": 2000 };
+    const paths = ["/home/me/a/b/.git", "/home/me/a/bursar.yaml"];
+    expect(locateConfigs(undefined, machine(paths, {}, foreign))).toEqual([]);
+  });
+
+  test("once, where the user's own folder is this one, and not where no file stands", () => {
+    const own = "/home/me/.config/bursar/bursar.yaml";
+    expect(locateConfigs(undefined, machine([own], { cwd: "/home/me/.config/bursar" }))).toEqual([
+      { file: own, by: "user" },
+    ]);
+    const look = () => ({ kind: "other", uid: 1000 }) as const;
+    expect(locateConfigs(undefined, machine([], { look }))).toEqual([]);
+    // A file of the user's own that cannot be looked at is not passed over: reading it tells why.
+    const unreadable = (path: string) => (path === own ? ({ kind: "unreadable", uid: -1 } as const) : null);
+    expect(locateConfig(undefined, machine([], { look: unreadable }))).toEqual({ file: own, by: "user" });
   });
 
   test.for([
