@@ -10,10 +10,18 @@ import { readBudgetFlag } from "./config/budget-flag.js";
 import { writeAmount } from "./core/dimension.js";
 import { BursarError, LedgerError } from "./core/errors.js";
 import { readLimits } from "./core/input.js";
+import { Allowance } from "./models/meter/allowed-members.js";
 import { statedPrices } from "./models/prices/open-prices.js";
 import { Awake } from "./models/register/awake.js";
 import { governDescendants } from "./models/register/descendants.js";
-import { deploymentsIn, type Environment, policiesIn, pricesIn, saidIn } from "./models/register/environment.js";
+import {
+  allowedIn,
+  deploymentsIn,
+  type Environment,
+  policiesIn,
+  pricesIn,
+  saidIn,
+} from "./models/register/environment.js";
 import { FatalSignals } from "./models/register/fatal-signals.js";
 import { governedGlobal } from "./models/register/governed-global.js";
 import { Passage } from "./models/register/passage.js";
@@ -128,10 +136,12 @@ async function register(env: NodeJS.ProcessEnv): Promise<void> {
   const inherited = saidIn(env, INHERITED) !== null;
   const prices = pricesIn(env);
   const deployments = deploymentsIn(env);
+  const allow = allowedIn(env);
   // Whoever mistypes a price or a deployment hears of it now, and not when the first model is called.
   statedPrices(prices);
   new Deployments(deployments);
-  const meter = { ...prices, deployments };
+  new Allowance(allow);
+  const meter = { ...prices, deployments, allow };
   const address = addressOf(saidIn(env, "BURSAR_STORE") ?? "memory:");
   const name = saidIn(env, "BURSAR_NAME") ?? `register-${newName(Date.now())}`;
   // A budget in memory is not found from anywhere else, and one of the same size for each process would be no limit.

@@ -162,8 +162,9 @@ export class Requests {
     const url = upstream.addressOf(protocol, search);
     const wish = wishedBy(said);
     const { deployments } = meter;
-    const body = bytes.toString("utf8");
-    const request = readMetered({ protocol, url, body, bytes: bytes.length, wish, deployments });
+    const allow = upstream.allowed(meter.allowedAt(url.href));
+    const about = { bytes: bytes.length, wish, headers: Object.keys(said), allow, deployments };
+    const request = readMetered({ protocol, url, body: bytes.toString("utf8"), ...about });
     if ("code" in request) return refuse(reply, request);
     visit.request = request;
     const headers = forwarded(said, upstream.credentials(protocol.home));

@@ -1,5 +1,6 @@
 import { BursarError, InputError, show } from "../core/errors.js";
 import { checkKeys } from "../core/fields.js";
+import { readAllowedNames } from "../models/meter/allowed-members.js";
 import type { Protocol, ProtocolName } from "../models/wire/protocol.js";
 import { isHomeHost } from "../models/wire/provider-hosts.js";
 import { KeyScrubber } from "./key-scrubber.js";
@@ -16,6 +17,8 @@ export interface UpstreamOptions {
   readonly key?: string;
   /** Whose protocols it speaks; both unless it is said. Without a prefix, a request goes to the first that speaks its own. */
   readonly speaks?: readonly Home[];
+  /** Members of a body, headers and parameters of the address that it may be sent though they may choose another model or bring input. */
+  readonly allow?: readonly string[];
 }
 
 /** Whose protocols are spoken. */
@@ -28,7 +31,7 @@ const TAKEN: ReadonlySet<string> = new Set([
   ...["api", "mcp", "assets", "metrics", "openapi.json"],
   ...["runs", "approvals", "sessions", "keys", "tokens", "config", "verify", "login"],
 ]);
-const KEYS = ["name", "url", "key", "speaks"];
+const KEYS = ["name", "url", "key", "speaks", "allow"];
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /** What follows the base address, for each protocol and for what both sides give away. */
@@ -54,6 +57,7 @@ export class Upstream {
   readonly speaks: readonly Home[];
   private readonly key: string | null;
   private readonly scrubber: KeyScrubber;
+  private readonly allow: ReadonlySet<string>;
 
   private readonly addresses = new Map<ProtocolName, URL>();
 
@@ -84,6 +88,13 @@ export class Upstream {
     this.key = key;
     this.scrubber = new KeyScrubber(key);
     this.speaks = speaks;
+    this.allow = readAllowedNames(options.allow, "upstream.allow");
+  }
+
+  /** What it may be sent beside what is known: what is allowed of it, and of its address. */
+  allowed(there: ReadonlySet<string>): ReadonlySet<string> {
+    if (there.size === 0) return this.allow;
+    return this.allow.size === 0 ? there : new Set([...this.allow, ...there]);
   }
 
   /** Where a request of a protocol goes. */

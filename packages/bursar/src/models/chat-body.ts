@@ -17,17 +17,18 @@ export interface ReadingChat {
   readonly model: string;
   readonly url: URL;
   readonly deployments: Deployments;
+  /** What may be sent there beside what is known. */
+  readonly allow: ReadonlySet<string>;
 }
 
 /**
  * Reads what a program asks of a chat model, with the reader that every request on the wire passes. A text, or `prompt` and
  * `system`, stand for messages; every other field goes to the provider as it is, or is refused as it is on the wire.
  */
-export function readChat(request: Json, about: ReadingChat): MeteredRequest {
-  const body = JSON.stringify(chatBody(request, about.model));
+export function readChat(request: Json, { model, url, deployments, allow }: ReadingChat): MeteredRequest {
+  const body = JSON.stringify(chatBody(request, model));
   const bytes = Buffer.byteLength(body);
-  const { url, deployments } = about;
-  return madeOf(readMetered({ protocol: OPENAI_CHAT, url, body, bytes, deployments }));
+  return madeOf(readMetered({ protocol: OPENAI_CHAT, url, body, bytes, deployments, allow }));
 }
 
 /** A request that was let through; a refusal is thrown as programs hear of it. */

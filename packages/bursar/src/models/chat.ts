@@ -8,6 +8,7 @@ import { readAnswer } from "./chat-answer.js";
 import { MOST_OUTPUT_TOKENS, madeOf, readChat } from "./chat-body.js";
 import { type CountedAnswer, SitedChat } from "./chat-site.js";
 import { bearer, pathTo, readKey, readUrl } from "./endpoint.js";
+import { readAllowedNames } from "./meter/allowed-members.js";
 import { isFree, isUnsent } from "./meter/answer-status.js";
 import type { MeteredRequest } from "./meter/meter.js";
 import { amountsOf, atEdge, type Terms } from "./meter/quote.js";
@@ -62,12 +63,14 @@ export interface ChatModelOptions {
   readonly max_tokens?: number;
   /** How long an answer may take: 600,000. */
   readonly timeout_ms?: number;
+  /** Members of a request that may be sent though they may choose another model or bring input from elsewhere; else they are refused. */
+  readonly allow?: readonly string[];
   readonly fetch?: typeof fetch;
 }
 
 const KEYS = [
   ...["url", "model", "tiers", "apiKey", "reuse", "prices", "assume", "deployments", "remedies", "max_tokens"],
-  ...["timeout_ms", "fetch"],
+  ...["timeout_ms", "allow", "fetch"],
 ];
 const MAX_TOKENS = 1024;
 const TIMEOUT_MS = 600_000;
@@ -115,6 +118,7 @@ class ChatModel implements Model {
   private readonly remedies: PriceRemedies;
   private readonly apiKey: string | null;
   private readonly timeout_ms: number;
+  private readonly allow: ReadonlySet<string>;
   private readonly send: typeof fetch;
   /** Null where every call is a request of its own. */
   private readonly reuse: Reuse | null;
@@ -141,6 +145,7 @@ class ChatModel implements Model {
     this.max_tokens = max_tokens;
     checkWait(timeout_ms, "timeout_ms");
     this.timeout_ms = timeout_ms;
+    this.allow = readAllowedNames(options.allow, "allow");
     this.send = options.fetch ?? fetch;
     this.reuse = reuseOf(options.reuse);
   }
@@ -173,8 +178,8 @@ class ChatModel implements Model {
 
   private read(request: Json): ReadChat {
     const { siting, request: bare } = sitingIn(request);
-    const { name: model, endpoint: url, deployments } = this;
-    return { request: readChat(bare, { model, url, deployments }), siting };
+    const { name: model, endpoint: url, deployments, allow } = this;
+    return { request: readChat(bare, { model, url, deployments, allow }), siting };
   }
 
   private priced(book: PriceBook, { request, siting }: ReadChat, site: Site | null = null): PricedRequest {

@@ -12,6 +12,7 @@ const WIRE: GovernedFetchOptions = {
   tiers: { lists: { auto: { tiers: [{ name: "large", model: "gpt-4" }] } } },
   prices: { "gpt-4": { input_usd_per_mtok: 1, output_usd_per_mtok: 1 } },
   assume: { input_usd_per_mtok: 1, output_usd_per_mtok: 1 },
+  allow: { "openrouter.ai": ["provider"] },
 };
 
 /** As much of a model of the AI SDK as it takes to be governed. */

@@ -3,9 +3,8 @@ import { currentPurse } from "../../runtime/purse.js";
 import { SettlementError } from "../../runtime/settlement-error.js";
 import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
 import { HandedOut } from "../meter/handed-out.js";
-import type { Metered, MeteredRequest } from "../meter/meter.js";
+import type { Meter, Metered, MeteredRequest } from "../meter/meter.js";
 import { toldError } from "../meter/told-error.js";
-import type { Deployments } from "../wire/deployments.js";
 import { keepItem } from "../wire/kept-items.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 import { GovernedCalls, type Governing } from "./governed-calls.js";
@@ -43,13 +42,13 @@ export interface Speakers {
 }
 
 /** One model, which is asked whatever comes. */
-export function oneSpeaker(model: SdkLanguageModel, how: Governing): Speakers {
-  const { output_tokens } = how;
-  const { deployments } = how.meter;
+export function oneSpeaker(model: SdkLanguageModel, { meter, output_tokens }: Governing): Speakers {
+  const { deployments } = meter;
+  const allowedAt = (url: string | null) => meter.allowedAt(url);
   return {
     first: model,
     draw: (options, stream) => {
-      const sketch = sketchCall(model, options, { stream, output_tokens, deployments });
+      const sketch = sketchCall(model, options, { stream, output_tokens, deployments, allowedAt });
       return { sketch, by: () => ({ model, sketch }) };
     },
   };
@@ -114,17 +113,19 @@ export class GovernedLanguage {
 export class GovernedEmbeddings {
   private readonly model: SdkEmbeddingModel;
   private readonly calls: GovernedCalls;
-  private readonly deployments: Deployments;
+  private readonly meter: Meter;
 
   constructor(model: SdkEmbeddingModel, how: Governing) {
     this.model = model;
-    this.deployments = how.meter.deployments;
+    this.meter = how.meter;
     this.calls = new GovernedCalls(how);
   }
 
   async doEmbed(options: SdkEmbedOptions): Promise<SdkEmbedded> {
     if (isMetered()) return this.model.doEmbed(options);
-    const sketch = bounded(() => sketchEmbedding(this.model, options, this.deployments));
+    const { deployments } = this.meter;
+    const about = { deployments, allowedAt: (url: string | null) => this.meter.allowedAt(url) };
+    const sketch = bounded(() => sketchEmbedding(this.model, options, about));
     const metered = this.calls.make(sketch, options, async (held) => {
       const answer = await this.model.doEmbed({ ...options, abortSignal: held.signal });
       const tokens = answer.usage?.tokens;

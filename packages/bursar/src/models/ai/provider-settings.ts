@@ -2,6 +2,7 @@ import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
 import { InputError, show } from "../../core/errors.js";
 import { isObject, objectOf } from "../wire/json-object.js";
+import { isReadMember } from "../wire/known-members.js";
 import type { Protocol } from "../wire/protocol.js";
 import type { SdkProviderOptions } from "./sdk-model.js";
 
@@ -16,6 +17,33 @@ const LIMITS: ReadonlySet<string> = new Set(["max_tokens", "max_completion_token
 
 /** What the SDK writes itself, so that it cannot come from here. */
 const OF_THE_SDK: ReadonlySet<string> = new Set(["messages", "input", "tools", "system", "stream", "stream_options"]);
+
+/** Providers of the SDK that check their settings, and send nothing of what they do not know. */
+const CHECKING: ReadonlySet<string> = new Set([
+  ...["openai", "azure", "anthropic", "google", "vertex", "google_vertex", "googleVertex", "bedrock", "amazonBedrock"],
+  ...["xai", "groq", "mistral", "cohere", "perplexity", "deepseek"],
+]);
+
+/** The SDK's own names for what is called something else on the wire, or is not sent. */
+const NOT_SENT: ReadonlySet<string> = new Set([
+  ...["strict_json_schema", "text_verbosity", "reasoning_summary", "system_message_mode", "force_reasoning"],
+  ...["send_reasoning", "structured_output_mode", "disable_parallel_tool_use", "tool_streaming", "task_budget"],
+]);
+
+/** The settings of a call that may stand in its body. */
+export function sentSettings(
+  settings: JsonObject,
+  protocol: Protocol,
+  options: SdkProviderOptions | undefined,
+): JsonObject {
+  const isChecked = Object.keys(options ?? {}).every((name) => CHECKING.has(name) || name === "bursar");
+  return Object.fromEntries(
+    Object.entries(settings).filter(([name]) => {
+      if (NOT_SENT.has(name) || LIMITS.has(name)) return false;
+      return !isChecked || isReadMember(protocol.name, name);
+    }),
+  );
+}
 
 /** Names of settings are written in camel case here, and in snake case on the wire. */
 const MOST_LEVELS = 16;

@@ -5,6 +5,7 @@ import type { OpenModel } from "../tiers/open-model.js";
 import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
 import { type Deployments, NO_DEPLOYMENTS, type RunModel } from "../wire/deployments.js";
 import { isObject, objectOf } from "../wire/json-object.js";
+import { NONE_ALLOWED } from "../wire/known-members.js";
 import { OPENAI_CHAT } from "../wire/openai-chat.js";
 import { OPENAI_EMBEDDINGS } from "../wire/openai-embeddings.js";
 import { OPENAI_RESPONSES } from "../wire/openai-responses.js";
@@ -12,7 +13,7 @@ import type { Protocol, WireRequest } from "../wire/protocol.js";
 import { isHomeOf } from "../wire/provider-hosts.js";
 import { addressOf } from "./model-address.js";
 import { bytesOf, type PromptPart, partsOf, writtenPart } from "./prompt-parts.js";
-import { cacheLifetime, heldOptions, limitAmong, settingsFor } from "./provider-settings.js";
+import { cacheLifetime, heldOptions, limitAmong, sentSettings, settingsFor } from "./provider-settings.js";
 import type { SdkCallOptions, SdkEmbedOptions, SdkModel, SdkPart, SdkTool } from "./sdk-model.js";
 
 /**
@@ -48,11 +49,22 @@ const THINKING: Readonly<Record<string, number>> = {
   ...{ minimal: 0.02, low: 0.1, medium: 0.3, high: 0.6, xhigh: 0.9, max: 0.95 },
 };
 
+/** What a call is drawn with beside its own options. */
+export interface SketchBasis {
+  readonly stream: boolean;
+  readonly output_tokens: number;
+  /** What may be sent to an address beside what is known. */
+  readonly allowedAt?: (url: string | null) => ReadonlySet<string>;
+  readonly deployments?: Deployments;
+}
+
+const nothing = (): ReadonlySet<string> => NONE_ALLOWED;
+
 /** Draws the request that a call will become. `output_tokens` is the most an answer may have where nobody says so. */
 export function sketchCall(
   model: SdkModel,
   options: SdkCallOptions,
-  about: { readonly stream: boolean; readonly output_tokens: number; readonly deployments?: Deployments },
+  { stream, output_tokens, allowedAt = nothing, deployments = NO_DEPLOYMENTS }: SketchBasis,
 ): CallSketch {
   const protocol = protocolOf(model);
   const url = addressOf(model);
@@ -61,16 +73,15 @@ export function sketchCall(
   const thinking = thinkingIn(settings, options, protocol);
   const parts = [...partsOf(options.prompt)];
   const limit = LIMIT[protocol.name] ?? "max_tokens";
-  const most = mostOutput(options, settings, thinking === null ? null : about.output_tokens);
-  const { deployments = NO_DEPLOYMENTS } = about;
+  const most = mostOutput(options, settings, thinking === null ? null : output_tokens);
   const run = deployments.modelFor(url, model.modelId);
   const body: Record<string, Json> = {
-    ...settings,
+    ...sentSettings(settings, protocol, options.providerOptions),
     model: run?.model ?? model.modelId,
-    stream: about.stream,
+    stream,
     ...contentOf(parts, protocol),
     ...toolsOf(options, protocol),
-    ...effortOf(settings, options),
+    ...(protocol.home === "openai" && effortOf(settings, options)),
     ...markOf(options),
     // The SDK adds thinking to the limit of output; on the wire it is a part of it.
     ...(thinking !== null && { thinking: { type: "enabled", budget_tokens: thinking } }),
@@ -79,7 +90,7 @@ export function sketchCall(
   const { prompt, tools, toolChoice, responseFormat, providerOptions } = options;
   const kept = parts.reduce((sum, part) => sum + (part.kind === "kept" ? part.tokens : 0), 0);
   const bytes = kept + bytesOf({ prompt, tools, toolChoice, responseFormat, providerOptions });
-  const wire = deployedOn(protocol.read(body, { bytes, compatible }), run);
+  const wire = deployedOn(protocol.read(body, { bytes, compatible, allow: allowedAt(url) }), run);
   return { protocol, wire, url, held: (held) => heldCall(options, held, { limit, thinking, model, settings }) };
 }
 
@@ -87,15 +98,16 @@ export function sketchCall(
 export function sketchEmbedding(
   model: SdkModel,
   { values, providerOptions }: SdkEmbedOptions,
-  deployments: Deployments = NO_DEPLOYMENTS,
+  { deployments = NO_DEPLOYMENTS, allowedAt = nothing }: Pick<SketchBasis, "deployments" | "allowedAt"> = {},
 ): Sketch {
   const url = addressOf(model);
   const run = deployments.modelFor(url, model.modelId);
   const protocol = OPENAI_EMBEDDINGS;
   const input = values.map((value) => (typeof value === "string" ? value : {}));
-  const body = { ...settingsFor(protocol, providerOptions), model: run?.model ?? model.modelId, input };
-  const wire = protocol.read(body, { bytes: bytesOf({ values, providerOptions }), compatible: true });
-  return { protocol, wire: deployedOn(wire, run), url };
+  const settings = sentSettings(settingsFor(protocol, providerOptions), protocol, providerOptions);
+  const body = { ...settings, model: run?.model ?? model.modelId, input };
+  const facts = { bytes: bytesOf({ values, providerOptions }), compatible: true, allow: allowedAt(url) };
+  return { protocol, wire: deployedOn(protocol.read(body, facts), run), url };
 }
 
 function deployedOn(wire: WireRequest, run: RunModel | null): WireRequest {

@@ -8,7 +8,7 @@ import { type GovernOptions, over, readGoverning } from "./govern.js";
 import type { Governing } from "./governed-calls.js";
 import { GovernedLanguage, type Speakers, type Speaking } from "./governed-model.js";
 import type { SdkCallOptions, SdkLanguageModel, SdkPart } from "./sdk-model.js";
-import { type CallSketch, sketchCall } from "./sketch.js";
+import { type CallSketch, type SketchBasis, sketchCall } from "./sketch.js";
 
 /** What a list of tiers says beside its models. Where `tiers` are given, one of their lists is meant instead. */
 export interface TieredOptions extends GovernOptions, Pick<TierListOptions, "floor" | "when_none_fits" | "hysteresis"> {
@@ -60,25 +60,22 @@ class TierSpeakers implements Speakers {
   readonly first: SdkLanguageModel;
   private readonly models: ReadonlyMap<string, SdkLanguageModel>;
   private readonly name: string;
-  private readonly how: Pick<Parameters<typeof sketchCall>[2], "output_tokens" | "deployments">;
+  private readonly how: Governing;
 
-  constructor(
-    first: SdkLanguageModel,
-    models: ReadonlyMap<string, SdkLanguageModel>,
-    name: string,
-    { output_tokens, meter }: Governing,
-  ) {
+  constructor(first: SdkLanguageModel, models: ReadonlyMap<string, SdkLanguageModel>, name: string, how: Governing) {
     this.first = first;
     this.models = models;
     this.name = name;
-    this.how = { output_tokens, deployments: meter.deployments };
+    this.how = how;
   }
 
   draw(given: SdkCallOptions, stream: boolean) {
     const { bursar, ...providerOptions } = given.providerOptions ?? {};
     const options = bursar === undefined ? given : { ...given, providerOptions };
     const wish = readWish(bursar, "providerOptions.bursar");
-    const about = { stream, ...this.how };
+    const { meter, output_tokens } = this.how;
+    const { deployments } = meter;
+    const about: SketchBasis = { stream, output_tokens, deployments, allowedAt: (url) => meter.allowedAt(url) };
     const drawn = new Map<string, CallSketch>();
     const as = (tier: { readonly name: string }): MeteredRequest | null => {
       const sketch = this.sketched(tier.name, options, about);
@@ -98,7 +95,7 @@ class TierSpeakers implements Speakers {
     return { sketch: { protocol, wire: { ...wire, model: this.name }, url: null, open }, by };
   }
 
-  private sketched(name: string, options: SdkCallOptions, about: Parameters<typeof sketchCall>[2]): CallSketch | null {
+  private sketched(name: string, options: SdkCallOptions, about: SketchBasis): CallSketch | null {
     const model = this.models.get(name);
     try {
       return model === undefined ? null : sketchCall(model, options, about);

@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
+import type { ReadingChat } from "../chat-body.js";
 import type { MeteredRequest } from "../meter/meter.js";
 import { ProviderError } from "../provider-error.js";
 import { shortened } from "../response.js";
 import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
-import type { Deployments } from "../wire/deployments.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";
 import { isHomeOf } from "../wire/provider-hosts.js";
 import type { TokenCounts } from "../wire/token-counts.js";
@@ -41,8 +41,8 @@ export class AnthropicBatchProvider implements BatchProvider {
     this.wire = new BatchWire({ ...options, headers: { "anthropic-version": "2023-06-01", ...key } });
   }
 
-  request(asked: Json, model: string, deployments: Deployments): MeteredRequest {
-    return anthropicRequest(asked, { model, url: new URL(this.url), deployments });
+  request(asked: Json, about: Omit<ReadingChat, "url">): MeteredRequest {
+    return anthropicRequest(asked, { ...about, url: new URL(this.url) });
   }
 
   answer({ content, stop_reason = null, model = null, role }: JsonObject): Json {

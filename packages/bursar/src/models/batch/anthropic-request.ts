@@ -19,8 +19,9 @@ export function anthropicRequest(request: Json, about: ReadingChat): MeteredRequ
     ...(stop !== undefined && { stop_sequences: Array.isArray(stop) ? stop : [stop] }),
   };
   const body = JSON.stringify(fields);
-  const { url, deployments } = about;
-  return madeOf(readMetered({ protocol: ANTHROPIC_MESSAGES, url, body, bytes: Buffer.byteLength(body), deployments }));
+  const { url, deployments, allow } = about;
+  const bytes = Buffer.byteLength(body);
+  return madeOf(readMetered({ protocol: ANTHROPIC_MESSAGES, url, body, bytes, deployments, allow }));
 }
 
 /** Anthropic has no messages of a system's own among the others. */

@@ -5,6 +5,7 @@ import type { Store } from "../../ports/store.js";
 import type { Timer } from "../../ports/timer.js";
 import { MOST_OUTPUT_TOKENS } from "../chat-body.js";
 import { pathTo, readKey, readUrl } from "../endpoint.js";
+import { readAllowedNames } from "../meter/allowed-members.js";
 import type { PriceBook } from "../prices/price.js";
 import type { PriceRemedies } from "../prices/price-remedies.js";
 import type { ModelPrice, ModelPrices } from "../prices/stated-price.js";
@@ -52,25 +53,15 @@ export interface BatchesOptions {
   /** What this process is called in claims. */
   readonly worker?: string;
   readonly timer?: Timer;
+  /** Members of a request that may be sent though they may choose another model or bring input from elsewhere; else they are refused. */
+  readonly allow?: readonly string[];
   readonly fetch?: typeof fetch;
 }
 
 const KEYS = [
-  ...[
-    "store",
-    "provider",
-    "url",
-    "apiKey",
-    "model",
-    "prices",
-    "assume",
-    "deployments",
-    "remedies",
-    "price_factor",
-    "max_tokens",
-    "window_ms",
-  ],
-  ...["most_items", "poll_ms", "longest_poll_ms", "timeout_ms", "doubt_ms", "name", "worker", "timer", "fetch"],
+  ...["store", "provider", "url", "apiKey", "model", "prices", "assume", "deployments", "remedies", "price_factor"],
+  ...["max_tokens", "window_ms", "most_items", "poll_ms", "longest_poll_ms", "timeout_ms", "doubt_ms", "name"],
+  ...["worker", "timer", "allow", "fetch"],
 ];
 
 const HOMES = { openai: "https://api.openai.com/v1", anthropic: "https://api.anthropic.com" } as const;
@@ -101,14 +92,15 @@ export function readPace(options: BatchesOptions): Pace {
 export interface RequestDefaults {
   readonly model: string;
   readonly max_tokens: number;
+  readonly allow: ReadonlySet<string>;
 }
 
-export function readDefaults({ model, max_tokens = 1024 }: BatchesOptions): RequestDefaults {
+export function readDefaults({ model, max_tokens = 1024, allow }: BatchesOptions): RequestDefaults {
   if (typeof model !== "string" || model === "") {
     throw new InputError("model", `is ${show(model)}; allowed: a model's name`);
   }
   checkWhole(max_tokens, "max_tokens", 1, MOST_OUTPUT_TOKENS);
-  return { model, max_tokens };
+  return { model, max_tokens, allow: readAllowedNames(allow, "allow") };
 }
 
 /** What the outlet is called beside others at its address; empty when nothing is said. */

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
+import type { ReadingChat } from "../chat-body.js";
 import type { MeteredRequest } from "../meter/meter.js";
-import type { Deployments } from "../wire/deployments.js";
 import type { ProtocolName } from "../wire/protocol.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 
@@ -65,7 +65,7 @@ export interface BatchProvider {
   /** Whether the address is the provider's own, so that its prices for batches are known. */
   readonly isHome: boolean;
   /** Makes a request of what a program asks for, and reads it as every request on the wire is read. */
-  request(asked: Json, model: string, deployments: Deployments): MeteredRequest;
+  request(asked: Json, about: Omit<ReadingChat, "url">): MeteredRequest;
   /** What an answer says, as programs get it. It throws when it is none. */
   answer(body: JsonObject): Json;
   usage(body: JsonObject): TokenCounts | null;

@@ -103,7 +103,7 @@ export class Batches implements BatchesPort, AsyncDisposable {
   }
 
   async terms(request: Json): Promise<BatchTerms> {
-    const read = this.provider.request(request, this.defaults.model, this.deployments);
+    const read = this.provider.request(request, { ...this.defaults, deployments: this.deployments });
     const { wire } = read;
     const { model } = wire;
     const wanted = wire.output_tokens ?? this.defaults.max_tokens;

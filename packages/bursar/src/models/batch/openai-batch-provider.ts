@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
 import { readAnswer } from "../chat-answer.js";
+import type { ReadingChat } from "../chat-body.js";
 import { readChat } from "../chat-body.js";
 import { bearer } from "../endpoint.js";
 import type { MeteredRequest } from "../meter/meter.js";
 import { shortened } from "../response.js";
-import type { Deployments } from "../wire/deployments.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";
 import { OPENAI_CHAT } from "../wire/openai-chat.js";
 import { isHomeOf } from "../wire/provider-hosts.js";
@@ -48,8 +48,8 @@ export class OpenaiBatchProvider implements BatchProvider {
     this.wire = new BatchWire({ ...options, headers: bearer(apiKey) });
   }
 
-  request(asked: Json, model: string, deployments: Deployments): MeteredRequest {
-    return readChat(asked, { model, url: new URL(this.url), deployments });
+  request(asked: Json, about: Omit<ReadingChat, "url">): MeteredRequest {
+    return readChat(asked, { ...about, url: new URL(this.url) });
   }
 
   answer(body: JsonObject): Json {

@@ -156,7 +156,9 @@ class Wire {
   ): Governed | Response {
     const { siting, wish, headers } = takeOwn(init.headers);
     const { deployments } = this.meter;
-    const request = readMetered({ protocol, url, body: text, bytes: Buffer.byteLength(text), wish, deployments });
+    const allow = this.meter.allowedAt(url.href);
+    const about = { bytes: Buffer.byteLength(text), wish, headers: headers.keys(), allow, deployments };
+    const request = readMetered({ protocol, url, body: text, ...about });
     if ("code" in request) return refusalResponse(request);
     const sent: RequestInit = { ...init, headers };
     const { wait_ms } = this;

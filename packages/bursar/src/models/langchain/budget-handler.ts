@@ -140,7 +140,9 @@ export class BudgetHandler {
     admitted: (hold: Hold | null) => void,
   ): Promise<Metered<null>> {
     const isWired = this.settings.wire() !== "none";
-    const read = readChainCall(told, { isCut: isWired, deployments: this.settings.meter.deployments });
+    const { meter } = this.settings;
+    const about = { isCut: isWired, deployments: meter.deployments, allow: meter.allowedAt(null) };
+    const read = readChainCall(told, about);
     if ("code" in read) throw new BudgetExceededError(read);
     const purse = await inRound(purseFor(this.settings), this.depthOf(parent));
     return this.call(purse, { named: read.named, read: this.priced(read, isWired) }, ended, admitted);

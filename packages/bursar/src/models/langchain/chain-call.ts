@@ -6,6 +6,7 @@ import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
 import type { Deployments } from "../wire/deployments.js";
 import { Intake } from "../wire/intake.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";
+import { checkMembers } from "../wire/known-members.js";
 import { AROUND_TOOLS, noteOpenaiCaching, refuseOpenaiSurcharges } from "../wire/openai-body.js";
 import { OPENAI_CHAT } from "../wire/openai-chat.js";
 import { openaiModel } from "../wire/openai-models.js";
@@ -33,11 +34,16 @@ const OWN_TOOLS: ReadonlySet<unknown> = new Set([undefined, null, "function", "c
 /** Deeper than any message is; what lies below has been counted by its bytes. */
 const MOST_LEVELS = 32;
 
+/** What a call is read with. */
+export interface ChainBasis {
+  /** Whether a wire below holds its answer to what is left. */
+  readonly isCut: boolean;
+  readonly deployments: Deployments;
+  readonly allow: ReadonlySet<string>;
+}
+
 /** Reads a call as the request that it will become, as far as it can be seen beforehand. */
-export function readChainCall(
-  told: ToldStart,
-  about: { readonly isCut: boolean; readonly deployments: Deployments },
-): ChainCall | RefusalReport {
+export function readChainCall(told: ToldStart, about: ChainBasis): ChainCall | RefusalReport {
   try {
     return callOf(told, about);
   } catch (error) {
@@ -54,10 +60,7 @@ export interface ChainCall {
   readonly wire: WireRequest;
 }
 
-function callOf(
-  { input, extraParams, metadata }: ToldStart,
-  { isCut, deployments }: { readonly isCut: boolean; readonly deployments: Deployments },
-): ChainCall {
+function callOf({ input, extraParams, metadata }: ToldStart, { isCut, deployments, allow }: ChainBasis): ChainCall {
   const params = plainOf(extraParams?.invocation_params);
   const named = modelOf(params, metadata);
   const model = deployments.modelFor(null, named)?.model ?? named;
@@ -68,6 +71,7 @@ function callOf(
   const about = openaiModel(model);
   const intake = new Intake({ bytes: Buffer.byteLength(written), compatible: true });
   refuseOpenaiSurcharges(params, model, about);
+  checkMembers(params, protocol.name, { allow, drawn: true }, (what) => intake.unknown(what));
   readTools(params, intake);
   readParts(messages, (detail) => about.imageTokens(detail), intake, 0);
   if (isClaude && written.includes('"cache_control"')) intake.cache("1h");

@@ -1,6 +1,7 @@
 import type { TiersOptions } from "../../ports/tiers.js";
 import type { PricesOptions } from "../prices/open-prices.js";
 import type { ModelDeployments } from "../wire/deployments.js";
+import type { AllowedMembers } from "./allowed-members.js";
 
 export interface MeterOptions extends PricesOptions {
   /**
@@ -20,6 +21,11 @@ export interface MeterOptions extends PricesOptions {
   readonly reservations?: Reservations;
   /** Lists of models to choose from: a request for `bursar/<name>` goes to the best of a list that fits what is left. */
   readonly tiers?: TiersOptions;
+  /**
+   * What is sent to a host though it may choose another model or bring input from elsewhere, by host: members of a body, headers
+   * and parameters of the address. Without it they are refused.
+   */
+  readonly allow?: AllowedMembers;
 }
 
 export type Reservations = "learned" | "full";
@@ -34,6 +40,7 @@ const FIELDS: Readonly<Record<keyof MeterOptions, true>> = {
   tokenizer: true,
   reservations: true,
   tiers: true,
+  allow: true,
 };
 
 /** What whoever governs calls takes for the meter below. */

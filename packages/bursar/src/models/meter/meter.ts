@@ -26,6 +26,7 @@ import { boundByTokenizer } from "../tokens/tokenizer-bound.js";
 import { Deployments } from "../wire/deployments.js";
 import type { Protocol, WireRequest } from "../wire/protocol.js";
 import type { TokenCounts } from "../wire/token-counts.js";
+import { Allowance } from "./allowed-members.js";
 import { extended } from "./approval.js";
 import { BudgetExceededError } from "./budget-exceeded-error.js";
 import { calls } from "./call-record.js";
@@ -141,6 +142,7 @@ export class Meter {
   private readonly sites: Sites | null;
   private book: Promise<PriceBook> | PriceBook;
   private readonly chooser: Chooser | null;
+  private readonly allowance: Allowance;
   private checked: Promise<void> | null = null;
 
   constructor(options: MeterOptions = {}) {
@@ -151,6 +153,7 @@ export class Meter {
       reservations = "learned",
       tiers,
       deployments,
+      allow,
       ...prices
     } = options;
     if (reservations !== "learned" && reservations !== "full") {
@@ -159,6 +162,7 @@ export class Meter {
     checkWhole(output_tokens, "output_tokens", 1, Number.MAX_SAFE_INTEGER);
     this.deployments = new Deployments(deployments);
     this.sites = reservations === "learned" ? new Sites() : null;
+    this.allowance = new Allowance(allow);
     this.chooser = tiers === undefined ? null : new Chooser(readTiers(tiers));
     this.book = openingPrices(prices).then((book) => {
       this.book = book;
@@ -204,6 +208,11 @@ export class Meter {
   /** The list that a model's name stands for; null for the name of a model, and where there are no lists. */
   listFor(model: string): TierList | null {
     return this.chooser?.listFor(model) ?? null;
+  }
+
+  /** What is sent to an address beside what is known. */
+  allowedAt(url: string | null): ReadonlySet<string> {
+    return this.allowance.at(url);
   }
 
   /** The lists that there are to choose from. */

@@ -6,9 +6,11 @@ import type { OpenModel } from "../tiers/open-model.js";
 import { listNamed } from "../tiers/tier-list.js";
 import { NO_WISH, type Wish } from "../tiers/wish.js";
 import type { Deployments } from "../wire/deployments.js";
+import { NONE_ALLOWED } from "../wire/known-members.js";
 import type { Protocol, WireRequest } from "../wire/protocol.js";
 import { isHomeOf } from "../wire/provider-hosts.js";
 import { checkText } from "../wire/request-fields.js";
+import { checkRouting } from "../wire/routing.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 import type { MeteredRequest } from "./meter.js";
 import { type RefusalReport, unbounded } from "./refusal.js";
@@ -23,6 +25,10 @@ export interface RawRequest {
   readonly wish?: Wish;
   /** Which models deployments run. */
   readonly deployments: Deployments;
+  /** The names of its headers, in small letters, where the caller chooses them and the address. */
+  readonly headers?: Iterable<string>;
+  /** What the operator allows at this address beside what is known. */
+  readonly allow?: ReadonlySet<string>;
 }
 
 /** Reads a request of one of the protocols; a refusal when it is none that can be made. */
@@ -33,6 +39,8 @@ export function readMetered({
   bytes: came,
   wish = NO_WISH,
   deployments,
+  headers,
+  allow = NONE_ALLOWED,
 }: RawRequest): MeteredRequest | RefusalReport {
   let parsed: unknown;
   let bytes: number;
@@ -46,15 +54,10 @@ export function readMetered({
   const compatible = !isHomeOf(protocol.home, url.hostname);
   try {
     const isAscii = came === body.length;
+    if (headers !== undefined) checkRouting(url, headers, allow);
     const whole: Whole = {
-      protocol,
-      url,
-      body: parsed as JsonObject,
-      text: body,
-      isAscii,
-      bytes,
-      compatible,
-      deployments,
+      ...{ protocol, url, body: parsed as JsonObject, text: body },
+      ...{ isAscii, bytes, compatible, deployments, allow },
     };
     const request = requestTo(whole, null);
     if (listNamed(request.wire.model) === null) return wish.pin === null ? request : invalid(PINNED_MODEL);
@@ -76,15 +79,16 @@ interface Whole extends Pick<RawRequest, "protocol" | "url" | "bytes" | "deploym
   readonly text: string;
   readonly isAscii: boolean;
   readonly compatible: boolean;
+  readonly allow: ReadonlySet<string>;
 }
 
 /** The request to another model than the one that it names, or to that one. */
 function requestTo(whole: Whole, model: string | null): MeteredRequest {
-  const { protocol, url, body, text, isAscii, bytes, compatible, deployments } = whole;
+  const { protocol, url, body, text, isAscii, bytes, compatible, deployments, allow } = whole;
   const longer = model === null ? 0 : Math.max(0, Buffer.byteLength(model) - String(body.model).length);
   const wanted = model === null ? body : { ...body, model };
   const run = deployments.modelFor(url, typeof wanted.model === "string" ? wanted.model : null);
-  const facts = { bytes: bytes + longer, compatible, shallow: true, ...(run !== null && { model: run.model }) };
+  const facts = { bytes: bytes + longer, compatible, shallow: true, allow, ...(run !== null && { model: run.model }) };
   const wire: Filling<WireRequest> = protocol.read(wanted, facts);
   if (run !== null && run.deployment !== null) wire.deployment = run.deployment;
   wire.source = { text, parsed: body, isAscii };

@@ -27,6 +27,13 @@ const OTHER_REQUESTS = ["messages", "n", "modalities", "audio"];
 /** Where the SDK looks for fields of the body that it does not know. */
 const EXTRA_BODIES = ["extra_body", "extraBody"];
 
+/** What a request is read with. */
+export interface AgentsBasis {
+  readonly stream: boolean;
+  readonly deployments: Deployments;
+  readonly allow: ReadonlySet<string>;
+}
+
 /**
  * Reads a request of the SDK's as the request to Responses that it becomes, so that the rules of the wire hold for it: what has no
  * bound or another price is refused, whoever sends it in the end.
@@ -34,11 +41,10 @@ const EXTRA_BODIES = ["extra_body", "extraBody"];
 export function readAgentsRequest(
   model: string,
   request: AgentsRequest,
-  about: { readonly stream: boolean; readonly deployments: Deployments },
+  about: AgentsBasis,
 ): WireRequest | RefusalReport {
   try {
-    const run = about.deployments.modelFor(null, model);
-    return wireOf(model, request, about.stream, run?.model ?? model);
+    return wireOf(model, request, about);
   } catch (error) {
     const { message } = error as Error;
     if (error instanceof UnboundedError)
@@ -48,7 +54,7 @@ export function readAgentsRequest(
   }
 }
 
-function wireOf(model: string, request: AgentsRequest, stream: boolean, run: string): WireRequest {
+function wireOf(model: string, request: AgentsRequest, { stream, deployments, allow }: AgentsBasis): WireRequest {
   const { signal: _, ...rest } = request;
   const written = JSON.stringify(rest);
   const plain = JSON.parse(written) as JsonObject;
@@ -73,12 +79,13 @@ function wireOf(model: string, request: AgentsRequest, stream: boolean, run: str
     prompt_cache_options: settings.promptCacheOptions ?? null,
     context_management: settings.contextManagement ?? null,
     reasoning: settings.reasoning ?? null,
-    ...further,
+    ...Object.fromEntries(Object.entries(further).filter(([field]) => !LIMITS.includes(field))),
     model,
     stream,
     max_output_tokens: limits.length === 0 ? null : Math.min(...limits),
   };
-  return OPENAI_RESPONSES.read(body, { bytes: Buffer.byteLength(written), compatible: false, model: run });
+  const run = deployments.modelFor(null, model)?.model ?? model;
+  return OPENAI_RESPONSES.read(body, { bytes: Buffer.byteLength(written), compatible: false, model: run, allow });
 }
 
 /** What is passed on unseen, in the order in which the SDK lays it over the body. */

@@ -114,7 +114,9 @@ export class GovernedModel {
   /** A call as it is metered, without what is meant for us alone. */
   private calling(given: AgentsRequest, stream: boolean): Calling {
     const { wish, request } = takeAgentsWish(given);
-    const about = { stream, deployments: this.governing.meter.deployments };
+    // The SDK's client keeps its address to itself.
+    const { meter } = this.governing;
+    const about = { stream, deployments: meter.deployments, allow: meter.allowedAt(null) };
     const wire = readAgentsRequest(this.name, request, about);
     if ("code" in wire) throw new BudgetExceededError(wire);
     if (this.tier === null) return { request, ...pricedAs(wire) };

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { InputError } from "../../core/errors.js";
 import type { BudgetPolicies } from "../../core/input.js";
+import type { AllowedMembers } from "../meter/allowed-members.js";
 import type { PricesOptions } from "../prices/open-prices.js";
 import type { ModelPrice, ModelPrices } from "../prices/stated-price.js";
 import type { ModelDeployments } from "../wire/deployments.js";
@@ -54,6 +55,21 @@ export function deploymentsIn(env: Environment): ModelDeployments {
     );
   });
   return Object.fromEntries(pairs);
+}
+
+/** `BURSAR_ALLOW`: `openrouter.ai=provider,models;localhost:4000=fallbacks`, or the same as JSON with lists. */
+export function allowedIn(env: Environment): AllowedMembers {
+  const text = saidIn(env, "BURSAR_ALLOW");
+  if (text === null) return {};
+  if (text.startsWith("{")) return objectIn("BURSAR_ALLOW", text) as AllowedMembers;
+  const hosts = text.split(";").map((part) => {
+    const [host = "", names = "", more] = part.split("=").map((each) => each.trim());
+    if (host === "" || names === "" || more !== undefined) {
+      throw new InputError("BURSAR_ALLOW", `has ${JSON.stringify(part)}; allowed: host=name,name`);
+    }
+    return [host, names.split(",").map((name) => name.trim())] as const;
+  });
+  return Object.fromEntries(hosts);
 }
 
 function contentsOf(path: string): string {

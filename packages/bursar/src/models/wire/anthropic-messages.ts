@@ -6,7 +6,9 @@ import { MessagesStream } from "./anthropic-messages-stream.js";
 import { messagesUsage } from "./anthropic-usage.js";
 import { noteCacheControl } from "./cache-control.js";
 import { Intake } from "./intake.js";
-import { listOf, objectOf } from "./json-object.js";
+import { isObject, listOf, objectOf } from "./json-object.js";
+import { checkMembers } from "./known-members.js";
+import { checkCase } from "./member-names.js";
 import type { Protocol, RequestFacts, WireRequest } from "./protocol.js";
 import {
   below,
@@ -42,7 +44,6 @@ const SURCHARGED: Readonly<Record<string, string>> = {
   mcp_servers:
     "lets the provider use tools of other servers, and nobody can say beforehand how often; offer them as tools",
   container: "is a machine that is charged by the hour; leave it out",
-  fallbacks: "lets the provider choose another model at another price; leave it out",
   compaction: "makes the provider sum up the conversation, which its usage does not tell; leave it out",
 };
 
@@ -52,6 +53,7 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
   const model = modelIn(body, facts);
   refuseCharges(body);
   const intake = new Intake(facts);
+  checkMembers(body, "anthropic-messages", facts, (what) => intake.unknown(what));
   noteCacheControl(body, intake);
   readContent(body.system, "system", intake);
   forEachObject(body.messages, "messages", ({ content }, at) => readContent(content, below(at, "content"), intake));
@@ -111,6 +113,7 @@ function refuseCharges(body: JsonObject): void {
   }
   // To clear old results makes a request smaller; to sum them up is paid for apart, and the usage does not tell it.
   for (const edit of listOf(objectOf(body.context_management).edits)) {
+    if (isObject(edit)) checkCase(edit, "context_management.edits");
     const type: Json | undefined = objectOf(edit).type;
     if (typeof type === "string" && type.startsWith("clear_")) continue;
     throw new UnboundedError(

@@ -3,6 +3,8 @@ import { show } from "../../core/errors.js";
 import { noteCacheControl } from "./cache-control.js";
 import { Intake } from "./intake.js";
 import { isObject, listOf, objectOf } from "./json-object.js";
+import { checkMembers } from "./known-members.js";
+import { checkCase } from "./member-names.js";
 import { AROUND_TOOLS, noteOpenaiCaching, refuseOpenaiSurcharges, tierFor } from "./openai-body.js";
 import { ChatStream } from "./openai-chat-stream.js";
 import { type OpenaiModel, openaiModel } from "./openai-models.js";
@@ -46,6 +48,7 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
   const about = openaiModel(model);
   refuseOpenaiSurcharges(body, model, about);
   const intake = new Intake(facts);
+  checkMembers(body, "openai-chat", facts, (what) => intake.unknown(what));
   readMessages(body.messages, about, intake);
   readTools(body, intake);
   readModalities(body, intake);
@@ -96,6 +99,7 @@ function readMessages(messages: Json | undefined, about: OpenaiModel, intake: In
     if (typeof message.refusal === "string") intake.text(message.refusal);
     for (const call of listOf(message.tool_calls)) {
       const { function: named, custom } = objectOf(call);
+      for (const each of [call, named, custom]) if (isObject(each)) checkCase(each, below(at, "tool_calls"));
       for (const piece of [objectOf(named).arguments, objectOf(custom).input]) {
         if (typeof piece === "string") intake.text(piece);
       }
@@ -122,6 +126,7 @@ function readPart(part: JsonObject, place: Place, about: OpenaiModel, intake: In
       intake.text(textAt(part[part.type], below(place, part.type)));
       break;
     case "image_url": {
+      if (isObject(part.image_url)) checkCase(part.image_url, below(place, "image_url"));
       const { url, detail } = isObject(part.image_url) ? part.image_url : { url: part.image_url, detail: null };
       intake.image(about.imageTokens(detail), textAt(url, below(place, "image_url")).length);
       break;

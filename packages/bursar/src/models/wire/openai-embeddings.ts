@@ -2,6 +2,7 @@ import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { InputError, show } from "../../core/errors.js";
 import { Intake } from "./intake.js";
 import { isObject } from "./json-object.js";
+import { checkMembers } from "./known-members.js";
 import { ChatStream } from "./openai-chat-stream.js";
 import { embeddingsUsage } from "./openai-usage.js";
 import type { Protocol, RequestFacts, WireRequest } from "./protocol.js";
@@ -24,6 +25,7 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
   const model = modelIn(body, facts);
   refuseSurcharges(body);
   const intake = new Intake(facts);
+  checkMembers(body, "openai-embeddings", facts, (what) => intake.unknown(what));
   readInput(body.input, intake);
   return {
     protocol: "openai-embeddings",

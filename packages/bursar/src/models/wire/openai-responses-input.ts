@@ -4,6 +4,7 @@ import { noteCacheControl } from "./cache-control.js";
 import type { Intake } from "./intake.js";
 import { isObject, objectOf } from "./json-object.js";
 import { keptTokens } from "./kept-items.js";
+import { checkCase } from "./member-names.js";
 import { AROUND_TOOLS } from "./openai-body.js";
 import type { OpenaiModel } from "./openai-models.js";
 import { below, forEachObject, isSaid, listAt, nameOf, objectAt, type Place, textAt } from "./request-fields.js";
@@ -50,6 +51,7 @@ export function readTools(tools: Json | undefined, place: Place, intake: Intake)
 
 /** Two tools run on either side; which one, the request says. */
 function isRunByCaller({ type, execution, environment }: JsonObject): boolean {
+  if (isObject(environment)) checkCase(environment, "environment");
   if (type === "tool_search") return execution === "client";
   return type === "shell" && objectOf(environment).type === "local";
 }
@@ -125,6 +127,7 @@ function readPart(part: JsonObject, place: Place, about: OpenaiModel, intake: In
       break;
     case "input_image": {
       // A file that is sent as an image is one, or it is refused; an image has its figure wherever it lies.
+      if (isObject(part.image_url)) checkCase(part.image_url, below(place, "image_url"));
       const url = isObject(part.image_url) ? part.image_url.url : part.image_url;
       intake.image(about.imageTokens(part.detail), isSaid(url) ? textAt(url, below(place, "image_url")).length : 0);
       break;

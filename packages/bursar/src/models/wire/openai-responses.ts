@@ -2,6 +2,7 @@ import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { Intake } from "./intake.js";
 import { objectOf } from "./json-object.js";
 import { keepResponse, keptTokens } from "./kept-items.js";
+import { checkMembers } from "./known-members.js";
 import { noteOpenaiCaching, refuseOpenaiSurcharges, tierFor } from "./openai-body.js";
 import { openaiModel } from "./openai-models.js";
 import { readInput, readTools } from "./openai-responses-input.js";
@@ -36,6 +37,7 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
   const about = openaiModel(model);
   refuseOpenaiSurcharges(body, model, about);
   const intake = new Intake(facts);
+  checkMembers(body, "openai-responses", facts, (what) => intake.unknown(what));
   if (isSaid(body.instructions)) intake.text(textAt(body.instructions, "instructions"));
   readInput(body.input, about, intake);
   readTools(body.tools, "tools", intake);

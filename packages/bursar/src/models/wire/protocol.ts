@@ -28,6 +28,10 @@ export interface RequestFacts {
   readonly shallow?: boolean;
   /** The model that the server runs, where that is not the one that the body names. */
   readonly model?: string;
+  /** Members that the operator allows at this address beside the known ones. */
+  readonly allow?: ReadonlySet<string>;
+  /** Whether the body is what an SDK says of a call: then it may have members that are not sent. */
+  readonly drawn?: boolean;
 }
 
 /** A request, with the most it can take in and give back. */

@@ -3,6 +3,7 @@ import { isCount } from "../../core/chain/rules.js";
 import { MAX_DEPTH } from "../../core/chain/scan.js";
 import { InputError, show } from "../../core/errors.js";
 import { isObject } from "./json-object.js";
+import { checkCase } from "./member-names.js";
 import type { RequestFacts } from "./protocol.js";
 import { scanText, type TextBounds } from "./text-scan.js";
 
@@ -76,8 +77,9 @@ export function listAt(value: Json | undefined, place: Place): readonly Json[] {
 }
 
 export function objectAt(value: Json | undefined, place: Place): JsonObject {
-  if (isObject(value)) return value;
-  throw new InputError(nameOf(place), `is ${show(value)}; allowed: an object`);
+  if (!isObject(value)) throw new InputError(nameOf(place), `is ${show(value)}; allowed: an object`);
+  checkCase(value, place);
+  return value;
 }
 
 export function textAt(value: Json | undefined, place: Place): string {

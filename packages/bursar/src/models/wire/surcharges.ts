@@ -15,7 +15,6 @@ const SURCHARGED: Readonly<Record<string, string>> = {
   search_parameters: SEARCH,
   enable_search: SEARCH,
   plugins: "names tools that the provider runs and charges for by itself; leave it out",
-  models: "lets the provider choose another model at another price; name one model",
   prediction: "is charged where it does not match, and no limit of output covers that; leave it out",
 };
 

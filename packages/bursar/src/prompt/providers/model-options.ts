@@ -2,6 +2,7 @@ import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { InputError, show } from "../../core/errors.js";
 import { checkKeys } from "../../core/fields.js";
 import { readHeaders, readKey, readUrl } from "../../models/endpoint.js";
+import { readAllowedNames } from "../../models/meter/allowed-members.js";
 import { isObject } from "../../models/wire/json-object.js";
 import type { Timer } from "../../ports/timer.js";
 import { systemTimer } from "../../runtime/system-clock.js";
@@ -34,6 +35,8 @@ export interface ModelOptions {
    * long answers need it; and of an answer that breaks off, it is known how far it came. Off unless it is said.
    */
   readonly stream?: boolean;
+  /** Parameters that may be sent though they may choose another model or bring input from elsewhere; else they are refused. */
+  readonly allow?: readonly string[];
 }
 
 /** The options with their defaults. */
@@ -49,6 +52,7 @@ export interface ModelSettings {
   readonly timeout_ms: number;
   readonly timer: Timer;
   readonly stream: boolean;
+  readonly allow: ReadonlySet<string>;
 }
 
 const KEYS = [
@@ -62,6 +66,7 @@ const KEYS = [
   "timeout_ms",
   "timer",
   "stream",
+  "allow",
 ];
 const EVALUATION_KEYS: readonly string[] = ["clock", "onCall", "maxRounds", "maxDepth"];
 const MAX_OUTPUT = 4_096;
@@ -103,6 +108,7 @@ export function readModelOptions(options: ModelOptions, dialect: Dialect, home: 
     timeout_ms: whole(timeout_ms, "timeout_ms", LONGEST_MS),
     timer: options.timer ?? systemTimer,
     stream,
+    allow: readAllowedNames(options.allow, "options.allow"),
   };
 }
 

@@ -53,7 +53,7 @@ describe("the limit of a completion", () => {
   });
 
   test("everything else is sent as it came, and the caller's body stays as it was", () => {
-    const body = { ...HELLO, top_p: 1, "x-new": { deep: [1, "ü"] }, max_tokens: 100 };
+    const body = { ...HELLO, top_p: 1, metadata: { deep: [1, "ü"] }, max_tokens: 100 };
     const before = structuredClone(body);
 
     const sent = OPENAI_CHAT.read(body, { bytes: 200, compatible: true }).held(5);
