@@ -6,12 +6,12 @@ import { writeFuel, writeNumeral, writeRange } from "./fuel-amount.js";
 import { costOf, packageUses } from "./package-use.js";
 import { PACKAGES } from "./packages.js";
 import type { ErrorGuidance } from "./result.js";
-import { suggestBudget } from "./suggestion.js";
+import { sufficientBudget } from "./sufficient-budget.js";
 
-/** For an execution that ran out of fuel. It names the same causes as `fuel_analysis`, and the larger of its budgets. */
+/** For an execution that ran out of fuel. It names the same causes and the same budget as `fuel_analysis`. */
 export function outOfFuel(facts: ErrorFacts): ErrorGuidance {
   const { budget, language } = facts;
-  const enough = enoughFor(facts);
+  const enough = sufficientBudget(budget, packageUses(settle(facts)));
   return {
     error_type: "OutOfFuel",
     error_message: "Execution trapped: OutOfFuel",
@@ -25,12 +25,6 @@ export function outOfFuel(facts: ErrorFacts): ErrorGuidance {
     ],
     related_docs: [DOCS.fuel[language]],
   };
-}
-
-/** Twice the budget, or what the packages need by the table if that is more: whoever follows the advice has enough. */
-function enoughFor(facts: ErrorFacts): number {
-  const needs = heavyImports(packageUses(settle(facts)), facts.budget).map((use) => use.figure?.first?.most ?? 0);
-  return Math.max(suggestBudget(facts.budget, 2), ...needs.map((most) => suggestBudget(most, 2)));
 }
 
 /** The imports that took the fuel; where nobody watched and nothing was read about any, those that would. */

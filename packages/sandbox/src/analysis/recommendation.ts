@@ -4,6 +4,7 @@ import { writeFuel, writeRange } from "./fuel-amount.js";
 import { costOf, isHeavy, type PackageUse } from "./package-use.js";
 import type { FuelStatus } from "./result.js";
 import { percentOf } from "./share.js";
+import { sufficientBudget } from "./sufficient-budget.js";
 import { type Factor, suggestBudget } from "./suggestion.js";
 
 const CACHED = "Fuel usage low due to cached imports from previous executions in this session.";
@@ -15,7 +16,7 @@ const SESSION = "Consider using persistent session with auto_persist_globals=Tru
  */
 export function recommend(facts: FuelFacts, status: FuelStatus, uses: readonly PackageUse[]): string | null {
   const sentences = [
-    ...bandSentences(facts, status),
+    ...bandSentences(facts, status, uses),
     ...(status === "exhausted" ? packageSentences(facts, uses) : []),
     ...(facts.trap === null ? importSentences(facts, uses) : []),
     ...(isRepeated(facts, uses) ? [SESSION] : []),
@@ -33,10 +34,16 @@ const FACTORS: Readonly<Record<FuelStatus, Factor | null>> = {
   exhausted: 2,
 };
 
-function bandSentences({ consumed, budget }: FuelFacts, status: FuelStatus): readonly string[] {
+function bandSentences(
+  { consumed, budget }: FuelFacts,
+  status: FuelStatus,
+  uses: readonly PackageUse[],
+): readonly string[] {
   const percent = Math.floor(percentOf(consumed, budget));
   const factor = FACTORS[status];
-  const amount = factor === null ? "" : writeFuel(suggestBudget(consumed, factor));
+  const usual = factor === null ? 0 : suggestBudget(consumed, factor);
+  const enough = status === "exhausted" ? sufficientBudget(budget, uses) : usual;
+  const amount = writeFuel(enough);
   const sentences: Record<FuelStatus, readonly string[]> = {
     efficient: [],
     moderate: [`Code used ${percent}% of fuel budget - acceptable for current workload`],
@@ -51,18 +58,22 @@ function bandSentences({ consumed, budget }: FuelFacts, status: FuelStatus): rea
   if (factor === null || consumed === 0) return sentences[status];
   return [
     ...sentences[status],
-    `Consider increasing budget to ${amount} instructions (${factor}x current consumption).`,
+    `Consider increasing budget to ${amount} instructions (${enough === usual ? factor : timesOf(enough, consumed)}x current consumption).`,
   ];
 }
 
-/** What the packages need by the table; where the budget held that already, what was consumed says more. */
-function packageSentences({ consumed, budget }: FuelFacts, uses: readonly PackageUse[]): readonly string[] {
+/** How many times one is the other, with one decimal at most. */
+function timesOf(amount: number, consumed: number): number {
+  return Math.round((10 * amount) / consumed) / 10;
+}
+
+/** What the packages need by the table, beside the budget that suffices for all of them. */
+function packageSentences({ budget }: FuelFacts, uses: readonly PackageUse[]): readonly string[] {
+  const enough = writeFuel(sufficientBudget(budget, uses));
   return heavyImports(uses, budget).flatMap(({ name, figure }) => {
     if (figure === null || figure.first === null) return [];
-    const byTable = suggestBudget(figure.first.most, 2);
-    const enough = byTable > budget ? byTable : suggestBudget(consumed, 2);
     return [
-      `${name} requires ${writeRange(figure.first)} fuel for first import. Increase budget to ${writeFuel(enough)}+ for reliable ${name} usage.`,
+      `${name} requires ${writeRange(figure.first)} fuel for first import. Increase budget to ${enough}+ for reliable ${name} usage.`,
     ];
   });
 }

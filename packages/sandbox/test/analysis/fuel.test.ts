@@ -293,13 +293,31 @@ describe("suggestions", () => {
   });
 
   scenario("000/package-specific-recommendations", () => {
-    const analysis = analyzeFuel(fuel({ trap: "out_of_fuel", imports: [first("openpyxl", null)] }));
+    const facts = fuel({ budget: 7 * B, trap: "out_of_fuel", imports: [first("openpyxl", null)] });
 
-    expect(analysis.recommendation).toBe(
+    expect(analyzeFuel(facts).recommendation).toBe(
       "Execution exceeded budget. See error_guidance for solutions. " +
-        "Consider increasing budget to 20B instructions (2x current consumption). " +
+        "Consider increasing budget to 15B instructions (2x current consumption). " +
         "openpyxl requires 5-7B fuel for first import. Increase budget to 15B+ for reliable openpyxl usage.",
     );
+  });
+
+  test.each([
+    [1 * B, ["openpyxl"], "15B", "15x"],
+    [10 * B, ["openpyxl"], "20B", "2x"],
+    [10 * B, ["openpyxl", "PyPDF2", "jinja2"], "20B", "2x"],
+    [6 * B, ["openpyxl", "PyPDF2", "jinja2"], "30B", "5x"],
+    [1 * B, [], "2B", "2x"],
+  ] as const)("of %d fuel that ran out with %j, all advice names one budget", (budget, modules, amount, times) => {
+    const imports = modules.map((module) => first(module, null));
+    const facts = failed({ budget, consumed: budget, trap: "out_of_fuel", imports });
+    const { recommendation } = analyzeFuel(facts);
+    const named = [...(recommendation ?? "").matchAll(/budget to (\S+B)/g)].map(([, text]) => text?.replace("+", ""));
+    const example = explainError(facts)?.actionable_guidance.find((line) => line.startsWith("Example"));
+
+    expect(new Set(named)).toEqual(new Set([amount]));
+    expect(recommendation).toContain(`(${times} current consumption)`);
+    expect(example).toContain(`fuel_budget=${amount.slice(0, -1)}_000_000_000)`);
   });
 
   scenario("000/package-specific-recommendations", "never less than what was there already", () => {
