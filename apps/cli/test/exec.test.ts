@@ -49,6 +49,22 @@ describe("bursar exec", () => {
     }
   });
 
+  test.each([
+    ["stdout", "print('x' * 5_000_000)"],
+    ["stderr", "import sys; sys.stderr.write('x' * 5_000_000)"],
+  ] as const)("gives all of %s to a file or a pipe, and says where it was cut", (stream, code) => {
+    const whole = bursar(["exec", "-c", code, "--quiet"]);
+    expect([whole.status, whole[stream].replace("\n", "").length]).toEqual([0, 5_000_000]);
+    const cut = bursar(["exec", "-c", code, "--quiet", "--output", "1"]);
+    expect(cut.status).toBe(153);
+    expect(cut.stderr).toContain(`${stream} was cut after 1.0 MiB; allow more with --output <MiB>`);
+    const failing = bursar(["exec", "-c", `${code}\nraise SystemExit(3)`, "--quiet", "--output", "1"]);
+    expect([failing.status, failing.stderr]).toEqual([3, expect.stringContaining(`${stream} was cut`)]);
+    const json = bursar(["exec", "-c", code, "--json", "--output", "1"]);
+    expect(json.status).toBe(153);
+    expect(JSON.parse(json.stdout).metadata[`${stream}_truncated`]).toBe(true);
+  });
+
   test("shows nothing but the result with --json, and everything before a program was stopped", () => {
     const code = "import sys\nprint('out')\nprint('err', file=sys.stderr)\nwhile True: pass";
     const json = bursar(["exec", "-c", code, "--fuel", "50M", "--json"]);
@@ -88,6 +104,7 @@ describe("bursar exec", () => {
     [["exec", "-c", "1", "--fuel", "much"], "--fuel is much; allowed: an amount such as 500M"],
     [["exec", "-c", "1", "--timeout", "soon"], "--timeout is soon; allowed: a time such as 500ms"],
     [["exec", "-c", "1", "--memory", "1"], "--memory is 1; allowed: 32 to 4096"],
+    [["exec", "-c", "1", "--output", "lots"], "--output is lots; allowed: 1 to 1024"],
     [["exec", "-c", "1", "--language", "perl"], "--language is perl; allowed: python, javascript"],
     [["exec", "-c", "1", "--feul", "1"], "did you mean --fuel?"],
     [["exec", "x.ts"], "x.ts ends in .ts, which is no language of the sandbox; allowed: .py, .js, .mjs"],

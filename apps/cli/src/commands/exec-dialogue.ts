@@ -1,5 +1,5 @@
 import type { Language, SandboxResult, SandboxSession } from "@bursar/sandbox";
-import { executionText } from "../render/execution.js";
+import { cutStreams, executionText } from "../render/execution.js";
 import { printable, styleFor, wantsColour } from "../render/style.js";
 import type { Terminal } from "../terminal.js";
 import { DialogueLines } from "./exec-lines.js";
@@ -7,12 +7,6 @@ import { DialogueLines } from "./exec-lines.js";
 const PROMPTS: Readonly<Record<Language, readonly [first: string, more: string]>> = {
   python: [">>> ", "... "],
   javascript: ["> ", "… "],
-};
-
-/** What is there from the start: an `import` would give its names to one line alone. */
-const AT_HAND: Readonly<Record<Language, string>> = {
-  python: "",
-  javascript: 'globalThis.std = await import("std"); globalThis.os = await import("os");',
 };
 
 const INTERRUPTED = 130;
@@ -25,7 +19,6 @@ export async function converse(session: SandboxSession, language: Language, term
   const [first, more] = PROMPTS[language];
   terminal.write(`${language} in a sandbox; end with Ctrl-D. Nothing you do here leaves it.\n`);
   using lines = new DialogueLines(terminal.signal);
-  if (AT_HAND[language] !== "") await session.execute(AT_HAND[language], { signal: terminal.signal });
   for (let code = ""; ; ) {
     const line = await lines.ask(code === "" ? first : more);
     if (line.kind === "end") break;
@@ -53,6 +46,8 @@ async function carryOut(
     onOutput: ({ text }) => write(printable(text)),
   });
   lines.onInterrupt = null;
+  const cut = cutStreams(result);
+  if (cut.length > 0) write(`(${cut.join(" and ")} was cut: the statement printed more than --output allows)\n`);
   if (result.exit_code === INTERRUPTED && stopping.signal.aborted)
     write("^C: it was stopped, and left nothing behind\n");
   else if (result.metadata.trap_reason !== null) write(executionText(result, styleFor(wantsColour(env, isTerminal))));

@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { type Language, type OutputPiece, openSandbox, type SandboxResult, type SandboxSession } from "@bursar/sandbox";
 import { CommandError, readArguments, UsageError } from "../args.js";
-import { executionText } from "../render/execution.js";
+import { cutStreams, executionText } from "../render/execution.js";
 import { Patience } from "../render/patience.js";
-import { readSpan } from "../render/quantities.js";
+import { bytes, readSpan } from "../render/quantities.js";
 import { printable, styleFor, wantsColour } from "../render/style.js";
 import { isSandboxFault } from "../sandbox-fault.js";
 import type { Terminal } from "../terminal.js";
@@ -25,6 +25,8 @@ Flags:
   --fuel <amount>    what it may burn: 10B unless said otherwise; 500M, 2B, …
   --timeout <time>   how long it may take: 60s unless said otherwise
   --memory <MiB>     how large its memory may grow: 256 unless said otherwise
+  --output <MiB>     how much it may print, on each of its two streams: 64
+                     unless said otherwise; more is cut, which is said
   --file <path>      a file the program finds in /app; may be given again
   --package <name>   a vendored package it may import; may be given again
   --deterministic    the same clock and randomness every time
@@ -40,6 +42,7 @@ Exit codes:
   134  it crashed
   137  it ran out of fuel, or of memory; but where Python raises a
        MemoryError, that ends it with 1 unless it is caught, as any error
+  153  it ended well, but its output was cut at --output
 
 Examples:
   bursar exec -c 'print(6 * 7)'
@@ -53,6 +56,7 @@ const FLAGS = {
   fuel: { type: "string" },
   timeout: { type: "string" },
   memory: { type: "string" },
+  output: { type: "string" },
   file: { type: "string", multiple: true },
   package: { type: "string", multiple: true },
   deterministic: { type: "boolean" },
@@ -60,6 +64,9 @@ const FLAGS = {
   quiet: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
+
+/** As of a process that was ended by SIGXFSZ. */
+const OUTPUT_CUT = 153;
 
 interface Wanted {
   readonly code: string | null;
@@ -75,11 +82,13 @@ export async function exec(args: readonly string[], terminal: Terminal): Promise
   if (flags.help) return terminal.finish(0, HELP);
   if (flags.code !== undefined && words.length > 0) throw new UsageError("give either a script or -c, not both");
   const wanted = await wantedBy(flags.code ?? null, words[0] ?? null, flags.language, rest, terminal);
+  const outputBytes = readOutput(flags.output ?? "64");
   const options = {
     language: wanted.language,
     fuelBudget: readFuel(flags.fuel ?? "10B"),
     timeout: readTime(flags.timeout ?? "60s"),
     memoryLimit: readMemory(flags.memory ?? "256"),
+    limits: { stdout_bytes: outputBytes, stderr_bytes: outputBytes },
     files: await readFiles(listOf(flags.file)),
     packages: listOf(flags.package),
     autoPath: listOf(flags.package).length > 0,
@@ -97,12 +106,18 @@ export async function exec(args: readonly string[], terminal: Terminal): Promise
   if (isDialogue) return await converse(session, wanted.language, terminal);
   const show = flags.json ? null : showing(terminal);
   const result = await run(session, wanted, terminal, flags.quiet !== true, show);
-  if (flags.json) return terminal.finish(result.exit_code, `${JSON.stringify(result)}\n`);
-  if (!flags.quiet) {
-    const style = styleFor(wantsColour(terminal.env, process.stderr.isTTY === true));
-    process.stderr.write(executionText(result, style));
+  const cut = cutStreams(result);
+  const code = cut.length > 0 && result.exit_code === 0 ? OUTPUT_CUT : result.exit_code;
+  if (flags.json) return terminal.finish(code, `${JSON.stringify(result)}\n`);
+  const style = styleFor(wantsColour(terminal.env, process.stderr.isTTY === true));
+  if (!flags.quiet) process.stderr.write(executionText(result, style));
+  if (cut.length > 0) {
+    const limit = bytes(outputBytes);
+    process.stderr.write(
+      style.bad(`bursar: ${cut.join(" and ")} was cut after ${limit}; allow more with --output <MiB>\n`),
+    );
   }
-  return terminal.finish(result.exit_code, "");
+  return terminal.finish(code, "");
 }
 
 /** Bounds of the sandbox's are bounds of the command line; a package that is not there is none of its faults. */
@@ -197,6 +212,12 @@ function readMemory(text: string): number {
   const mib = Number(text);
   if (Number.isSafeInteger(mib) && mib >= 32 && mib <= 4096) return mib * 1024 * 1024;
   throw new UsageError(`--memory is ${text}; allowed: 32 to 4096, in MiB`);
+}
+
+function readOutput(text: string): number {
+  const mib = Number(text);
+  if (Number.isSafeInteger(mib) && mib >= 1 && mib <= 1024) return mib * 1024 * 1024;
+  throw new UsageError(`--output is ${text}; allowed: 1 to 1024, in MiB`);
 }
 
 async function readFiles(paths: readonly string[]): Promise<Record<string, Uint8Array>> {

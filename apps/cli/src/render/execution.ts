@@ -12,6 +12,11 @@ export function executionText({ fuel_consumed, duration_ms, metadata }: SandboxR
   return [style.dim(`── ${used}`), ...adviceLines(execution, style)].map((line) => `${line}\n`).join("");
 }
 
+/** The streams that the session's limit of output has cut. */
+export function cutStreams({ metadata }: SandboxResult): readonly string[] {
+  return [...(metadata.stdout_truncated ? ["stdout"] : []), ...(metadata.stderr_truncated ? ["stderr"] : [])];
+}
+
 /** The same of a program that is a run, as the store has kept it. */
 export function executionLines(execution: Execution, style: Style): readonly string[] {
   const { fuel_analysis: fuel } = execution;
