@@ -6,6 +6,7 @@ export {
   compilePackages,
   licences,
   listPackages,
+  mountablePackages,
   PackageError,
   type PackageLicence,
   type PackageRecord,

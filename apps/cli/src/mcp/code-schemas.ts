@@ -75,4 +75,4 @@ export function wholeUpTo(most: number, least = 1): z.ZodNumber {
 export const PACKAGES: z.ZodArray<z.ZodString> = z
   .array(z.string().min(1).max(100))
   .max(BOUNDS.packages)
-  .describe("Vendored packages that Python may import.");
+  .describe("Vendored packages that Python may import: all that are installed unless it says otherwise.");

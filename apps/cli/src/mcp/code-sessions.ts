@@ -5,6 +5,8 @@ import { Turns } from "./turns.js";
 
 export interface CodeSessionsOptions {
   readonly sandbox: () => Promise<Sandbox>;
+  /** Where the packages are that sessions in Python get. */
+  readonly packagesFolder: string;
 }
 
 /** What may be said about a session when it is made. */
@@ -63,14 +65,16 @@ export class CodeSessions implements AsyncDisposable {
   /** The most fuel that one execution can be given. */
   readonly mostFuel: number;
   private readonly sandbox: () => Promise<Sandbox>;
+  private readonly packagesFolder: string;
   private readonly sessions = new Map<string, CodeSession>();
   private readonly usual = new Map<Language, Promise<CodeSession>>();
   private readonly turns = new Turns();
   private making = 0;
   private closed = false;
 
-  constructor({ sandbox }: CodeSessionsOptions, limits: BudgetLimits) {
+  constructor({ sandbox, packagesFolder }: CodeSessionsOptions, limits: BudgetLimits) {
     this.sandbox = sandbox;
+    this.packagesFolder = packagesFolder;
     this.mostFuel = Math.min(BOUNDS.fuel, limits.fuel ?? BOUNDS.fuel);
   }
 
@@ -191,13 +195,20 @@ export class CodeSessions implements AsyncDisposable {
     await Promise.allSettled(all.map(({ handle }) => handle.destroy()));
   }
 
+  /** What was added by now: a session made before an addition takes it with install_package. */
+  private async installedPackages(): Promise<readonly string[]> {
+    const { mountablePackages } = await import("@bursar/sandbox/packages");
+    return await mountablePackages(this.packagesFolder);
+  }
+
   private async made(
     wish: SessionWish,
     files: NonNullable<SessionOptions["files"]>,
     old: CodeSession | null,
   ): Promise<CodeSession> {
     const { language, fuel_budget = this.usualFuel, timeout_ms = TIMEOUT_MS, memory_limit_mib = MEMORY_MIB } = wish;
-    const { packages = [], auto_persist_globals = true } = wish;
+    const { auto_persist_globals = true } = wish;
+    const packages = wish.packages ?? (language === "python" ? await this.installedPackages() : []);
     if (fuel_budget > this.mostFuel) {
       throw new ToolError(
         `fuel_budget is ${fuel_budget}; this connection gives at most ${this.mostFuel}.`,
@@ -206,7 +217,7 @@ export class CodeSessions implements AsyncDisposable {
     }
     const sandbox = await this.sandbox();
     const handle = await sandbox.createSession({
-      ...{ language, files, packages, autoPath: packages.length > 0, autoPersistGlobals: auto_persist_globals },
+      ...{ language, files, packages, autoPath: language === "python", autoPersistGlobals: auto_persist_globals },
       ...{ fuelBudget: fuel_budget, timeout: timeout_ms, memoryLimit: memory_limit_mib * MIB },
     });
     await started(handle);

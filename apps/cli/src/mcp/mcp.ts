@@ -71,10 +71,17 @@ export function openMcp(options: McpOptions): McpConnection {
 
 /** A workplace with a budget of its own in the store. */
 export function workplaceFor(settings: McpSettings, name: string): Workplace {
-  const { bursar, sandbox, limits, parent = null } = settings;
+  const { bursar, sandbox, packagesFolder, limits, parent = null } = settings;
   const { instant } = bursar.store.clock.now();
   const id = `mcp:${name}:${instant.toString(36)}${crypto.randomUUID().slice(0, 8)}`;
-  return new Workplace({ store: bursar.store, sandbox, name: id, parent, ...(limits !== undefined && { limits }) });
+  return new Workplace({
+    store: bursar.store,
+    sandbox,
+    packagesFolder,
+    name: id,
+    parent,
+    ...(limits !== undefined && { limits }),
+  });
 }
 
 function instructionsFor({ principal, human }: McpOptions, workplace: Workplace | null): string {

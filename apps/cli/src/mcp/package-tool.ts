@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { SESSION, SESSION_ID } from "./code-schemas.js";
-import { BOUNDS } from "./code-sessions.js";
 import { sessionView } from "./code-tools.js";
 import { isDeciding, type McpSettings, type Peer } from "./options.js";
 import { Progress } from "./progress.js";
@@ -35,7 +34,6 @@ export function offerPackages(offer: Offer, settings: McpSettings, { principal }
         );
       }
       const withName = (packages: readonly string[]) => withPackage(packages, name);
-      withName(session.packages);
       await makeThere(name, settings, fetches, extra);
       if (withName(session.packages) === session.packages) {
         return { structured: sessionView(session), text: `${name} is there already; import it.` };
@@ -48,9 +46,7 @@ export function offerPackages(offer: Offer, settings: McpSettings, { principal }
 
 /** The same packages if it is one of them. */
 function withPackage(packages: readonly string[], name: string): readonly string[] {
-  if (packages.some((each) => isSameName(each, name))) return packages;
-  if (packages.length < BOUNDS.packages) return [...packages, name];
-  throw new ToolError(`The session has ${BOUNDS.packages} packages, the most allowed.`, "create another session.");
+  return packages.some((each) => isSameName(each, name)) ? packages : [...packages, name];
 }
 
 /** Sees to it that a package is on this machine. */

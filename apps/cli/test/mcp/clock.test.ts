@@ -34,7 +34,12 @@ test.each([
 ] as const)("the clock does not run while %s is started", async (language, memory_limit_mib, code) => {
   await using sandbox = await openTestSandbox({ cacheFolder, isolation: "thread" });
   const store = new WatchedStore();
-  await using workplace = new Workplace({ store, sandbox: async () => sandbox, name: "mcp:test" });
+  await using workplace = new Workplace({
+    store,
+    sandbox: async () => sandbox,
+    packagesFolder: "/nonexistent",
+    name: "mcp:test",
+  });
   const session = await workplace.sessions.create({ language, memory_limit_mib });
   const { signal } = new AbortController();
   const wish = { code, fuel: 1_000_000_000, timeout_ms: 60_000, signal, onOutput: () => {} };

@@ -51,7 +51,12 @@ async function beside(workplace: Workplace) {
 }
 
 const openWorkplace = () =>
-  new Workplace({ store: stage.bursar.store, sandbox: async () => sandbox, name: `mcp:${crypto.randomUUID()}` });
+  new Workplace({
+    store: stage.bursar.store,
+    sandbox: async () => sandbox,
+    packagesFolder: "/nonexistent",
+    name: `mcp:${crypto.randomUUID()}`,
+  });
 
 test("what is written while a session is made anew is in the new one", async () => {
   await using workplace = openWorkplace();

@@ -43,6 +43,14 @@ test("an operator has packages fetched; an agent uses those there are, and keeps
     session_id,
   });
   expect((await call(agent, "install_package", { ...wish, package: "Tabulate" })).text).toContain("there already");
+  // What is installed is there in every session that is made from then on, without a word.
+  const imports = "import tabulate, sys; print(tabulate.__name__, sys.path[0])";
+  expect((await call(agent, "create_session", { language: "python" })).said).toMatchObject({ packages: ["tabulate"] });
+  expect((await call(agent, "execute_code", { language: "python", code: imports })).said).toMatchObject({
+    stdout: expect.stringContaining("tabulate "),
+  });
+  const none = await call(agent, "create_session", { language: "python", packages: [] });
+  expect(none.said).toMatchObject({ packages: [] });
   const { said: script } = await call(agent, "create_session", { language: "javascript" });
   const odd = await call(agent, "install_package", { ...wish, session_id: script.session_id });
   expect([odd.isError, odd.text]).toEqual([true, expect.stringContaining("Python alone")]);

@@ -20,7 +20,13 @@ const LOOP = "console.log('begun'); for (;;) {}";
 
 function openWorkplace(): Workplace {
   const limits = { fuel: 10 * FUEL, steps: 100 };
-  return new Workplace({ store: new MemoryStore(), sandbox: async () => sandbox, name: "mcp:test", limits });
+  return new Workplace({
+    store: new MemoryStore(),
+    sandbox: async () => sandbox,
+    packagesFolder: "/nonexistent",
+    name: "mcp:test",
+    limits,
+  });
 }
 
 function wishFor(code: string, more: Partial<CodeWish> = {}): CodeWish {
@@ -153,7 +159,7 @@ describe("a session that is made anew", () => {
       await meanwhile();
       return sandbox;
     };
-    await using sessions = new CodeSessions({ sandbox: place }, {});
+    await using sessions = new CodeSessions({ sandbox: place, packagesFolder: "/nonexistent" }, {});
     const { id } = await sessions.create({ language: "javascript" });
     // Its files are read by now, and the next guest is about to be made.
     meanwhile = () => (how === "closed" ? sessions[Symbol.asyncDispose]() : sessions.destroy(id));

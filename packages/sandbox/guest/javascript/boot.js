@@ -2,10 +2,10 @@ import { clearCalls, installCalls, settle } from "./calls.js";
 import { installConsole, resetConsole } from "./console.js";
 import { installEncoding } from "./encoding.js";
 import { showSafely } from "./format.js";
+import * as os from "./os.js";
 import { dataProperty, define, getPrototypeOf, host, InternalErrorOf, jsonParse } from "./primordials.js";
+import * as std from "./std.js";
 import { clearTimers, fireTimer, installTimers, nextTimer } from "./timers.js";
-import "./std.js";
-import "./os.js";
 
 const internalError = InternalErrorOf.prototype;
 
@@ -26,6 +26,9 @@ installConsole();
 installTimers();
 installCalls();
 installEncoding();
+// As `qjs --std` has them.
+define(globalThis, "std", std);
+define(globalThis, "os", os);
 
 /** Gives a program its arguments. */
 function prepare(text) {

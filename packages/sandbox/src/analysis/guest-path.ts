@@ -1,10 +1,9 @@
-/** The only folder a guest can write to, and where its relative paths begin. */
-const HOME = "/app";
+import { HOME_FOLDER, WRITABLE_FOLDERS } from "../guests/guest-folders.js";
 
 /** The absolute path that a guest's path means, by its text alone. */
 function resolvePath(path: string): string {
   const segments: string[] = [];
-  const whole = path.startsWith("/") ? path : `${HOME}/${path}`;
+  const whole = path.startsWith("/") ? path : `${HOME_FOLDER}/${path}`;
   for (const segment of whole.split("/")) {
     if (segment === "..") segments.pop();
     else if (segment !== "" && segment !== ".") segments.push(segment);
@@ -19,8 +18,9 @@ export function isWithin(folder: string, path: string): boolean {
   return resolved === base || resolved.startsWith(base === "/" ? base : `${base}/`);
 }
 
-export function isAtHome(path: string): boolean {
-  return isWithin(HOME, path);
+/** Whether a guest may write there. */
+export function isWritable(path: string): boolean {
+  return WRITABLE_FOLDERS.some((folder) => isWithin(folder, path));
 }
 
 /** The paths that the message of an exception names: those in quotes, else what looks like one. */

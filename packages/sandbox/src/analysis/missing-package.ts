@@ -34,9 +34,7 @@ function guidanceFor(figure: PackageFigure, module: string, facts: ErrorFacts): 
       ? `Package '${figure.name}' is pre-installed but requires sys.path configuration`
       : `Package '${figure.name}' is known but not mounted in this session: create the session with packages: ['${figure.name}']`,
     ...(spelled === module ? [] : [`The module is called '${spelled}', not '${module}': names are case-sensitive`]),
-    ...(facts.autoPath === true && !mounted
-      ? []
-      : ["Add at start of code: import sys; sys.path.insert(0, '/data/site-packages')"]),
+    ...(facts.autoPath === true ? [] : ["Add at start of code: import sys; sys.path.insert(0, '/data/site-packages')"]),
     `Then import normally: import ${spelled}`,
     ...(mounted ? ["Note: In MCP server, sys.path is auto-configured - this error should not occur"] : []),
   ];

@@ -1,7 +1,7 @@
 import { DOCS } from "./docs.js";
 import type { Exception } from "./exception.js";
 import type { ErrorFacts, Language } from "./facts.js";
-import { isAtHome, isWithin, pathsIn } from "./guest-path.js";
+import { isWithin, isWritable, pathsIn } from "./guest-path.js";
 import type { ErrorGuidance } from "./result.js";
 import { clean } from "./text.js";
 
@@ -9,7 +9,8 @@ const MOST_PATH = 300;
 const PACKAGES_FOLDER = "/data/site-packages";
 
 const ABSENT: ReadonlySet<string> = new Set(["FileNotFoundError", "NotADirectoryError"]);
-const REFUSALS: readonly string[] = ["Capabilities insufficient", "Read-only file system", "Operation not permitted"];
+const READ_ONLY = "Read-only file system";
+const REFUSALS: readonly string[] = ["Capabilities insufficient", "Operation not permitted"];
 const ABSENCE = "No such file or directory";
 
 /** For a file outside of what the guest may touch; null when the exception is about something else. */
@@ -20,26 +21,35 @@ export function pathRestriction(exception: Exception, facts: ErrorFacts): ErrorG
   const mounts = facts.mounts ?? [PACKAGES_FOLDER];
   const isMounted = (path: string) => mounts.some((mount) => isWithin(mount, path));
   // A file that is missing in a mounted folder is simply missing; one that cannot be written there is a restriction.
-  const path = pathsIn(message).find((each) => !isAtHome(each) && (problem === "refused" || !isMounted(each)));
+  const paths = pathsIn(message);
+  const path =
+    paths.find((each) => !isWritable(each) && (problem !== "absent" || !isMounted(each))) ??
+    // A relative path after a change of folder, or a link that leads out of its own.
+    (problem === "read_only" ? paths[0] : undefined);
   if (path === undefined) return null;
   const shown = clean(path, MOST_PATH);
-  const first = isMounted(path)
-    ? `Security error: Cannot write '${shown}' - only the /app directory can be written`
-    : `Security error: Cannot access '${shown}' - all file operations restricted to /app directory`;
   return {
     error_type: "PathRestriction",
     error_message: `${name}: ${shown}`,
-    actionable_guidance: [
-      first,
-      "Use absolute paths like '/app/data.txt' or relative paths 'data.txt' (auto-prefixed with /app)",
-      "WASI capability isolation prevents access outside preopened directories",
-    ],
+    actionable_guidance: restrictedPathAdvice(shown, isMounted(path)),
     related_docs: [DOCS.security],
   };
 }
 
+/** What to say about a path that a guest may not use, or may only read because something is mounted there. */
+export function restrictedPathAdvice(path: string, isMounted: boolean): readonly string[] {
+  return [
+    isMounted
+      ? `Security error: Cannot write '${path}' - only the /app directory can be written`
+      : `Security error: Cannot access '${path}' - all file operations restricted to /app directory`,
+    "Use absolute paths like '/app/data.txt' or relative paths 'data.txt' (auto-prefixed with /app)",
+    "WASI capability isolation prevents access outside preopened directories",
+  ];
+}
+
 /** A path outside of what was opened to the guest mostly looks as if it did not exist. */
-function problemOf({ name, message }: Exception, language: Language): "absent" | "refused" | null {
+function problemOf({ name, message }: Exception, language: Language): "absent" | "refused" | "read_only" | null {
+  if (message.includes(READ_ONLY) && (name === "OSError" || name === "Error")) return "read_only";
   const isRefusal = REFUSALS.some((text) => message.includes(text));
   if (language === "javascript") {
     if (name !== "Error") return null;

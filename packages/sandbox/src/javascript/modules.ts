@@ -1,10 +1,10 @@
 import { posix } from "node:path";
+import { HOME_FOLDER } from "../guests/guest-folders.js";
 import type { GuestFiles } from "./guest-files.js";
 import type { ModuleReply } from "./quickjs.js";
 
 /** Where vendored modules lie, for names that are no paths. */
 const MODULE_FOLDER = "/data/modules";
-const HOME = "/app";
 const LARGEST_SOURCE = 8 * 1024 * 1024;
 const LONGEST_SPECIFIER = 1024;
 const LARGEST_MANIFEST = 256 * 1024;
@@ -44,7 +44,7 @@ export class Modules {
 
   private candidates(importer: string, specifier: string): readonly string[] {
     if (/^\.{0,2}\//.test(specifier) || specifier === "." || specifier === "..") {
-      const folder = importer.startsWith("/") ? posix.dirname(importer) : HOME;
+      const folder = importer.startsWith("/") ? posix.dirname(importer) : HOME_FOLDER;
       return completions(posix.resolve(folder, specifier));
     }
     // A vendored name stays below its folder, whatever dots it has in it.

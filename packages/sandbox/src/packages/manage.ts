@@ -7,7 +7,7 @@ import type { PackageRecord } from "./record.js";
 import { applies, parseRequirement } from "./requirement.js";
 import { meets } from "./specifier.js";
 import { PackageStore, type Stored } from "./store.js";
-import { chooseStored } from "./tree.js";
+import { chooseMountable, chooseStored } from "./tree.js";
 import { parseVersion } from "./version.js";
 
 /** The licence of a package, with the texts it brings along. */
@@ -37,6 +37,27 @@ export async function storedProblems(folder: string, names: readonly string[]): 
     }
   }
   return problems;
+}
+
+/**
+ * The names of all packages in a folder that one session can mount together: by name, and without those that are damaged, lack
+ * what they need, or do not fit beside the ones before them.
+ */
+export async function mountablePackages(folder: string): Promise<readonly string[]> {
+  const stored = (await new PackageStore(folder).list()).filter((each) => each.kind === "sound");
+  const names = [...new Set(stored.map(nameOf))].sort();
+  const fits = (wanted: readonly string[]): Promise<boolean> =>
+    chooseMountable(stored, wanted.map(parseRequirement)).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof PackageError) return false;
+        throw error;
+      },
+    );
+  if (await fits(names)) return names;
+  let mountable: readonly string[] = [];
+  for (const name of names) if (await fits([...mountable, name])) mountable = [...mountable, name];
+  return mountable;
 }
 
 /** The licences of packages and of all they need, or of everything in the folder. */

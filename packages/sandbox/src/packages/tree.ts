@@ -79,19 +79,26 @@ export async function chooseStored(
   return [...choices.values()].map(({ candidate }) => candidate.record);
 }
 
+/** The same, or an error where they are too large to be mounted together. */
+export async function chooseMountable(
+  stored: readonly Stored[],
+  requirements: readonly Requirement[],
+): Promise<readonly PackageRecord[]> {
+  const packages = await chooseStored(stored, requirements);
+  const total = packages.flatMap(({ files }) => files).reduce((sum, { bytes }) => sum + bytes, 0);
+  if (total <= MAX_TREE_BYTES) return packages;
+  throw new PackageError(
+    "package_refused",
+    `these packages have ${total} bytes; at most ${MAX_TREE_BYTES} can be mounted`,
+  );
+}
+
 async function openOnce(
   store: PackageStore,
   requirements: readonly Requirement[],
   tag: CacheTag,
 ): Promise<PackageTree> {
-  const packages = await chooseStored(await store.list(), requirements);
-  const total = packages.flatMap(({ files }) => files).reduce((sum, { bytes }) => sum + bytes, 0);
-  if (total > MAX_TREE_BYTES) {
-    throw new PackageError(
-      "package_refused",
-      `these packages have ${total} bytes; at most ${MAX_TREE_BYTES} can be mounted`,
-    );
-  }
+  const packages = await chooseMountable(await store.list(), requirements);
   const tree = new MemoryTree(packages);
   for (const record of packages) {
     tree.add(record, await store.readModules(record));

@@ -1,3 +1,5 @@
+import { WRITABLE_FOLDERS } from "../guests/guest-folders.js";
+import { NULL_DEVICE } from "../wasi/device.js";
 import type { RestoreOptions } from "../wasi/host-options.js";
 import { ProcExit } from "../wasi/proc-exit.js";
 import type { SavedHost } from "../wasi/saved-host.js";
@@ -87,7 +89,10 @@ export class PythonGuest {
     }
     this.parts = parts;
     this.control = new Control(() => this.fuel.consumed);
-    const own: Mounts = { [stdlibPath(manifest)]: { kind: "tree", tree: stdlib } };
+    const own: Mounts = {
+      [stdlibPath(manifest)]: { kind: "tree", tree: stdlib },
+      "/dev/null": { kind: "device", device: NULL_DEVICE },
+    };
     const mounts: Mounts = { ...own, ...options.mounts };
     this.host = WasiHost.restore(state?.host ?? image.host, {
       ...options,
@@ -96,6 +101,7 @@ export class PythonGuest {
       charge: (units) => this.fuel.charge(units),
     });
     for (const [path, mount] of Object.entries(mounts)) this.host.vfs.mount(path, mount);
+    this.host.vfs.confineWrites(WRITABLE_FOLDERS);
     const given = parts.memories?.take() ?? null;
     const instance: WasmInstance = new engine.Instance(module, {
       wasi_snapshot_preview1: this.host.imports,

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { deserialize, serialize } from "node:v8";
+import { WRITABLE_FOLDERS } from "../guests/guest-folders.js";
 import { ProcExit } from "../wasi/proc-exit.js";
 import type { SavedHost } from "../wasi/saved-host.js";
 import { Vfs } from "../wasi/vfs.js";
@@ -151,7 +152,7 @@ async function makeImage(manifest: PythonManifest, boot: Uint8Array): Promise<Na
   const [wasm, profile] = [await wasmOf(manifest), await profileOf(manifest)];
   const module = new engine.Module(meter(wasm, { depth: DEPTH, expose: exposed(manifest), profile }));
   const vfs = new Vfs();
-  for (const folder of ["/app", "/tmp", "/data"]) vfs.mkdir(folder);
+  for (const folder of [...WRITABLE_FOLDERS, "/data"]) vfs.mkdir(folder);
   vfs.writeFile("/boot.py", boot);
   let fuel: Fuel | null = null;
   const control = new Control(() => fuel?.consumed ?? 0);

@@ -1,3 +1,4 @@
+import { restrictedPathAdvice } from "../analysis/path-restriction.js";
 import { FsError } from "../wasi/errno.js";
 import type { Vfs } from "../wasi/vfs.js";
 import type { FileEntry, FileWork } from "./errand.js";
@@ -9,6 +10,15 @@ const DEEPEST = 64;
 /** Does what was asked for with the files of a session. Paths are below `/app` unless they begin with a slash. */
 export function handle(vfs: Vfs, work: FileWork): readonly FileEntry[] | Uint8Array | undefined {
   const path = absolute(work.path);
+  try {
+    return carryOut(vfs, work, path);
+  } catch (error) {
+    if (!(error instanceof FsError && error.name === "EROFS")) throw error;
+    throw new FsError("EROFS", restrictedPathAdvice(path, false).join(". "));
+  }
+}
+
+function carryOut(vfs: Vfs, work: FileWork, path: string): readonly FileEntry[] | Uint8Array | undefined {
   switch (work.kind) {
     case "list":
       return listAll(vfs, path);

@@ -1,3 +1,4 @@
+import { WRITABLE_FOLDERS } from "../guests/guest-folders.js";
 import { JavaScriptGuest } from "../javascript/guest.js";
 import { PythonGuest, type PythonParts } from "../python/python-guest.js";
 import { FIXED_CLOCK } from "../python/python-image.js";
@@ -102,9 +103,10 @@ export function readyJavaScript(
   const vfs =
     kept === null ? new Vfs({ limits: storage, mounts }) : restoreVfs(kept.files, { limits: storage, mounts }).vfs;
   if (kept === null) {
-    for (const folder of ["/app", "/tmp", "/data"]) vfs.mkdir(folder, { recursive: true });
-    bring(parked, vfs);
+    for (const folder of [...WRITABLE_FOLDERS, "/data"]) vfs.mkdir(folder, { recursive: true });
   }
+  vfs.confineWrites(WRITABLE_FOLDERS);
+  if (kept === null) bring(parked, vfs);
   const options = {
     ...{ files: vfs, memoryLimitBytes: memoryLimit, environment: env, persist: setup.autoPersistGlobals, sleep },
     ...fixed(deterministic),

@@ -25,6 +25,8 @@ export class MemoryDirectory implements DirectoryInode {
   removed = false;
   /** Whether it leads to a mount; then it stays where it is. */
   pinned = false;
+  /** Whether names can be made and removed in it; those below it decide for themselves. */
+  writable = true;
   accessed: Moment;
   modified: Moment;
   changed: Moment;
@@ -99,6 +101,7 @@ export class MemoryDirectory implements DirectoryInode {
   rename(name: string, directory: DirectoryInode, newName: string): void {
     const inode = this.expectOwn(name);
     if (!(directory instanceof MemoryDirectory)) throw new FsError("EXDEV");
+    directory.expectWritable();
     if (directory.removed) throw new FsError("ENOENT");
     const replaced = directory.lookup(newName);
     if (replaced === inode) return;
@@ -171,14 +174,20 @@ export class MemoryDirectory implements DirectoryInode {
     }
   }
 
+  private expectWritable(): void {
+    if (!this.writable) throw new FsError("EROFS");
+  }
+
   private expectFree(name: string): void {
-    if (this.removed) throw new FsError("ENOENT");
     if (this.children.has(name)) throw new FsError("EEXIST");
+    this.expectWritable();
+    if (this.removed) throw new FsError("ENOENT");
   }
 
   private expectOwn(name: string): MemoryInode {
     const inode = this.lookup(name);
     if (inode === undefined) throw new FsError("ENOENT");
+    this.expectWritable();
     if (inode instanceof MemoryDirectory ? inode.pinned : !isLinkable(inode)) throw new FsError("EBUSY");
     return inode as MemoryInode;
   }

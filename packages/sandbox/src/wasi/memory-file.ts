@@ -14,7 +14,7 @@ const NO_BYTES = new Uint8Array(0);
  */
 export class MemoryFile implements FileInode, OpenFile {
   readonly kind = "file";
-  readonly writable = true;
+  writable = true;
   readonly inode: number;
   bytes: Uint8Array = NO_BYTES;
   length = 0;

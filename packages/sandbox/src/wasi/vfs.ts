@@ -4,6 +4,7 @@ import { DeviceNode, streamOf } from "./device.js";
 import { aboutPath, FsError } from "./errno.js";
 import type { DirectoryInode, Inode, InodeKind, Moment, OpenFile } from "./inode.js";
 import { MemoryDirectory } from "./memory-directory.js";
+import { MemoryFile } from "./memory-file.js";
 import { milliseconds } from "./moment.js";
 import {
   findInode,
@@ -92,6 +93,20 @@ export class Vfs {
     const parent = this.makeAll(names);
     if (!(parent instanceof MemoryDirectory)) throw new FsError("EBUSY", `${path} lies on another mount`);
     parent.attach(name, this.mountable(canonical(path), mount));
+  }
+
+  /** Makes everything in memory read-only, but for these folders and what lies below them. Mounts keep their own rights. */
+  confineWrites(folders: readonly string[]): void {
+    const writable = new Set(folders.map((path) => this.directory(path)));
+    const confine = (directory: MemoryDirectory): void => {
+      if (writable.has(directory)) return;
+      directory.writable = false;
+      for (const { inode } of directory.children.values()) {
+        if (inode instanceof MemoryDirectory) confine(inode);
+        else if (inode instanceof MemoryFile) inode.writable = false;
+      }
+    };
+    confine(this.root);
   }
 
   /** Makes what stands at a mount's place, and remembers it. */
