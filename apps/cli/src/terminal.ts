@@ -21,6 +21,7 @@ export interface Terminal extends Screen {
   readonly input: AsyncIterable<Uint8Array> | null;
 }
 
+/** Terminals that know no size, as some of containers, say 0. */
 const COLUMNS = 80;
 const ROWS = 24;
 
@@ -47,8 +48,8 @@ export function openTerminal(): Terminal {
       write(text);
       return code;
     },
-    columns: () => (stdout.isTTY ? (stdout.columns ?? COLUMNS) : Number.POSITIVE_INFINITY),
-    rows: () => stdout.rows ?? ROWS,
+    columns: () => (stdout.isTTY ? stdout.columns || COLUMNS : Number.POSITIVE_INFINITY),
+    rows: () => stdout.rows || ROWS,
     isTerminal: stdout.isTTY === true,
     env,
     keys: stdin.isTTY ? stdin : null,
@@ -57,7 +58,7 @@ export function openTerminal(): Terminal {
     pour: (text) => new Promise((resolve) => write(text, resolve)),
     aside:
       stderr.isTTY && env.TERM !== "dumb"
-        ? { write: (text) => void stderr.write(text), columns: () => stderr.columns ?? COLUMNS }
+        ? { write: (text) => void stderr.write(text), columns: () => stderr.columns || COLUMNS }
         : null,
     input: stdin.isTTY ? null : stdin,
   };

@@ -126,6 +126,7 @@ export {
   type PinOptions,
   type SpawnBudget,
 } from "./runs/agent.js";
+export { AnnouncedStore } from "./runs/announced-store.js";
 export { answersOf } from "./runs/answers.js";
 export {
   type ApprovalKind,

@@ -73,7 +73,7 @@ async function estimated({ word: file, flags, terminal, style }: Chore): Promise
   const input = await inputOf(textOf(flags, "input"), terminal);
   await using equipment = await equip(flags, { env: terminal.env, config }, ownOf(found, file), sandbox);
   found.checkTools(equipment.tools);
-  await using place = await lookPlace(flags, config);
+  await using place = await lookPlace(flags, config, terminal);
   const foresight = foresightOf(flags, place, equipment);
   if (foresight === false) throw new CommandError(SWITCHED_OFF);
   await using bursar: Bursar = await bursarAt(place, equipment, terminal, { foresight });

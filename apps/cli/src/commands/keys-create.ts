@@ -55,7 +55,7 @@ async function create({ flags, terminal, style }: Chore): Promise<Done> {
   if (!isKept(flags, config, terminal)) {
     throw new UsageError("a memory: store ends with this command, and the key with it; name another with --store");
   }
-  await using place = await makePlace(flags, config);
+  await using place = await makePlace(flags, config, terminal);
   const { store } = place;
   const { instant } = store.clock.now();
   const budget = await budgetFor(store, wish);

@@ -1,13 +1,43 @@
 import { readFileSync } from "node:fs";
 import { InputError } from "bursar";
 import { CommandError, UsageError } from "../args.js";
-import { type Given, textOf } from "../runs/flags.js";
+import { readSpan } from "../render/quantities.js";
+import { type Flags, type Given, textOf } from "../runs/flags.js";
 
 // What commands that listen have in common.
 
-export const PORT = 8787;
+const PORT = 8787;
 /** Who is told to stop gives what is under way so long. */
 export const DRAIN_MS = 10_000;
+/** The same for whoever serves streams, unless --grace says otherwise: a little less than Kubernetes waits before it kills. */
+export const GRACE_MS = 25_000;
+const LONGEST_GRACE_MS = 3_600_000;
+
+/** What all that listen understand. */
+export const LISTENING: Flags = {
+  port: { type: "string" },
+  host: { type: "string" },
+  "tls-cert": { type: "string" },
+  "tls-key": { type: "string" },
+  url: { type: "string" },
+  grace: { type: "string" },
+  quiet: { type: "boolean" },
+};
+
+export const LISTENING_HELP = `  --port <n>         where it listens: ${PORT} unless said otherwise; 0 for any
+  --host <address>   on which address of this machine: 127.0.0.1
+  --tls-cert <file>  a certificate, and
+  --tls-key <file>   its key, as PEM: then it speaks HTTPS
+  --url <address>    where clients find it, if that is somewhere else
+  --grace <time>     how long what is under way may take when it is stopped: ${GRACE_MS / 1000}s
+  --quiet            tell nothing but faults`;
+
+export function readGrace(flags: Given): number {
+  const text = textOf(flags, "grace");
+  const ms = text === undefined ? GRACE_MS : readSpan(text);
+  if (ms !== null && ms <= LONGEST_GRACE_MS) return ms;
+  throw new UsageError(`--grace is ${text?.slice(0, 40)}; allowed: a time from 0s to 1h`);
+}
 
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "somebody else does; give another --port",

@@ -76,7 +76,7 @@ async function speak({ flags, terminal }: Chore, args: readonly string[] = []): 
   // Standard output is the protocol's, with --json too.
   tellConfig(config, { ...flags, json: undefined });
   await using equipment = await equip(flags, { env: terminal.env, config });
-  await using place = await makePlace(flags, config);
+  await using place = await makePlace(flags, config, terminal);
   await using bursar = await bursarAt(place, equipment, terminal);
   using sweeper = new Sweeper({ store: place.store });
   sweeper.start();

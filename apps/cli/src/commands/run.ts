@@ -82,7 +82,7 @@ async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
   if (flags.detach === true && !isKept(flags, config, terminal)) {
     throw new UsageError("a memory: store ends with this process, so nothing can be left to a worker; name another");
   }
-  await using place = await makePlace(flags, config);
+  await using place = await makePlace(flags, config, terminal);
   const preflight = preflightOf(flags);
   const printing = new Printing();
   const { printed } = printing;

@@ -6,8 +6,9 @@ import { COMMON_HELP, countOf, EQUIPMENT, EQUIPMENT_HELP } from "../runs/flags.j
 import { openServing } from "../serve/serving.js";
 import { ServeTelling } from "../serve/telling.js";
 import type { Terminal } from "../terminal.js";
+import { GATEWAY_FLAGS, GATEWAY_HELP } from "./gateway-options.js";
 import { UPSTREAMS_HELP } from "./gateway-upstreams.js";
-import { DRAIN_MS, PORT, untilStopped } from "./listening.js";
+import { GRACE_MS, LISTENING, LISTENING_HELP, readGrace, untilStopped } from "./listening.js";
 
 const MOST = 1000;
 
@@ -21,22 +22,18 @@ names another address: then everybody has to show a token (\`bursar tokens
 create\`).
 
 Stopped with Ctrl-C or SIGTERM it takes no more requests, and gives those under
-way, and the calls that its runs are making, ${DRAIN_MS / 1000} seconds; its runs are left where
-they are, and whoever serves or works next takes them up.
+way, and the calls that its runs are making, ${GRACE_MS / 1000} seconds, or what --grace
+says; its runs are left where they are, and whoever serves or works next takes
+them up.
 
 Flags:
-  --port <n>         where it listens: ${PORT} unless said otherwise; 0 for any
-  --host <address>   on which address of this machine: 127.0.0.1
-  --url <address>    where people find it, if that is somewhere else
+${LISTENING_HELP}
   --login            demand tokens on this machine too
-  --tls-cert <file>  a certificate, and
-  --tls-key <file>   its key, as PEM: then it speaks HTTPS
   --most <n>         how many runs are driven at the same time: ${WORKER_SLOTS}; 0 for none
-  --upstream <..>    a provider behind the gateway, as
-                     openai=https://api.openai.com/v1; may be given again
   --demo             a store of its own, and in it a run that waits for you
-  --quiet            tell nothing but faults
 ${EQUIPMENT_HELP}
+Of the gateway, which also takes each --price that names a model:
+${GATEWAY_HELP}
 ${COMMON_HELP}
 
 ${UPSTREAMS_HELP}
@@ -51,10 +48,8 @@ Examples:
   bursar serve --demo
 `,
   flags: {
-    ...{ port: { type: "string" }, host: { type: "string" }, url: { type: "string" }, login: { type: "boolean" } },
-    ...{ "tls-cert": { type: "string" }, "tls-key": { type: "string" }, most: { type: "string" } },
-    ...{ upstream: { type: "string", multiple: true }, demo: { type: "boolean" }, quiet: { type: "boolean" } },
-    ...EQUIPMENT,
+    ...{ login: { type: "boolean" }, most: { type: "string" }, demo: { type: "boolean" } },
+    ...{ ...LISTENING, ...GATEWAY_FLAGS, ...EQUIPMENT },
   },
   run: work,
 };
@@ -68,6 +63,7 @@ async function work({ flags, terminal, style }: Chore): Promise<Done> {
   if (flags.demo === true && flags.module !== undefined) {
     throw new UsageError("--demo has tools and a model of its own; leave --module out");
   }
+  const grace_ms = readGrace(flags);
   const telling = new ServeTelling(terminal, style, { json: flags.json === true, quiet: flags.quiet === true });
   const onError = (error: unknown) => telling.failed(error);
   await using serving = await openServing({ flags, terminal, most, onError });
@@ -83,6 +79,6 @@ async function work({ flags, terminal, style }: Chore): Promise<Done> {
   await untilStopped(signal);
   patience[Symbol.dispose]();
   telling.say("takes no more requests, and waits for those under way");
-  await serving.close(DRAIN_MS);
+  await serving.close(grace_ms);
   return { report: null, text: "" };
 }

@@ -42,7 +42,7 @@ async function create({ flags, terminal, style }: Chore): Promise<Done> {
   if (!isKept(flags, config, terminal)) {
     throw new UsageError("a memory: store ends with this command, and the token with it; name another with --store");
   }
-  await using place = await makePlace(flags, config);
+  await using place = await makePlace(flags, config, terminal);
   const { instant } = place.store.clock.now();
   const expires = expires_ms === null ? null : new Date(instant + expires_ms);
   const { token, secret } = await new Tokens(place.store)

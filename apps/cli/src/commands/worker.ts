@@ -68,7 +68,7 @@ async function work({ flags, terminal, style }: Chore): Promise<Done> {
     throw new UsageError("a memory: store ends with this process, so no run can be in it; name another with --store");
   }
   await using equipment = await equip(flags, { env: terminal.env, config });
-  await using place = await makePlace(flags, config);
+  await using place = await makePlace(flags, config, terminal);
   const told = new Telling(terminal, style, { json: flags.json === true, quiet: flags.quiet === true });
   const bursar = await bursarAt(place, equipment, terminal, { claim_ms, changed: (run) => told.changed(run) });
   using sweeper = new Sweeper({ store: place.store });

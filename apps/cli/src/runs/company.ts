@@ -20,7 +20,7 @@ import { type Equipment, reviver } from "./equipment.js";
 import type { Given } from "./flags.js";
 import { batchesOf, foresightOf } from "./foresight.js";
 import { readLine } from "./line-reader.js";
-import { type Place, webhookOf } from "./place.js";
+import { checkWebhook, type Place } from "./place.js";
 import type { Printing } from "./printing.js";
 import { ProgramOutput } from "./program-output.js";
 import { Watching } from "./watching.js";
@@ -37,7 +37,7 @@ export async function bursarAt(
 ): Promise<Bursar> {
   const { store, config } = place;
   const { programs, tools, model, sandbox } = equipment;
-  const webhook = webhookOf(config, terminal);
+  checkWebhook(config, terminal);
   const { tiers } = config.foresight;
   const batches = await batchesOf(place, equipment, terminal);
   // What model calls have taught is written down now and then, and at last.
@@ -48,7 +48,6 @@ export async function bursarAt(
     handlers: { exec: execHandler(sandbox.open) },
     ...(model !== null && { model: tiers === null ? model : tieredModel(model, tiers) }),
     ...(batches !== null && { batches }),
-    ...(webhook !== undefined && { webhook }),
   });
 }
 

@@ -34,12 +34,14 @@ export interface Equipment extends AsyncDisposable {
 /** What there is without any flag. */
 interface Surroundings extends Pick<Terminal, "env"> {
   readonly config: Configuration;
+  /** Whether a gateway beside it also takes the prices that name a model. */
+  readonly hasGateway?: boolean;
 }
 
 /** Loads what the flags name, and what a file that is run brings along by itself. */
 export async function equip(
   flags: Given,
-  { env, config }: Surroundings,
+  { env, config, hasGateway = false }: Surroundings,
   own: Partial<Pick<Equipment, "programs" | "tools" | "flags">> = {},
   sandbox: LazySandbox = new LazySandbox(env),
 ): Promise<Equipment> {
@@ -63,7 +65,7 @@ export async function equip(
   const book = prices === null ? null : await openPrices({ prices });
   const reuse = runReuse(config);
   const deployments = deploymentsOf(flags, config);
-  const model = modelOf(flags, env, { batched, book, reuse, deployments });
+  const model = modelOf(flags, env, { batched, book, reuse, deployments, hasGateway });
   return {
     ...{ programs, tools, model, prices, deployments, sandbox },
     flags: [...(own.flags ?? []), ...fileFlags(flags, "module"), ...fileFlags(flags, "program"), ...modelFlags(flags)],

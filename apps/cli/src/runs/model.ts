@@ -13,6 +13,8 @@ const LONGEST_ANSWER = 1_000_000;
 export interface ModelSurroundings {
   /** The model that the configuration sends batches to, or null: a price may be stated for it alone. */
   readonly batched: string | null;
+  /** Whether there is a gateway, which also takes the prices that name a model. */
+  readonly hasGateway?: boolean;
   /** What models cost, where something is stated beside the table of prices; null where the table is to say it. */
   readonly book?: PriceBook | null;
   /** What is used again of its answers; null for nothing. */
@@ -25,13 +27,13 @@ export interface ModelSurroundings {
 export function modelOf(
   flags: Given,
   env: Environment,
-  { batched, book = null, reuse = null, deployments = {} }: ModelSurroundings,
+  { batched, hasGateway = false, book = null, reuse = null, deployments = {} }: ModelSurroundings,
 ): Model | null {
   const url = urlOf(flags, env);
   const model = nameOf(flags, env);
   const max_tokens = countOf(flags, "max-tokens", LONGEST_ANSWER);
   if (url === undefined) {
-    refuseLonely(flags, model, pricedIn(batched));
+    refuseLonely(flags, model, pricedIn(batched), hasGateway);
     return null;
   }
   if (/^[^/]*\/\/[^/]*@/.test(url)) {
@@ -67,8 +69,8 @@ function pricedIn(batched: string | null): string | null {
 }
 
 /** Without an address, flags about a model say nothing, but for the price of the one that batches go to. */
-function refuseLonely(flags: Given, model: string | undefined, batched: string | null): void {
-  const prices = listOf(flags, "price");
+function refuseLonely(flags: Given, model: string | undefined, batched: string | null, hasGateway: boolean): void {
+  const prices = listOf(flags, "price").filter((text) => !hasGateway || !text.includes("="));
   const about = prices.length === 0 ? ["model", "max-tokens"] : ["max-tokens"];
   const lonely = about.find((name) => flags[name] !== undefined);
   if (lonely !== undefined) {

@@ -1,13 +1,17 @@
-import { openStore, type Store, Webhook } from "bursar";
+import { AnnouncedStore, openStore, type Store, Webhook } from "bursar";
 import { type Configuration, loadConfig, printProblem } from "bursar/config";
 import { openHousekeeping } from "bursar/store";
 import { CommandError } from "../args.js";
 import type { Terminal } from "../terminal.js";
 import { type Given, textOf } from "./flags.js";
 
+/** So long a command that ends waits for the webhook to take what it was told last. */
+const LAST_WORDS_MS = 5000;
+
 /** The store that runs live in, and the configuration they live by. */
 export interface Place extends AsyncDisposable {
   readonly config: Configuration;
+  /** Announces requests for approval and decisions, if the configuration says where. */
   readonly store: Store;
   /** Does something as the last thing before the store is closed. */
   readonly beforeClosing: (work: () => Promise<void>) => void;
@@ -28,7 +32,7 @@ export async function openPlace(flags: Given, terminal: Terminal): Promise<Place
   if (before === 0) {
     throw new CommandError(`there is no store at ${where}, so there are no runs; \`bursar run\` makes one`);
   }
-  return opened(config, await openStore(url));
+  return opened(config, await openStore(url), terminal);
 }
 
 /** Who looks for runs in one store while they are in another has to hear why. */
@@ -39,21 +43,23 @@ function tellIgnoredStore(config: Configuration, { json, quiet, store }: Given):
 }
 
 /** The same for a command that does with what is there: where there is no store, nothing is known, and none is made. */
-export async function lookPlace(flags: Given, config: Configuration): Promise<Place> {
+export async function lookPlace(flags: Given, config: Configuration, terminal: Terminal): Promise<Place> {
   const url = urlOf(flags, config);
-  if (/^memory:/i.test(url ?? "")) return opened(config, await openStore(url));
+  if (/^memory:/i.test(url ?? "")) return opened(config, await openStore(url), terminal);
   await using housekeeping = openHousekeeping(url);
   const { before } = await housekeeping.migrate({ dry: true });
-  return opened(config, await openStore(before === 0 ? "memory:" : url));
+  return opened(config, await openStore(before === 0 ? "memory:" : url), terminal);
 }
 
 /** The same for a command that starts something, which makes the store when it is not there. */
-export async function makePlace(flags: Given, config: Configuration): Promise<Place> {
-  return opened(config, await openStore(urlOf(flags, config)));
+export async function makePlace(flags: Given, config: Configuration, terminal: Terminal): Promise<Place> {
+  return opened(config, await openStore(urlOf(flags, config)), terminal);
 }
 
-function opened(config: Configuration, store: Store): Place {
+function opened(config: Configuration, store: Store, { env }: Terminal): Place {
   const last: (() => Promise<void>)[] = [];
+  const webhook = webhookOf(config, env);
+  if (webhook !== null) last.push(() => webhook.settled({ within_ms: LAST_WORDS_MS }));
   const close = async () => {
     try {
       for (const work of last) await work();
@@ -61,7 +67,12 @@ function opened(config: Configuration, store: Store): Place {
       await store[Symbol.asyncDispose]();
     }
   };
-  return { config, store, beforeClosing: (work) => void last.push(work), [Symbol.asyncDispose]: close };
+  return {
+    config,
+    store: webhook === null ? store : AnnouncedStore.over(store, webhook),
+    beforeClosing: (work) => void last.push(work),
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 function urlOf(flags: Given, config: Configuration): string | undefined {
@@ -73,13 +84,14 @@ export function isKept(flags: Given, config: Configuration, { env }: Terminal): 
   return !/^memory:/i.test(urlOf(flags, config) ?? env.BURSAR_STORE ?? "");
 }
 
-/** Where requests and decisions are announced, if the configuration says so. */
-export function webhookOf({ webhook }: Configuration, { env }: Terminal): Webhook | undefined {
-  if (webhook === null) return undefined;
-  const { url, secret_env } = webhook;
-  const secret = env[secret_env];
-  if (secret === undefined || secret === "") {
-    throw new CommandError(`the configuration has a webhook, and ${secret_env} is not set; put its secret there`);
-  }
-  return new Webhook({ url, secret });
+/** A command that may ask somebody for approval, or decide, does not start when it could not announce that. */
+export function checkWebhook({ webhook }: Configuration, { env }: Terminal): void {
+  if (webhook === null || env[webhook.secret_env]) return;
+  throw new CommandError(`the configuration has a webhook, and ${webhook.secret_env} is not set; put its secret there`);
+}
+
+/** Where requests and decisions are announced, if the configuration says so and its secret is there. */
+function webhookOf({ webhook }: Configuration, env: Terminal["env"]): Webhook | null {
+  const secret = webhook === null ? undefined : env[webhook.secret_env];
+  return webhook === null || !secret ? null : new Webhook({ url: webhook.url, secret });
 }

@@ -5,13 +5,9 @@ import { type Given, listOf, textOf } from "./flags.js";
 
 type Rates = NonNullable<GatewayOptions["assume"]>;
 
-/** What a gateway is told of prices, where the table of prices does not say or should not. */
+/** What a gateway is told of prices, where the table of prices does not say or should not. One that names no model is none of its. */
 export function gatewayPrices(flags: Given): Pick<GatewayOptions, "prices" | "assume"> {
-  const texts = listOf(flags, "price");
-  if (texts.some((text) => !text.includes("="))) {
-    throw new UsageError("--price names no model; write --price llama3.2=0,0");
-  }
-  const prices = readPrices(texts, null);
+  const prices = readPrices(listOf(flags, "price"), null);
   const assume = textOf(flags, "assume");
   return {
     ...(Object.keys(prices).length > 0 && { prices }),

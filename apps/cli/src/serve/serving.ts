@@ -2,14 +2,13 @@ import { type Bursar, Sweeper, Worker } from "bursar";
 import { type Gateway, mountGateway } from "bursar/gateway";
 import { openServer, type Server, type ServerOptions } from "bursar/server";
 import { Feed } from "bursar/views";
-import { hasUpstreams, readUpstreams } from "../commands/gateway-upstreams.js";
+import { checkNoGateway, gatewayOptions } from "../commands/gateway-options.js";
+import { hasUpstreams } from "../commands/gateway-upstreams.js";
 import { asUsage, hostOf, notListening, readPort, tlsOf } from "../commands/listening.js";
 import { bursarAt } from "../runs/company.js";
 import { type ConfigReport, configMember, tellConfig } from "../runs/config-notice.js";
-import { deploymentsOf } from "../runs/deployments.js";
 import { type Equipment, equip } from "../runs/equipment.js";
-import { type Given, textOf } from "../runs/flags.js";
-import { gatewayForesight } from "../runs/foresight.js";
+import { EQUIPMENT, type Given, textOf } from "../runs/flags.js";
 import { LazySandbox } from "../runs/lazy-sandbox.js";
 import { configOf, makePlace, type Place } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
@@ -60,11 +59,16 @@ async function open({ flags, terminal, most, onError }: ServingOptions, endings:
   tellConfig(config, flags);
   const sandbox = endings.add(new LazySandbox(terminal.env));
   const world = flags.demo === true ? endings.add(await openDemoWorld(sandbox.open)) : null;
-  const given = await equip(flags, { env: terminal.env, config }, {}, sandbox);
+  const given = await equip(
+    flags,
+    { env: terminal.env, config, hasGateway: hasUpstreams(flags, terminal.env) },
+    {},
+    sandbox,
+  );
   const equipment: Equipment =
     world === null ? given : { ...given, programs: [world.program], tools: world.tools, model: world.model };
   const store = textOf(flags, "store") ?? (world === null ? undefined : demoStore(terminal.env));
-  const place = endings.add(await makePlace(store === undefined ? flags : { ...flags, store }, config));
+  const place = endings.add(await makePlace(store === undefined ? flags : { ...flags, store }, config, terminal));
   const feed = endings.add(new Feed({ store: place.store, failed: onError }));
   endings.add(new Sweeper({ store: place.store })).start();
   const bursar = await bursarAt({ ...place, store: feed.store }, equipment, terminal);
@@ -128,14 +132,16 @@ async function gatewayFor(
   { flags, terminal, place, feed, onError }: Parts,
   url: () => string,
 ): Promise<Gateway | null> {
-  if (!hasUpstreams(flags, terminal.env)) return null;
-  const upstreams = readUpstreams(flags, terminal.env);
+  if (!hasUpstreams(flags, terminal.env)) {
+    checkNoGateway(flags, EQUIPMENT);
+    return null;
+  }
   const approval_url = (id: string) => `${url()}/approvals/${encodeURIComponent(id)}`;
-  return mountGateway({
-    ...{ store: feed.store, upstreams, url, approval_url, onError },
-    ...gatewayForesight(place.config),
-    deployments: deploymentsOf(flags, place.config),
-  });
+  const options = await gatewayOptions(flags, terminal, place.config, feed.store);
+  const host = hostOf(flags);
+  return asUsage("", () =>
+    mountGateway({ ...options, url, approval_url, onError, ...(host !== undefined && { host }) }),
+  );
 }
 
 function whereOf(flags: Given): Pick<ServerOptions, "host" | "url" | "tls" | "requireLogin"> {

@@ -51,6 +51,13 @@ export const CLOSING: Failing = {
   message: "the gateway is about to end, and takes no more requests; try again in a moment",
 };
 
+export const STOPPED: Failing = {
+  status: 503,
+  type: "api_error",
+  code: "gateway_stopped",
+  message: "the gateway was stopped before the provider had answered; the call is charged as far as it may have come",
+};
+
 export const NO_TARGET: Failing = {
   status: 400,
   type: "invalid_request_error",

@@ -17,6 +17,10 @@ export class Connections {
     });
   }
 
+  get sockets(): Iterable<Socket> {
+    return this.waiting.keys();
+  }
+
   /** Closes the connections on which nobody waits for an answer, also those that were never used; the others when they have it. */
   close(): void {
     this.closing = true;

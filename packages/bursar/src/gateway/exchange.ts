@@ -62,6 +62,8 @@ export class Exchange {
   private readonly options: ExchangeOptions;
   private answer: StreamedAnswer | null = null;
   private reserved: Amounts = {};
+  /** The id of the call under which it is charged, once one is made. */
+  call_id: string | null = null;
   /** As it is made, once it is known which model answers it. */
   request: MeteredRequest;
 
@@ -133,6 +135,7 @@ export class Exchange {
     const { upstream, sender, sending } = this.options;
     const { request } = this;
     this.reserved = held.granted;
+    this.call_id = held.id;
     let answer: UpstreamAnswer;
     try {
       answer = await upstream.send(sender, sending, held.text, held.signal, held.text_bytes);

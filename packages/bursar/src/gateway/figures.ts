@@ -40,18 +40,23 @@ export class Figures {
   /** The limit minus what is used, in the tightest budget of the path; 0 where that is overdrawn. */
   tellRemaining(headers: OutgoingHttpHeaders, path: Path, time: Time): void {
     for (const { dimension, remaining } of this.shown) {
-      const left = leftOn(path, dimension, time);
+      const { left } = leftOn(path, dimension, time);
       if (Number.isFinite(left)) headers[remaining] = String(writeAmount(dimension, Math.max(0, left)));
     }
   }
 }
 
-/** Those above a budget whose limits they hold have nothing to say about it. */
-function leftOn(path: Path, dimension: Dimension, time: Time): number {
-  let left = Number.POSITIVE_INFINITY;
+/** The least that is left of a dimension on a path, and where. Those above a budget whose limits they hold have nothing to say about it. */
+export function leftOn(
+  path: Path,
+  dimension: Dimension,
+  time: Time,
+): { readonly left: number; readonly budget: string } {
+  let least = { left: Number.POSITIVE_INFINITY, budget: "" };
   for (const budget of path) {
-    left = Math.min(left, limitOf(budget, dimension.id) - usedOf(budget, dimension, time));
+    const left = limitOf(budget, dimension.id) - usedOf(budget, dimension, time);
+    if (left < least.left) least = { left, budget: budget.id };
     if (covers(budget, dimension.id)) break;
   }
-  return left;
+  return least;
 }

@@ -3,6 +3,7 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Server as TcpServer } from "node:net";
 import { InputError } from "../core/errors.js";
 import { Connections } from "./connections.js";
+import { stopAfter } from "./leaving.js";
 
 /** Where somebody listens, and how much of whoever asks is put up with. */
 export interface ListeningOptions {
@@ -60,9 +61,8 @@ export class Listening {
   async close(within_ms: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     this.clients.close();
-    const patience = setTimeout(() => this.server.closeAllConnections(), within_ms);
+    using _patience = stopAfter(this.clients.sockets, within_ms);
     await closed;
-    clearTimeout(patience);
   }
 }
 

@@ -7,6 +7,8 @@ import type { ReuseOptions } from "../models/reuse/options.js";
 import { type Reuse, reuseOf } from "../models/reuse/reuse.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
+import { AnnouncedStore } from "../runs/announced-store.js";
+import type { Webhook } from "../runs/webhook.js";
 import type { Purse } from "../runtime/purse.js";
 import type { Served } from "./served.js";
 import { Upstream, type UpstreamOptions } from "./upstream.js";
@@ -51,6 +53,8 @@ export interface GatewayOptions extends MeterOptions {
   readonly count?: "bytes" | "provider";
   /** What is used again or sent together, or what openReuse() has opened; nothing unless it is said. */
   readonly reuse?: ReuseOptions | Reuse;
+  /** Told about requests for approval that clients cause; signed and tried again as for runs. */
+  readonly webhook?: Webhook;
   /** Told of what went wrong on the gateway's own side; it never holds a secret. */
   readonly onError?: (error: unknown) => void;
   /** Told of every request when it is over. */
@@ -67,6 +71,7 @@ export interface MountOptions
 const KEYS = [
   ...["store", "upstreams", "budget", "host", "port", "tls", "body_bytes", "header_bytes", "request_ms", "answer_ms"],
   ...["silence_ms", "connections", "wait_ms", "approval_url", "onError", "onServed", "url", "timer", "reuse", "count"],
+  "webhook",
   ...METER_KEYS,
 ];
 /** The most that timers of Node can wait. */
@@ -130,9 +135,10 @@ export function readSettings(options: GatewayOptions): Settings {
   if (twice !== undefined) throw new InputError("upstreams", `name ${show(twice.name)} twice`);
   const { body_bytes = 32 * 1024 * 1024, header_bytes = 16 * 1024, connections = 10_000 } = options;
   const { request_ms = 60_000, answer_ms = 600_000, silence_ms = 300_000, wait_ms = null } = options;
-  const { approval_url = null, onError = () => {}, onServed = null, timer = null } = options;
+  const { webhook, approval_url = null, onError = () => {}, onServed = null, timer = null } = options;
   return {
-    ...{ store, upstreams: read, purse, host, port, tls, body_bytes, header_bytes, connections },
+    store: webhook === undefined ? store : AnnouncedStore.over(store, webhook),
+    ...{ upstreams: read, purse, host, port, tls, body_bytes, header_bytes, connections },
     ...{
       request_ms,
       answer_ms,

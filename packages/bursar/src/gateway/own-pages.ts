@@ -1,8 +1,14 @@
+import type { Path } from "../core/budget.js";
 import type { JsonObject } from "../core/chain/canonical.js";
+import { decide } from "../core/decision.js";
+import { writeAmount } from "../core/dimension.js";
+import type { Dimensions } from "../core/dimensions.js";
 import type { Events } from "../core/events.js";
+import type { Time } from "../core/time.js";
 import type { Purse } from "../runtime/purse.js";
 import { type Failing, say, sayError } from "./answers.js";
 import type { Reply } from "./clients/asked.js";
+import { leftOn } from "./figures.js";
 
 const APPROVAL = /^\/bursar\/approvals\/([\w.-]{1,200})$/;
 
@@ -16,12 +22,31 @@ export async function tellOwn(pathname: string, purse: Purse, events: Events, re
 
 async function tellBudget({ store, budget: id }: Purse, events: Events, reply: Reply): Promise<void> {
   const time = store.clock.now();
-  const budget = await store.budget(id);
-  if (budget === null) return sayError(reply, missing("no_budget", `there is no budget ${id}`));
+  const path = await store.path(id);
+  const [budget] = path;
+  if (budget === undefined) return sayError(reply, missing("no_budget", `there is no budget ${id}`));
   const limits = events.limits(budget);
   const used = events.consumed(budget, time);
-  const left = { remaining: events.remaining(budget, time), held: events.held(budget) };
-  say(reply, 200, { budget: id, limits, used, ...left, exhausted: [...budget.exhausted], ended: budget.ended });
+  // What is used up goes on record with the next call, and is used up before.
+  const { findings } = decide(path, {}, time, store.dimensions);
+  const exhausted = [
+    ...new Set(findings.filter(({ refusal }) => refusal === "exhausted").map((each) => each.dimension)),
+  ];
+  const left = { ...leftFor(path, store.dimensions, time), held: events.held(budget) };
+  say(reply, 200, { budget: id, limits, used, ...left, exhausted, ended: budget.ended });
+}
+
+/** What a call may still use at most: a budget above may have less left than the key's own, and is named then. */
+function leftFor(path: Path, dimensions: Dimensions, time: Time): JsonObject {
+  const remaining: Record<string, number> = {};
+  const limited_by: Record<string, string> = {};
+  for (const dimension of dimensions.all) {
+    const { left, budget } = leftOn(path, dimension, time);
+    if (!Number.isFinite(left)) continue;
+    remaining[dimension.id] = writeAmount(dimension, left);
+    if (budget !== path[0]?.id) limited_by[dimension.id] = budget;
+  }
+  return { remaining, limited_by };
 }
 
 /** A request for more is shown to those whose budget it is about, or lies below it, and to nobody else. */

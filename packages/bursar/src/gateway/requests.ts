@@ -19,6 +19,7 @@ import {
   NO_KEY,
   NO_TARGET,
   refuse,
+  STOPPED,
   say,
   sayError,
   tooLong,
@@ -31,7 +32,7 @@ import { Figures } from "./figures.js";
 import { forwarded, isFromPage, isOurs, returned, secretIn, sitedBy, wishedBy } from "./headers.js";
 import type { KeyRing } from "./key-ring.js";
 import type { GatewayKey } from "./keys.js";
-import { isClientGone } from "./leaving.js";
+import { GatewayStopped, isClientGone } from "./leaving.js";
 import type { Settings } from "./options.js";
 import { tellOwn } from "./own-pages.js";
 import { type Route, Routes, type Target } from "./route.js";
@@ -191,7 +192,9 @@ export class Requests {
     visit.metered = metered;
     visit.request = exchange.request;
     if (metered.kind === "refused") return this.refused(visit, metered, exchange.request.wire);
-    if (metered.kind === "failed") return this.failed(visit, exchange, metered.error);
+    if (metered.kind !== "failed") return;
+    this.failed(visit, exchange, metered.error);
+    if (metered.error instanceof GatewayStopped) await this.recordStop(purse, exchange);
   }
 
   /** Whoever has no key may be paid for from another store, which has dimensions of its own. */
@@ -259,12 +262,23 @@ export class Requests {
     return refuse(reply, { ...report, code: "approval_required", hint, approval_id, approval_url });
   }
 
+  /** The chain says of a call that the gateway itself has cut why its usage is no more than an estimate. */
+  private async recordStop({ store, budget }: Purse, { call_id }: Exchange): Promise<void> {
+    const action = { action_type: "CallBrokenOff", data: { budget, call_id, why: "gateway_stopped" } };
+    await store.apply([{ op: "record", budget, action }]);
+  }
+
   /** A call that was made and failed. Where its answer has begun, the failure is told in the middle of it. */
   private failed(visit: Visit, exchange: Exchange, error: unknown): void {
     const { reply, upstream } = visit;
     visit.failed = codeOf(error);
     if (isClientGone(error)) return;
     const { begun } = exchange;
+    if (error instanceof GatewayStopped && begun !== null) {
+      const { code, message } = error;
+      reply.end(begun.failure({ type: "api_error", code, message }));
+      return;
+    }
     if (isOutOfTime(error)) {
       const code = "budget_exceeded";
       const { message } = error;
@@ -319,7 +333,8 @@ export class Requests {
   /** Says that the provider has failed. */
   private blame(reply: Reply, upstream: string, error: unknown): void {
     if (error instanceof UpstreamDenied) this.complain(error);
-    sayError(reply, failureOf(upstream, error));
+    if (error instanceof GatewayStopped) sayError(reply, STOPPED, { connection: "close", "retry-after": "1" });
+    else sayError(reply, failureOf(upstream, error));
   }
 
   private tell(visit: Visit): void {

@@ -4,7 +4,7 @@ import { type KeyScrubber, ScrubbedBody } from "./key-scrubber.js";
 import { bodyOfAnswer, type Received, type Take } from "./received.js";
 
 /** The provider has answered with something that cannot be read. */
-export class UnreadableAnswer extends Error {
+class UnreadableAnswer extends Error {
   override readonly name: string = "UnreadableAnswer";
   readonly code: string = "unreadable";
 }

@@ -10,6 +10,7 @@ import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
 import { newName } from "../runtime/names.js";
 import { systemTimer } from "../runtime/system-clock.js";
+import { AnnouncedStore } from "./announced-store.js";
 import { type ApprovalKind, type ApprovalRequest, readApproval } from "./approval.js";
 import { Brood } from "./brood.js";
 import { APPROVAL_MS, type BursarOptions, CLAIM_MS, checkOptions, learnsFrom, printedTo } from "./bursar-options.js";
@@ -47,7 +48,6 @@ import { currentRequest } from "./request-needs.js";
 import { type RunResult, resultOf } from "./result.js";
 import { type RunWithRequests, runWithRequests } from "./run-with-requests.js";
 import { sleep } from "./sleep.js";
-import { tellRequested } from "./tell-requested.js";
 
 const LOOK_MS = 500;
 /** A run that could not be brought back here is not tried again for so long, unless another process has driven it since. */
@@ -93,7 +93,8 @@ export class Bursar implements AsyncDisposable {
   constructor(options: BursarOptions) {
     checkOptions(options);
     this.options = options;
-    this.store = options.store;
+    const { store, webhook } = options;
+    this.store = webhook === undefined ? store : AnnouncedStore.over(store, webhook);
     this.timer = options.timer ?? systemTimer;
     const { tools = [], model = null, batches = null, handlers = {}, programs = [] } = options;
     this.handlers = handlersFor({ tools, model, learns: learnsFrom(options), batches, more: handlers });
@@ -338,9 +339,7 @@ export class Bursar implements AsyncDisposable {
    */
   async decide(id: string, answer: "approve" | "deny", options: ApproveOptions): Promise<ApprovalRequest> {
     await this.checkDecision(id, answer, options);
-    const request = await (answer === "approve" ? approve : deny)(this.store, id, options);
-    void this.options.webhook?.tell("approval.decided", request);
-    return request;
+    return (answer === "approve" ? approve : deny)(this.store, id, options);
   }
 
   private async checkDecision(id: string, answer: "approve" | "deny", options: ApproveOptions): Promise<void> {
@@ -413,9 +412,7 @@ export class Bursar implements AsyncDisposable {
   ): Promise<ApprovalRequest> {
     const { approval_ms = APPROVAL_MS } = this.options;
     const found = await this.find(run);
-    const request = await requestAbout(this.store, found, kind, action, found.approval_ms ?? approval_ms);
-    void this.options.webhook?.tell("approval.requested", request);
-    return request;
+    return requestAbout(this.store, found, kind, action, found.approval_ms ?? approval_ms);
   }
 
   /** What is known of a run, with what it has used; by now, if it was decided over since it was looked at. */
@@ -464,13 +461,12 @@ export class Bursar implements AsyncDisposable {
   }
 
   private told(run: RunRecord): void {
-    const { webhook, changed } = this.options;
+    const { changed } = this.options;
     // What a listener does with it must not concern the run.
     if (changed !== undefined)
       Promise.resolve(run)
         .then(changed)
         .catch(() => {});
-    if (webhook !== undefined && run.status === "paused") tellRequested(webhook, this.store, run);
   }
 
   /**

@@ -32,6 +32,8 @@ const MOST_TRIES = 100;
  */
 export class Webhook {
   private readonly options: WebhookOptions;
+  /** What is being delivered. */
+  private readonly deliveries = new Set<Promise<boolean>>();
 
   constructor(options: WebhookOptions) {
     const { url, secret, tries = TRIES } = options;
@@ -48,7 +50,27 @@ export class Webhook {
   }
 
   /** Delivers as well as can be. Nobody waits for it, so it never throws. */
-  async tell(event: "approval.requested" | "approval.decided", request: ApprovalRequest): Promise<boolean> {
+  tell(event: "approval.requested" | "approval.decided", request: ApprovalRequest): Promise<boolean> {
+    const delivery = this.attempt(event, request).finally(() => this.deliveries.delete(delivery));
+    this.deliveries.add(delivery);
+    return delivery;
+  }
+
+  /** Waits until everything is delivered or given up, but no longer than this. */
+  async settled({ within_ms }: { readonly within_ms: number }): Promise<void> {
+    if (this.deliveries.size === 0) return;
+    const { timer = systemTimer } = this.options;
+    const late = new Promise<void>((resolve) => {
+      const waiting = timer.after(within_ms, resolve);
+      void Promise.all(this.deliveries).then(() => {
+        waiting[Symbol.dispose]();
+        resolve();
+      });
+    });
+    await late;
+  }
+
+  private async attempt(event: string, request: ApprovalRequest): Promise<boolean> {
     try {
       await this.deliver(event, request);
       return true;

@@ -17,6 +17,11 @@ export abstract class StoreOver implements Store {
     return store instanceof StoreOver ? StoreOver.beneath(store.store) : store;
   }
 
+  /** A store and those beneath it, the outermost first. */
+  static layers(store: Store): readonly Store[] {
+    return store instanceof StoreOver ? [store, ...StoreOver.layers(store.store)] : [store];
+  }
+
   constructor(store: Store, clock: Clock = store.clock) {
     this.store = store;
     this.dimensions = store.dimensions;

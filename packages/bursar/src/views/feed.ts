@@ -3,8 +3,8 @@ import { checkKeys, checkWait } from "../core/fields.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
 import { backgroundTimer } from "../runtime/system-clock.js";
+import { ToldStore, type Written } from "../runtime/told-store.js";
 import { Activity, type Changed } from "./activity.js";
-import { ToldStore, type Written } from "./told-store.js";
 import { touchedBy } from "./touched.js";
 
 export interface FeedOptions {

@@ -1,6 +1,6 @@
 import type { Document } from "../core/document.js";
 import { runOfClaim } from "../runs/claim.js";
-import type { Written } from "./told-store.js";
+import type { Written } from "../runtime/told-store.js";
 
 /** What a transaction has touched. */
 export interface Touched {

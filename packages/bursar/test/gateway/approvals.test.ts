@@ -1,13 +1,43 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
+import { openGateway } from "../../src/gateway/gateway.js";
 import { BudgetExceededError } from "../../src/models/meter/budget-exceeded-error.js";
+import { AnnouncedStore } from "../../src/runs/announced-store.js";
 import { openBursar } from "../../src/runs/bursar.js";
+import { Webhook } from "../../src/runs/webhook.js";
 import { opened } from "./opened.js";
 
 const HELLO = { kind: "text", text: "Hello.", usage: { prompt_tokens: 100, completion_tokens: 20 } } as const;
 const ASK = { model: "gpt-4o", messages: [{ role: "user" as const, content: "Hi" }], max_tokens: 50 };
 const ADA = { name: "ada", role: "operator" } as const;
 const POLICIES = { steps: "approval_required" } as const;
+
+test("a request for approval is announced once, whoever of two gateways is asked, and so is the decision", async () => {
+  const told: { event: string; approval: { id: string } }[] = [];
+  const post: typeof fetch = async (_url, init) => {
+    told.push(JSON.parse(String(init?.body)));
+    return new Response(null);
+  };
+  const webhook = () => new Webhook({ url: "https://desk.example", secret: "a-secret-of-the-webhook", fetch: post });
+  await using at = await opened(() => HELLO, { steps: 1 }, { policies: POLICIES, webhook: webhook() });
+  await using other = await openGateway({
+    ...{ store: at.store, upstreams: [{ name: "provider", url: at.model.url }], webhook: webhook() },
+  });
+  await at.post("/v1/chat/completions", ASK);
+  const headers = { authorization: `Bearer ${at.secret}` };
+  const init = { method: "POST", headers, body: JSON.stringify(ASK) };
+  const answers = await Promise.all(
+    [at.gateway, other, at.gateway, other].map(({ url }) => fetch(`${url}/v1/chat/completions`, init)),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([402, 402, 402, 402]);
+  const [{ approval } = { approval: { id: "" } }] = told;
+  const hook = webhook();
+  // The same store with the same webhook announces once, however often it is wrapped.
+  const store = AnnouncedStore.over(AnnouncedStore.over(at.store, hook), hook);
+  await openBursar({ store, webhook: hook }).decide(approval.id, "approve", { by: ADA, extensions: { steps: 1 } });
+  expect(told.map(({ event }) => event)).toEqual(["approval.requested", "approval.decided"]);
+  expect(new Set(told.map(({ approval: { id } }) => id)).size).toBe(1);
+});
 
 async function scene() {
   const at = await opened(() => HELLO, { steps: 1 }, { policies: POLICIES });

@@ -26,6 +26,11 @@ function ask(url: string, key: string, body: object, agent: Agent): Promise<{ st
   });
 }
 
+interface Link {
+  readonly action_type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
 describe("a gateway that closes", () => {
   test("lets those under way come to their end, and does not wait for those who only keep a connection", async () => {
     await using at = await opened([HELLO, { kind: "text", ...LONG }], { cost_usd: 1 });
@@ -43,12 +48,25 @@ describe("a gateway that closes", () => {
   });
 
   test("hangs up on those who are not done in time, and settles their calls first", async () => {
-    await using at = await opened([{ kind: "half", ...LONG, ending: "hang" }], { cost_usd: 1 });
+    const served: Served[] = [];
+    const onServed = (each: Served) => void served.push(each);
+    await using at = await opened([{ kind: "half", ...LONG, ending: "hang" }], { cost_usd: 1 }, { onServed });
     const response = await at.post("/v1/chat/completions", { ...ASK, stream: true });
     const text = response.text();
-    await Promise.all([expect(text).rejects.toThrow(), at.gateway.close({ within_ms: 50 })]);
+    await Promise.all([
+      expect(text).resolves.toContain('"code":"gateway_stopped"'),
+      at.gateway.close({ within_ms: 50 }),
+    ]);
     expect(await at.held()).toEqual({});
     expect(await at.used()).toMatchObject({ steps: 1 });
+    expect(served).toMatchObject([{ status: 200, stream: true, failed: "gateway_stopped", estimated: true }]);
+    const links: Link[] = [];
+    for await (const line of at.store.chain("team")) links.push(JSON.parse(line) as Link);
+    const call = links.find(({ action_type }) => action_type === "StepStarted");
+    expect(links.at(-1)).toMatchObject({
+      ...{ action_type: "CallBrokenOff", data: { budget: "team", why: "gateway_stopped" } },
+    });
+    expect(call).toBeDefined();
     await until("the provider is left", () => at.model.aborted === 1);
   });
 

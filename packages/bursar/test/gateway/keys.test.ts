@@ -254,6 +254,19 @@ describe("the gateway and its keys", () => {
     });
   });
 
+  test("a key is told what is really left, which may be less above than in its own budget", async () => {
+    await using at = await opened(() => HELLO, { steps: 1, cost_usd: 1 });
+    await at.gate.open("child", { parent: "team", scope: "shared", limits: { llm_tokens: 300, steps: 9 } });
+    const { secret } = await at.gateway.keys.create({ budget: "child" });
+    expect((await at.post("/v1/chat/completions", ASK, secret)).status).toBe(200);
+    const headers = { authorization: `Bearer ${secret}` };
+    const told = await (await fetch(`${at.gateway.url}/bursar/budget`, { headers })).json();
+    expect(told).toMatchObject({
+      ...{ budget: "child", limits: { llm_tokens: 300, steps: 9 }, exhausted: ["steps"] },
+      ...{ remaining: { llm_tokens: 288, steps: 0 }, limited_by: { steps: "team", cost_usd: "team" } },
+    });
+  });
+
   test("a budget that has ended is told of, and is no fault of the gateway's", async () => {
     await using at = await opened([HELLO], { cost_usd: 1 });
     await at.store.apply([{ op: "end", budget: "team" }]);

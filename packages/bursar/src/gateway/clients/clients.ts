@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createSecureServer, type TlsOptions } from "node:tls";
 import { Watch } from "../http/watch.js";
+import { stopAfter } from "../leaving.js";
 import { addressOf, certified, type ListeningOptions, listenOn } from "../listening.js";
 import type { Asked } from "./asked.js";
 import { ClientConnection, type ClientLimits, type ClientOwner } from "./client-connection.js";
@@ -62,11 +63,8 @@ export class Clients implements ClientOwner {
     this.isClosing = true;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     for (const connection of this.connected) if (connection.isIdle) connection.leave();
-    const patience = setTimeout(() => {
-      for (const socket of this.sockets) socket.destroy();
-    }, within_ms);
+    using _patience = stopAfter(this.sockets, within_ms);
     await closed;
-    clearTimeout(patience);
   }
 
   private keep(socket: Socket): void {
@@ -79,6 +77,8 @@ export class Clients implements ClientOwner {
       socket.destroy();
       return;
     }
+    // With TLS it is another one than that which was connected.
+    if (!this.sockets.has(socket)) this.keep(socket);
     const connection = new ClientConnection(socket, this);
     this.connected.add(connection);
     this.watch.add(connection);

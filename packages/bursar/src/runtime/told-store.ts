@@ -1,6 +1,6 @@
 import type { Operation, Outcome } from "../core/operation.js";
 import type { Outcomes, Store } from "../ports/store.js";
-import { StoreOver } from "../runtime/store-over.js";
+import { StoreOver } from "./store-over.js";
 
 /** What was written in one transaction. */
 export interface Written {

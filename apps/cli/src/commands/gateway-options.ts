@@ -1,0 +1,101 @@
+import { type OpenBudget, openBudget, type Store } from "bursar";
+import type { Configuration } from "bursar/config";
+import type { GatewayOptions } from "bursar/gateway";
+import { UsageError, unknown } from "../args.js";
+import { readSpan } from "../render/quantities.js";
+import { deploymentsOf } from "../runs/deployments.js";
+import { type Flags, type Given, limitsOf, pairsOf, textOf } from "../runs/flags.js";
+import { gatewayForesight } from "../runs/foresight.js";
+import { gatewayPrices } from "../runs/prices.js";
+import type { Terminal } from "../terminal.js";
+import { readUpstreams } from "./gateway-upstreams.js";
+import { asUsage } from "./listening.js";
+
+// What a gateway can be told on the command line. `bursar gateway` and `bursar serve` take their flags from here.
+
+const LONGEST_WAIT_MS = 3_600_000;
+const COUNTS = ["bytes", "provider"] as const;
+
+/** The flags of a gateway, whoever listens for it. */
+export const GATEWAY_FLAGS: Flags = {
+  budget: { type: "string" },
+  policies: { type: "string" },
+  name: { type: "string" },
+  upstream: { type: "string", multiple: true },
+  price: { type: "string", multiple: true },
+  assume: { type: "string" },
+  deployment: { type: "string", multiple: true },
+  count: { type: "string" },
+  wait: { type: "string" },
+};
+
+export const GATEWAY_HELP = `  --budget <limits>  a budget for programs of this machine that show no key, as
+                     cost_usd=5,steps=1000; without it all have to show one
+  --policies <..>    what happens when it is used up, as
+                     cost_usd=approval_required
+  --name <name>      its name; one of that name that is there goes on
+  --upstream <..>    a provider, as openai=https://api.openai.com/v1; may be
+                     given again
+  --assume <in,out>  what models cost that nobody knows; else they are refused
+  --count <who>      who bounds a request that does not fit by its bytes: bytes,
+                     which nobody is asked for, or provider, which is asked how
+                     many tokens it has; each question takes a step
+  --wait <time>      how long a call waits for what others hold: 30s`;
+
+/** The options that flags and the configuration give to a gateway, with the budget of those who show no key. */
+export async function gatewayOptions(
+  flags: Given,
+  { env }: Terminal,
+  config: Configuration,
+  store: Store,
+): Promise<GatewayOptions & { readonly budget?: OpenBudget }> {
+  const lonely = ["policies", "name"].find((name) => flags[name] !== undefined);
+  const limits = textOf(flags, "budget");
+  if (lonely !== undefined && limits === undefined) throw new UsageError(`--${lonely} says nothing without --budget`);
+  const upstreams = readUpstreams(flags, env);
+  const wait_ms = readWait(textOf(flags, "wait"));
+  const count = readCount(textOf(flags, "count"));
+  return {
+    ...{ store, upstreams, ...gatewayPrices(flags), ...gatewayForesight(config) },
+    deployments: deploymentsOf(flags, config),
+    ...(wait_ms !== null && { wait_ms }),
+    ...(count !== null && { count }),
+    ...(limits !== undefined && { budget: await openOwn(store, limits, flags) }),
+  };
+}
+
+/** Refuses what is said of a gateway where there is none. */
+export function checkNoGateway(flags: Given, others: Flags): void {
+  const lonely = Object.keys(GATEWAY_FLAGS).find((name) => flags[name] !== undefined && !Object.hasOwn(others, name));
+  if (lonely === undefined) return;
+  throw new UsageError(
+    `--${lonely} is about the gateway, and there is none; set OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a provider with --upstream`,
+  );
+}
+
+/** The budget of those who show no key. */
+function openOwn(store: Store, limits: string, flags: Given): Promise<OpenBudget> {
+  const policies = textOf(flags, "policies");
+  const name = textOf(flags, "name");
+  return asUsage("--budget", () =>
+    openBudget(limitsOf(limits, "--budget"), {
+      ...{ store, parent: null },
+      ...(policies !== undefined && { policies: pairsOf(policies, "--policies") as never }),
+      ...(name !== undefined && { name }),
+    }),
+  );
+}
+
+function readCount(text: string | undefined): (typeof COUNTS)[number] | null {
+  if (text === undefined) return null;
+  const count = COUNTS.find((each) => each === text);
+  if (count === undefined) throw new UsageError(unknown(`--count ${text.slice(0, 40)}`, text, COUNTS));
+  return count;
+}
+
+function readWait(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const ms = readSpan(text);
+  if (ms !== null && ms <= LONGEST_WAIT_MS) return ms;
+  throw new UsageError(`--wait is ${text.slice(0, 40)}; allowed: a time from 0s to 1h`);
+}
