@@ -41,9 +41,8 @@ const bursar = openBursar({
 });
 
 const questions = ["How old is the harbour?", "How does one get there?"];
-// What the plan says of its budget is for whoever starts it to grant.
-const { limits = {}, policies = {} } = plan.budget ?? {};
-const result = await bursar.run("interview", { questions }, { id: "interview", limits, policies });
+// The plan's own :budget holds; limits given here would go before it.
+const result = await bursar.run("interview", { questions }, { id: "interview" });
 console.log(`interview has ${result.status}:`, result.status === "completed" ? result.result : result);
 await printBillOf(store, "interview");
 

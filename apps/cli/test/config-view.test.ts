@@ -22,3 +22,10 @@ test("what a run gets is told for any program, and for one", () => {
   expect(limitIn(own, "cost_usd")).toMatchObject({ value: 0.5, policy: "approval_required", origin: "default" });
   expect(configView(config, "nobody")).toEqual(configView(config));
 });
+
+test("what a program says of its own budget is told with it", () => {
+  const terms = { limits: { steps: 7, fuel: null }, policies: { steps: "soft_warn" }, from: "tight.rtfs" } as const;
+  const own = configView(config, "researcher", { ...terms, session_limits: { cost_usd: 0.1 } });
+  expect(limitIn(own, "steps")).toMatchObject({ value: 7, policy: "soft_warn", origin: "tight.rtfs" });
+  expect(limitIn(own, "cost_usd")).toMatchObject({ value: 0.1, policy: "approval_required", origin: "tight.rtfs" });
+});

@@ -103,7 +103,7 @@ export type {
   SitedAnswer,
   SitedCall,
 } from "./ports/model.js";
-export type { Asked, Execution, Output, OwnEffect, Played, Program, Stage } from "./ports/program.js";
+export type { Asked, Execution, Output, OwnEffect, Played, Program, ProgramTerms, Stage } from "./ports/program.js";
 export type {
   GuestAnswer,
   GuestMoment,
@@ -143,7 +143,7 @@ export { isAnyStop, runOfCheckpoint } from "./runs/checkpoint.js";
 export { type Claim, claimOf, isInterrupted } from "./runs/claim.js";
 export { ApprovalError, type ApproveOptions, type DenyOptions, findNamed, pendingRequests } from "./runs/decisions.js";
 export type { Asking, CallDeed, ChildGrant, ChildRequest, Deed, Doing, Handler, Handlers, Made } from "./runs/deed.js";
-export type { DefaultTerms } from "./runs/default-terms.js";
+export type { DefaultOrigin, DefaultTerms } from "./runs/default-terms.js";
 export {
   ClaimLostError,
   GuestUnavailableError,
@@ -179,6 +179,7 @@ export { type RunWithRequests, runWithRequests } from "./runs/run-with-requests.
 export type { Schema } from "./runs/schema.js";
 export { sessionBudget, tenantSession } from "./runs/session-budget.js";
 export { checkSessionName, SESSION_NAME } from "./runs/session-name.js";
+export type { TermOrigin, TermOrigins } from "./runs/terms.js";
 export { defineTool, type Tool, type ToolContext } from "./runs/tool.js";
 export { Webhook, type WebhookOptions } from "./runs/webhook.js";
 export { WORKER_SLOTS, Worker, type WorkerOptions } from "./runs/worker.js";

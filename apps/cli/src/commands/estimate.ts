@@ -69,17 +69,19 @@ async function estimated({ word: file, flags, terminal, style }: Chore): Promise
   const config = configOf(flags, terminal);
   const sandbox = new LazySandbox(terminal.env);
   const found = await findProgram(wishOf(file, flags, sandbox));
-  const { start, effective } = termsOf(config, flags, found, systemClock.now().instant);
+  const { start, shared: above } = termsOf(config, flags, found, systemClock.now().instant);
   const input = await inputOf(textOf(flags, "input"), terminal);
-  await using equipment = await equip(flags, { env: terminal.env, config }, ownOf(found, file), sandbox);
+  await using equipment = await equip(flags, { env: terminal.env, config }, ownOf(found), sandbox);
   found.checkTools(equipment.tools);
   await using place = await lookPlace(flags, config, terminal);
   const foresight = foresightOf(flags, place, equipment);
   if (foresight === false) throw new CommandError(SWITCHED_OFF);
-  await using bursar: Bursar = await bursarAt(place, equipment, terminal, { foresight });
+  await using bursar: Bursar = await bursarAt(place, equipment, terminal, {
+    ...{ foresight, policy: textOf(flags, "policy") },
+  });
   const program = needing(found.program, needsFrom(equipment, found.program));
   const named = [...config.sessions.keys()];
-  const shared = await asUsage(sharedTerms(place.store, effective.shared, start.limits ?? {}, named));
+  const shared = await asUsage(sharedTerms(place.store, above, named));
   const by = principalOf(flags);
   const view = estimateView(await bursar.estimate(program, input, { ...start, ...shared, by }), place.store.dimensions);
   return {

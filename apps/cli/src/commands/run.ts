@@ -77,7 +77,7 @@ async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
   const found = await findProgram(wishOf(file, flags, sandbox));
   const terms = termsOf(config, flags, found, systemClock.now().instant);
   const input = await inputOf(textOf(flags, "input"), terminal);
-  await using equipment = await equip(flags, { env: terminal.env, config }, ownOf(found, file), sandbox);
+  await using equipment = await equip(flags, { env: terminal.env, config }, ownOf(found), sandbox);
   found.checkTools(equipment.tools);
   if (flags.detach === true && !isKept(flags, config, terminal)) {
     throw new UsageError("a memory: store ends with this process, so nothing can be left to a worker; name another");
@@ -87,7 +87,11 @@ async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
   const printing = new Printing();
   const { printed } = printing;
   const foresight = foresightOf(flags, place, equipment);
-  await using bursar = await bursarAt(place, equipment, terminal, { foresight, printed });
+  await using bursar = await bursarAt(place, equipment, terminal, {
+    foresight,
+    printed,
+    policy: textOf(flags, "policy"),
+  });
   const shared = await sharedFor(place.store, terms, flags, config);
   const program = needing(found.program, needsFrom(equipment, found.program));
   const isNew = terms.start.id === undefined || (await place.store.document("run", terms.start.id)) === null;
@@ -109,15 +113,8 @@ async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
   return { ...done, report: { ...done.report, ...configMember(config) } };
 }
 
-async function sharedFor(
-  store: Store,
-  { effective }: Terms,
-  flags: Given,
-  config: Configuration,
-): Promise<SharedPlace> {
-  return asUsage(
-    openShared(store, effective.shared, flags["session-budget"] !== undefined, [...config.sessions.keys()]),
-  );
+async function sharedFor(store: Store, { shared }: Terms, flags: Given, config: Configuration): Promise<SharedPlace> {
+  return asUsage(openShared(store, shared, flags["session-budget"] !== undefined, [...config.sessions.keys()]));
 }
 
 function detached({ id, status, program }: RunRecord, flags: Given, config: Configuration): Done {

@@ -67,7 +67,7 @@ function reportOf(page: RunPage): object {
       return { dimension: dimension.id, unit: dimension.unit, used: edge(used), held: edge(held), limit: edge(limit) };
     }),
   }));
-  const { input, session, parent, depth, started_by, created, ended, pause, cancel } = run;
+  const { input, session, parent, depth, started_by, terms = {}, created, ended, pause, cancel } = run;
   return {
     ...{
       ...result,
@@ -78,6 +78,7 @@ function reportOf(page: RunPage): object {
       parent,
       depth,
       started_by,
+      terms,
       created,
       ended,
       pause,

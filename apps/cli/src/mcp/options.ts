@@ -4,7 +4,6 @@ import type {
   BudgetLimits,
   BudgetPolicies,
   Bursar,
-  GuestSource,
   Json,
   Preflight,
   PreflightPolicy,
@@ -12,6 +11,7 @@ import type {
   Program,
   RunRecord,
 } from "bursar";
+import type { BroughtCode } from "../runs/brought.js";
 
 /** What is the same for all connections of a process. */
 export interface McpSettings {
@@ -31,7 +31,7 @@ export interface McpSettings {
   /** The programs that runs may be started with, by their names. */
   readonly programs?: readonly Program[];
   /** Makes a program of code that a client sends; without it, runs are of known programs alone. */
-  readonly guest?: (name: string, source: GuestSource) => Program;
+  readonly brought?: (code: BroughtCode) => Program;
   /** Starts a run as the configuration allows it to this principal; else as the library does. */
   readonly start?: (wish: RunWish, by: Principal) => Promise<RunRecord>;
   /** Tells what such a run would take; else as the library does. */

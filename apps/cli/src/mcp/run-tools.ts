@@ -8,7 +8,8 @@ import {
   SESSION_NAME,
 } from "bursar";
 import { z } from "zod";
-import { LANGUAGE, wholeUpTo } from "./code-schemas.js";
+import { BROUGHT_LANGUAGES } from "../runs/brought.js";
+import { wholeUpTo } from "./code-schemas.js";
 import { BOUNDS } from "./code-sessions.js";
 import { type Driving, LOOK_MS, standing, waitFor, withHuman } from "./driving.js";
 import { refused } from "./execution.js";
@@ -21,7 +22,6 @@ const WAIT_MS = 20_000;
 const LONGEST_WAIT_MS = 60_000;
 /** A run that another process drives hears of it within moments; how long its end takes is up to its program. */
 const CANCEL_MS = 10_000;
-const MEMORY_BYTES = 268_435_456;
 const LONGEST_INPUT = 1_048_576;
 
 export const RUN_ID = z.string().min(1).max(300).describe("The run's id, as run_start gave it.");
@@ -37,7 +37,7 @@ function waiting(until: string, usual: number): z.ZodOptional<z.ZodNumber> {
 export const WISH = {
   program: z.string().max(200).optional().describe("The name of a known program."),
   code: z.string().max(BOUNDS.code_bytes).optional().describe("Or the program itself, which needs a language."),
-  language: LANGUAGE.optional(),
+  language: z.enum(BROUGHT_LANGUAGES).optional().describe("Of the code; rtfs is a plan, whose own budget holds too."),
   name: z
     .string()
     .regex(/^[\w.-]{1,100}$/)
@@ -117,9 +117,9 @@ function startText({ settings, peer }: Driving): string {
   const known =
     names.length === 0 ? "No program is known here by name" : `Known programs: ${names.slice(0, 50).join(", ")}`;
   const own =
-    settings.guest === undefined
+    settings.brought === undefined
       ? ""
-      : "; or send Python or JavaScript with code and language, which asks with await host.llm, host.tool, host.spawn, host.budget";
+      : "; or send Python or JavaScript with code and language, which asks with await host.llm, host.tool, host.spawn, host.budget, or a plan in rtfs";
   const may = isDeciding(peer.principal)
     ? "You may widen or tighten limits and policies."
     : "You may only tighten limits and policies: what asks for more than is configured is refused.";
@@ -147,7 +147,15 @@ async function startRun(
   const run = await paidFor(workplace, start);
   const paused = await waitFor(driving, run.id, driven(driving, run, wait_ms), extra, wait_ms);
   const { result, note } = await withHuman(driving, paused, extra, wait_ms);
-  return noted(await runAnswer(result, driving), note);
+  return noted(noted(await runAnswer(result, driving), notGranted(run)), note);
+}
+
+/** What the program asks for in its own budget and a run of this client does not get. */
+function notGranted({ terms = {} }: RunRecord): string | null {
+  const missed = Object.entries(terms).flatMap(([dimension, { not_granted }]) =>
+    not_granted === undefined ? [] : [`${dimension}: ${not_granted}`],
+  );
+  return missed.length === 0 ? null : `Not granted, because only an operator may widen a budget: ${missed.join("; ")}.`;
 }
 
 /** The run that is asked for. */
@@ -184,7 +192,7 @@ function programOf(
   { settings }: Driving,
   { program, code, language, name }: z.output<z.ZodObject<typeof WISH>>,
 ): Program {
-  const { programs = [], guest } = settings;
+  const { programs = [], brought } = settings;
   if (program !== undefined && code === undefined) {
     const known = programs.find((each) => each.name === program);
     if (known !== undefined) return known;
@@ -197,8 +205,8 @@ function programOf(
   if (program !== undefined || code === undefined || language === undefined) {
     throw new ToolError("It is not clear what to run.", "give either program, or code and language.");
   }
-  if (guest === undefined) throw new ToolError("Programs of your own are not taken here.", "take a known program.");
-  return guest(name ?? "program", { language, code, packages: [], memory_bytes: MEMORY_BYTES });
+  if (brought === undefined) throw new ToolError("Programs of your own are not taken here.", "take a known program.");
+  return brought({ name, language, code });
 }
 
 function inputOf(input: unknown): Json {

@@ -1,4 +1,5 @@
-import { type Bursar, guestProgram } from "bursar";
+import type { Bursar } from "bursar";
+import { broughtProgram } from "../runs/brought.js";
 import type { Equipment } from "../runs/equipment.js";
 import { needsFrom } from "../runs/equipment.js";
 import type { Given } from "../runs/flags.js";
@@ -25,8 +26,8 @@ export async function mcpSettings({ flags, place, equipment, bursar, onError }: 
   return {
     ...{ bursar, version: version(), onError, sandbox: sandboxOf(sandbox), packagesFolder: defaultPlaces().packages },
     programs: programs.map((program) => needing(program, needsFrom(equipment, program))),
-    guest: (name, source) => {
-      const program = guestProgram(name, source, sandbox.open);
+    brought: (code) => {
+      const program = broughtProgram(code, equipment);
       return needing(program, needsFrom(equipment, program));
     },
     start: startingBy(bursar, place.config),

@@ -40,6 +40,7 @@ export function pageText(page: RunPage, sight: Sight, style: Style): string {
   const parts = [
     `${style.bold(harmless(run.id))}  ${statusText(standingOf(run), style, page.interrupted)}\n${headText(page, sight.now, style)}`,
     section("budgets", treeText(page, sight, style), style),
+    section("set by", termsText(run), style),
     page.expected.length === 0
       ? ""
       : section("expected", expectedText(page.expected, page.result.usage, sight.columns, style), style),
@@ -93,6 +94,17 @@ function treeText({ budgets }: RunPage, { columns }: Sight, style: Style): strin
       );
       return [clip(name, columns), ...bars].map((line) => `${line}\n`).join("");
     })
+    .join("");
+}
+
+/** Who set the limits and policies of the run, where that is not the table of dimensions. */
+function termsText({ terms = {} }: RunRecord): string {
+  return Object.entries(terms)
+    .map(([dimension, { limit, policy, not_granted }]) => {
+      const missed = not_granted === undefined ? "" : `; not granted: ${not_granted}`;
+      return harmless(`  ${pad(dimension, 22)}limit: ${limit}, policy: ${policy}${missed}`);
+    })
+    .map((line) => `${line}\n`)
     .join("");
 }
 

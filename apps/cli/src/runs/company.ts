@@ -7,7 +7,7 @@ import {
   type Principal,
   type RunRecord,
 } from "bursar";
-import { type Configuration, effectiveBudget } from "bursar/config";
+import { type Configuration, governingTerms } from "bursar/config";
 import { keepSites, tieredModel } from "bursar/models";
 import { positionsFor } from "bursar/views";
 import { counted } from "../render/quantities.js";
@@ -33,18 +33,22 @@ export async function bursarAt(
   place: Place,
   equipment: Equipment,
   terminal: Terminal,
-  more: Pick<BursarOptions, "claim_ms" | "changed" | "foresight" | "printed"> = {},
+  more: Pick<BursarOptions, "claim_ms" | "changed" | "foresight" | "printed"> & {
+    /** The policy of the configuration that runs get here, in place of their own. */
+    readonly policy?: string | undefined;
+  } = {},
 ): Promise<Bursar> {
   const { store, config } = place;
   const { programs, tools, model, sandbox } = equipment;
+  const { policy, ...rest } = more;
   checkWebhook(config, terminal);
   const { tiers } = config.foresight;
   const batches = await batchesOf(place, equipment, terminal);
   // What model calls have taught is written down now and then, and at last.
   place.beforeClosing(() => keepSites(store));
   return openBursar({
-    ...{ store, programs, tools, revive: reviver(equipment), governance: governanceOf(config) },
-    ...{ foresight: foresightOf({}, place, equipment), ...more },
+    ...{ store, programs, tools, revive: reviver(equipment), governance: governanceOf(config, policy) },
+    ...{ foresight: foresightOf({}, place, equipment), ...rest },
     handlers: { exec: execHandler(sandbox.open) },
     ...(model !== null && { model: tiers === null ? model : tieredModel(model, tiers) }),
     ...(batches !== null && { batches }),
@@ -52,11 +56,8 @@ export async function bursarAt(
 }
 
 /** What the configuration gives to the runs of a program: whoever is no operator may only tighten it. */
-function governanceOf(config: Configuration): NonNullable<BursarOptions["governance"]> {
-  return (agent) => {
-    const answer = effectiveBudget({ config, agent, authority: "operator" });
-    return answer.kind === "refused" ? {} : answer.budget.opening;
-  };
+function governanceOf(config: Configuration, policy: string | undefined): NonNullable<BursarOptions["governance"]> {
+  return (agent) => governingTerms(config, { agent, policy });
 }
 
 /** What is shown of a run while it is driven here goes to standard error: standard output is the program's. */

@@ -54,8 +54,8 @@ export async function equip(
   }
   for (const file of new Set(listOf(flags, "program"))) {
     const wish = { file, name: undefined, trusted: false, packages: [], memory_bytes: MEMORY_BYTES };
-    const { program, below } = await findProgram({ ...wish, sandbox: sandbox.open });
-    programs.push(program, ...below);
+    const { program } = await findProgram({ ...wish, sandbox: sandbox.open });
+    programs.push(program);
   }
   refuseTwins(programs, "program");
   refuseTwins(tools, "tool");

@@ -4,31 +4,61 @@ import {
   type Json,
   type JsonObject,
   type Program,
+  type ProgramTerms,
   type Sandbox,
   type Stage,
 } from "bursar";
-import { type Plan, planExpects } from "bursar/plans";
+import { type Plan, planExpects, planTerms } from "bursar/plans";
 
-/** A plan as programs: itself first, then the runs that are nested in it, each under a name of its own. */
-export function planPrograms(
+/** A plan as a store keeps it: with its own budget, and with the runs that are nested in it, in the order of the text. */
+interface PlanSource extends GuestSource {
+  readonly plan: true;
+  readonly terms?: ProgramTerms & JsonObject;
+  readonly below?: readonly PlanSource[];
+}
+
+/** A plan as a program, which has the runs that are nested in it as its children. */
+export function planFrom(
   name: string,
   plan: Plan,
   rest: Pick<GuestSource, "packages" | "memory_bytes">,
   sandbox: () => Promise<Sandbox>,
-): readonly Program[] {
-  const source: GuestSource = { language: "javascript", code: plan.code, ...rest, plan: true };
-  const below = plan.children.flatMap((child, index) => planPrograms(childName(name, index), child, rest, sandbox));
-  const expects = planExpects(plan, name, (above, _, index) => childName(above, index));
-  return [{ ...planProgram(name, source, sandbox), expects }, ...below];
+): Program {
+  return withExpects(planProgram(name, sourceOf(plan, rest), sandbox), plan);
 }
 
-/** A plan's program names nested runs by their place; here they get the names that they are known by. */
+/** The same program out of what a store keeps of it. Its program names nested runs by their place; here they get names. */
 export function planProgram(name: string, source: GuestSource, sandbox: () => Promise<Sandbox>): Program {
+  const { terms, below = [] } = source as PlanSource;
   const program = guestProgram(name, source, sandbox);
   const ask = (stage: Stage): Stage["ask"] => {
     return (what, args, own) => stage.ask(what, what === "spawn" ? spawned(name, args) : args, own);
   };
-  return { ...program, play: (stage, input) => program.play({ ...stage, ask: ask(stage) }, input) };
+  return {
+    ...program,
+    children: below.map((nested, index) => planProgram(childName(name, index), nested, sandbox)),
+    ...(terms !== undefined && { terms }),
+    play: (stage, input) => program.play({ ...stage, ask: ask(stage) }, input),
+  };
+}
+
+function sourceOf(plan: Plan, rest: Pick<GuestSource, "packages" | "memory_bytes">): PlanSource {
+  const terms = planTerms(plan);
+  const below = plan.children.map((child) => sourceOf(child, rest));
+  return {
+    ...{ language: "javascript", code: plan.code, ...rest, plan: true },
+    ...(terms !== null && { terms: terms as ProgramTerms & JsonObject }),
+    ...(below.length > 0 && { below }),
+  };
+}
+
+function withExpects(program: Program, plan: Plan): Program {
+  const { name, children = [] } = program;
+  return {
+    ...program,
+    expects: planExpects(plan, name, (above, _, index) => childName(above, index)),
+    children: children.map((child, index) => withExpects(child, plan.children[index] as Plan)),
+  };
 }
 
 function childName(name: string, index: number): string {

@@ -1,10 +1,9 @@
 import { relative } from "node:path";
 import { guestProgram, type Program, type Sandbox, type Tool } from "bursar";
-import type { Override } from "bursar/config";
 import { compilePlan, type Plan, planErrorAt } from "bursar/plans";
 import { CommandError, UsageError, unknown } from "../args.js";
 import { type LoadedModule, loadModule } from "./module-file.js";
-import { planPrograms } from "./plan-program.js";
+import { planFrom } from "./plan-program.js";
 import { kindOf, readProgram, stemOf } from "./program-file.js";
 
 /** What is asked for with a program. */
@@ -21,20 +20,15 @@ export interface ProgramWish {
 /** A program out of a file, with what belongs to it. */
 export interface FoundProgram {
   readonly program: Program;
-  /** What it may start below itself. */
-  readonly below: readonly Program[];
   /** The trusted module it comes from. */
   readonly module: LoadedModule | null;
-  /** What the program itself says about its budget. */
-  readonly override: Override | null;
-  readonly session: Readonly<Record<string, number | null>> | null;
   /** How it is executed, for people. */
   readonly description: string;
   /** Throws when it names a tool that nobody offers, where that can be known beforehand. */
   readonly checkTools: (tools: readonly Tool[]) => void;
 }
 
-const ANY = { below: [], module: null, override: null, session: null, checkTools: () => {} };
+const ANY = { module: null, checkTools: () => {} };
 
 /** Makes a program of a file. */
 export async function findProgram(wish: ProgramWish): Promise<FoundProgram> {
@@ -61,18 +55,15 @@ function planIn(text: string, wish: ProgramWish): FoundProgram {
   const name = wish.name ?? stemOf(plan.name ?? wish.file);
   checkName(name);
   const { packages, memory_bytes } = wish;
-  const [program, ...below] = planPrograms(name, plan, { packages, memory_bytes }, wish.sandbox);
-  if (program === undefined) throw new CommandError(`${wish.file} holds no plan`);
-  const { budget, session } = plan;
+  const program = planFrom(name, plan, { packages, memory_bytes }, wish.sandbox);
   return {
-    ...ANY,
-    ...{ program, below, session: session?.limits ?? null, description: "a plan in the sandbox" },
-    override: budget === null ? null : { limits: budget.limits, policies: budget.policies, from: wish.file },
+    ...{ ...ANY, program, description: "a plan in the sandbox" },
     checkTools: (tools) => checkPlan(plan, new Set(tools.map((tool) => tool.name))),
   };
 }
 
-function checkPlan(plan: Plan, offered: ReadonlySet<string>): void {
+/** Throws when a plan names a tool that nobody offers, with its place in the text. */
+export function checkPlan(plan: Plan, offered: ReadonlySet<string>): void {
   for (const tool of plan.tools) {
     const position = plan.mentions[tool];
     if (offered.has(tool) || position === undefined) continue;

@@ -59,15 +59,14 @@ export async function openShared(
   return { session, note };
 }
 
-/** What budgets above a run leave it: those that are open as they stand, and of all others the limits they would be opened with. */
+/** What budgets above a run leave it: the innermost that is open, and the limits that all others would be opened with. */
 export async function sharedTerms(
   store: Store,
   shared: readonly SharedOpening[],
-  limits: BudgetLimits,
   /** The sessions that the configuration names. */
   named: readonly string[] = [],
-): Promise<{ readonly limits: BudgetLimits; readonly session?: string }> {
-  const least: Record<string, number | null | undefined> = { ...limits };
+): Promise<{ readonly within: BudgetLimits; readonly session?: string }> {
+  const within: Record<string, number | null | undefined> = {};
   let session: string | null = null;
   for (const each of shared) {
     const { kind, name, opening } = each;
@@ -77,9 +76,9 @@ export async function sharedTerms(
     else if (isUnheardOf(each) && shared.length === 1) throw await notOpen(store, name, named);
     else
       for (const [dimension, limit] of Object.entries(opening.limits))
-        least[dimension] = tighter(least[dimension], limit);
+        within[dimension] = tighter(within[dimension], limit);
   }
-  return { limits: least as BudgetLimits, ...(session !== null && { session }) };
+  return { within: within as BudgetLimits, ...(session !== null && { session }) };
 }
 
 /** A session that nobody has opened, and that nothing gives limits: a name that was mistyped must not be one without any. */

@@ -1,49 +1,50 @@
-import { checkSessionName, InputError, type StartOptions } from "bursar";
 import {
-  ConfigError,
-  type Configuration,
-  type EffectiveBudget,
-  effectiveBudget,
-  type Override,
-  type SessionInput,
-} from "bursar/config";
+  type BudgetLimits,
+  type BudgetPolicies,
+  checkSessionName,
+  InputError,
+  type Program,
+  readPolicies,
+  type StartOptions,
+} from "bursar";
+import { ConfigError, type Configuration, effectiveBudget, type SharedOpening } from "bursar/config";
 import { CommandError, UsageError } from "../args.js";
 import { readSpan } from "../render/quantities.js";
 import { amountsOf, type Given, limitsOf, pairsOf, textOf } from "./flags.js";
 import { understood } from "./policy-flag.js";
 import type { FoundProgram } from "./program.js";
 
-/** What a run is started with. */
+/** What the flags say of a run. What they leave open, its program and the configuration say. */
 export interface Terms {
   readonly start: Omit<StartOptions, "session">;
-  readonly effective: EffectiveBudget;
+  /** The budgets above it, outermost first. */
+  readonly shared: readonly SharedOpening[];
 }
 
-/** The budget of a run: what the configuration gives it, what its plan says, and what the flags say. */
-export function termsOf(config: Configuration, flags: Given, found: FoundProgram, now: number): Terms {
+export function termsOf(config: Configuration, flags: Given, { program }: FoundProgram, now: number): Terms {
+  const session = sessionOf(flags, program);
   const answer = asked(() =>
     understood(
       effectiveBudget({
-        ...{ config, policy: textOf(flags, "policy"), agent: found.program.name, authority: "operator" },
-        session: sessionOf(flags, found),
-        override: overrideOf(flags, found.override),
+        ...{ config, policy: textOf(flags, "policy"), agent: program.name, authority: "operator", session },
       }),
     ),
   );
   if (answer.kind === "refused") {
     throw new CommandError(answer.refusals.map(({ message }) => message).join("\nbursar: "));
   }
-  const { opening, wrap_up } = answer.budget;
   const aside = textOf(flags, "wrap-up");
-  const reserve = aside === undefined ? wrap_up : amountsOf(aside, "--wrap-up");
   const id = textOf(flags, "id");
   const deadline = textOf(flags, "deadline");
+  const budget = textOf(flags, "budget");
+  const exhaustion = textOf(flags, "exhaustion");
   return {
-    effective: answer.budget,
+    shared: answer.budget.shared,
     start: {
-      ...{ limits: opening.limits, policies: opening.policies, approval_ms: answer.budget.approval_expiry_ms.value },
-      ...(opening.thresholds !== undefined && { thresholds: opening.thresholds }),
-      ...(reserve !== null && { wrap_up: reserve }),
+      ...(budget !== undefined && { limits: limitsOf(budget, "--budget") }),
+      ...(exhaustion !== undefined && { policies: policiesOf(exhaustion, config) }),
+      ...(flags["session-budget"] !== undefined && session?.limits !== undefined && { session_limits: session.limits }),
+      ...(aside !== undefined && { wrap_up: amountsOf(aside, "--wrap-up") }),
       ...(id !== undefined && { id: checkedId(id) }),
       ...(deadline !== undefined && { deadline: readDeadline(deadline, now) }),
     },
@@ -56,26 +57,21 @@ function asked<Answer>(ask: () => Answer): Answer {
     return ask();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new UsageError(error.message.replace(/^override\.policies\./, "--exhaustion: "));
+    throw new UsageError(error.message);
   }
 }
 
-/** Flags are laid over what a plan says of itself. */
-function overrideOf(flags: Given, plan: Override | null): Override | undefined {
-  const budget = textOf(flags, "budget");
-  const exhaustion = textOf(flags, "exhaustion");
-  if (budget === undefined && exhaustion === undefined) return plan ?? undefined;
-  const limits = budget === undefined ? {} : limitsOf(budget, "--budget");
-  const policies = exhaustion === undefined ? {} : pairsOf(exhaustion, "--exhaustion");
-  const from = [budget === undefined ? "" : "--budget", exhaustion === undefined ? "" : "--exhaustion"];
-  return {
-    limits: { ...plan?.limits, ...limits },
-    policies: { ...plan?.policies, ...policies },
-    from: [...from, plan?.from ?? ""].filter((each) => each !== "").join(", "),
-  };
+function policiesOf(text: string, { dimensions }: Configuration): BudgetPolicies {
+  try {
+    return readPolicies(pairsOf(text, "--exhaustion"), dimensions);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new UsageError(error.message.replace(/^policies\./, "--exhaustion: "));
+  }
 }
 
-function sessionOf(flags: Given, { session: planned }: FoundProgram): SessionInput | null {
+/** The limits of a session that is not open yet: what the flag says goes before what the program says. */
+function sessionOf(flags: Given, { terms }: Program): { readonly name: string; readonly limits: BudgetLimits } | null {
   const name = textOf(flags, "session");
   const given = textOf(flags, "session-budget");
   if (name === undefined) {
@@ -83,8 +79,8 @@ function sessionOf(flags: Given, { session: planned }: FoundProgram): SessionInp
     throw new UsageError("--session-budget says nothing without --session");
   }
   checkSession(name);
-  const limits = { ...planned, ...(given === undefined ? {} : limitsOf(given, "--session-budget")) };
-  return { name, limits };
+  const limits = given === undefined ? {} : limitsOf(given, "--session-budget");
+  return { name, limits: { ...terms?.session_limits, ...limits } };
 }
 
 /** Throws when a session that --session names cannot be called so. */

@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import type { Json } from "bursar";
 import { CommandError, UsageError } from "../args.js";
 import { harmless } from "../render/style.js";
@@ -53,14 +52,10 @@ export function wishOf(file: string, flags: Given, sandbox: LazySandbox): Progra
   };
 }
 
-/** What a file brings along by itself: a module its other agents and its tools, a plan the runs that are nested in it. */
-export function ownOf(
-  { program, below, module }: FoundProgram,
-  file: string,
-): Partial<Pick<Equipment, "programs" | "tools" | "flags">> {
+/** What a file brings along by itself: a module its other agents and its tools. */
+export function ownOf({ program, module }: FoundProgram): Partial<Pick<Equipment, "programs" | "tools" | "flags">> {
   if (module !== null) return { programs: module.agents, tools: module.tools, flags: ["--module", module.file] };
-  const flags = below.length === 0 ? [] : ["--program", resolve(file)];
-  return { programs: [program, ...below], flags };
+  return { programs: [program] };
 }
 
 const MOST_INPUT = 10 * 1024 * 1024;

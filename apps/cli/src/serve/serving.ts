@@ -121,7 +121,8 @@ async function listen(
     start: startingFrom(bursar, place.config, equipment),
     estimate: estimatingFrom(bursar, place.config, equipment),
     sandbox: shownSandbox(equipment.sandbox),
-    config: (program) => configView(place.config, program),
+    config: (program) =>
+      configView(place.config, program, equipment.programs.find(({ name }) => name === program)?.terms),
   };
   server = endings.add(await opened(options, flags));
   return { server, gateway, mcp };

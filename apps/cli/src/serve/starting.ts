@@ -1,8 +1,9 @@
-import { type Bursar, guestProgram, InputError, type Program } from "bursar";
+import { type Bursar, InputError, type Program } from "bursar";
 import type { Configuration } from "bursar/config";
 import type { ServerOptions, WantedProgram } from "bursar/server";
 import { estimatingBy, startingBy } from "../mcp/terms.js";
-import { type Equipment, MEMORY_BYTES, needsFrom } from "../runs/equipment.js";
+import { broughtProgram } from "../runs/brought.js";
+import { type Equipment, needsFrom } from "../runs/equipment.js";
 import { needing } from "../runs/needs.js";
 
 /** Starts runs over HTTP: programs that are offered here, and those that are brought along for the sandbox. */
@@ -26,7 +27,7 @@ export function estimatingFrom(
 }
 
 function programOf(program: string | WantedProgram, equipment: Equipment): Program {
-  const bare = typeof program === "string" ? named(program, equipment) : brought(program, equipment);
+  const bare = typeof program === "string" ? named(program, equipment) : broughtProgram(program, equipment);
   return needing(bare, needsFrom(equipment, bare));
 }
 
@@ -35,20 +36,4 @@ function named(name: string, { programs }: Equipment): Program {
   if (found !== undefined) return found;
   const names = programs.map((program) => program.name).join(", ") || "none";
   throw new InputError("program", `${name} is not offered here; there is ${names}`);
-}
-
-const LANGUAGES = ["python", "javascript"] as const;
-
-function brought({ name, language, code }: WantedProgram, { sandbox }: Equipment): Program {
-  const known = LANGUAGES.find((each) => each === language);
-  if (known === undefined) {
-    throw new InputError("program.language", `is ${language}; allowed: ${LANGUAGES.join(", ")}`);
-  }
-  if (!/^[\w.-]{1,100}$/.test(name)) {
-    throw new InputError(
-      "program.name",
-      `is ${name.slice(0, 40)}; allowed: 1 to 100 letters, digits, ".", "_" and "-"`,
-    );
-  }
-  return guestProgram(name, { language: known, code, packages: [], memory_bytes: MEMORY_BYTES }, sandbox.open);
 }

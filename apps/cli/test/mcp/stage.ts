@@ -79,7 +79,12 @@ export async function openStage(
   const errors: unknown[] = [];
   const handler = openMcpHandler({
     ...{ bursar, programs, packagesFolder: "/nonexistent", version: "0.0.0" },
-    guest: (name, source) => guestProgram(name, source, options.sandbox),
+    brought: ({ name = "program", language, code }) =>
+      guestProgram(
+        name,
+        { language: language as "python", code, packages: [], memory_bytes: 268_435_456 },
+        options.sandbox,
+      ),
     approvalUrl: (id) => `http://127.0.0.1:8787/approvals/${id}`,
     onError: (error) => errors.push(error),
     ...options,

@@ -6,9 +6,9 @@ import { startingBy } from "../../src/mcp/terms.js";
 const writer = defineAgent("writer", async () => null);
 
 test.each([
-  [{ limits: { stepz: 3 } }, "limits.stepz", "limits.stepz is not a dimension; did you mean steps?"],
+  [{ limits: { stepz: 3 } }, "limits.stepz", "is not a dimension; did you mean steps?"],
   [{ limits: { steps: -1 } }, "limits.steps", "limits.steps is -1; allowed: a whole number"],
-  [{ policies: { stepz: "hard_stop" } }, "policies.stepz", "policies.stepz is not a dimension"],
+  [{ policies: { stepz: "hard_stop" } }, "policies.stepz", "is not a dimension; did you mean steps?"],
 ])("a wish of %o is the client's fault, and it is told which part", async (wish, field, message) => {
   await using store = new MemoryStore();
   await using bursar = openBursar({ store, programs: [writer] });

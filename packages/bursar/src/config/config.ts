@@ -17,6 +17,7 @@ export { EXAMPLE } from "./example.js";
 export type { EmptyField, Field, ListField, MapField, Member, ScalarField } from "./field.js";
 export type { ForesightSection } from "./foresight.js";
 export type { Governance, NamedAgent, SharedLimits } from "./governance.js";
+export { type GoverningTerms, governingTerms } from "./governing.js";
 export type { Layer } from "./layer.js";
 export { findConfig, findConfigFiles, type LoadedConfig, type LoadOptions, loadConfig } from "./load.js";
 export { ConfigLocationError, type LocatedConfig } from "./locate.js";

@@ -33,6 +33,8 @@ export interface EffectiveLimit {
   readonly dimension: Dimension;
   readonly limit: Stated<Amount | null>;
   readonly policy: Stated<ExhaustionPolicy>;
+  /** What no run is given more than; null for no ceiling. */
+  readonly ceiling: Stated<Amount | null> | null;
   /** What of the limit is set aside for the final answer. */
   readonly reserve: Stated<Amount> | null;
 }
@@ -156,7 +158,7 @@ function effectiveLimit(
     if (!warns) limit = lower(limit, above.limits[id]);
   }
   const policy = asked.policies[id] ?? base.policy;
-  return { dimension, limit, policy, reserve: reserved(reserveOf(id, said), limit.value) };
+  return { dimension, limit, policy, ceiling: base.ceiling, reserve: reserved(reserveOf(id, said), limit.value) };
 }
 
 /** A working folder's file may set something aside where nothing is, and change nothing that is. */

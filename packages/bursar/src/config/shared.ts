@@ -9,7 +9,7 @@ import { readPlainLayer } from "./override.js";
 /** Limits for a session, as whoever opens it gives them; what the file says of it counts too. */
 export interface SessionInput {
   readonly name?: string;
-  readonly limits?: Readonly<Record<string, number | string | null>>;
+  readonly limits?: Readonly<Record<string, number | string | null | undefined>>;
   readonly policies?: Readonly<Record<string, string>>;
 }
 

@@ -7,19 +7,19 @@ import { sha256Hex } from "../runtime/crypto.js";
 import { type CompileOptions, compilePlan } from "./compile.js";
 import { childProgramName, planExpects } from "./expects/expects.js";
 import type { Plan } from "./plan.js";
+import { planTerms } from "./plan-terms.js";
 
 /** A guest of a plan needs little. */
 const MEMORY = 64 * 1024 * 1024;
 
 /**
- * A plan as a program that runs in the sandbox, and is saved there as it stands. What the plan says of its own budget is for whoever
- * starts it to grant: a program does not set its limits, so they are handed over with the start.
+ * A plan as a program that runs in the sandbox, and is saved there as it stands. What the plan says of its own budget belongs to the
+ * program: an operator's run gets it, an agent's run and a child get what of it is tighter.
  *
  * @example
  * ```ts
  * const plan = compilePlan(text, { file: "interview.rtfs" });
- * const { limits = {}, policies = {} } = plan.budget ?? {};
- * const result = await bursar.run(planProgram(plan, async () => sandbox), input, { limits, policies });
+ * const result = await bursar.run(planProgram(plan, async () => sandbox), input);
  * ```
  */
 export function planProgram(plan: Plan, sandbox: OpenSandbox): Program {
@@ -48,6 +48,7 @@ function programAt(
 ): Program {
   const source = { text: root.text, file: root.file, place: [...place] };
   const names = plan.children.map((child, index) => childProgramName(name, child, index));
+  const terms = planTerms(plan);
   const guest = { language: "javascript", code: plan.code, packages: [], memory_bytes: MEMORY } as const;
   return {
     kind: "plan",
@@ -57,6 +58,7 @@ function programAt(
     children: plan.children.map((child, index) =>
       programAt(child, [...place, index], names[index] as string, sandbox, root),
     ),
+    ...(terms !== null && { terms }),
     expects: planExpects(plan, name),
     missing: (needs) => missingFor(needs, guest, sandbox),
     play: (stage, input) => playGuest(stage, input, guest, sandbox, (ask, args) => translated(ask, args, names)),

@@ -7,3 +7,4 @@ export type { PlanInput } from "./inputs.js";
 export { type Plan, planErrorAt } from "./plan.js";
 export { PlanError, type Position } from "./plan-error.js";
 export { planProgram, revivePlan } from "./plan-program.js";
+export { planTerms } from "./plan-terms.js";

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
+import type { BudgetLimits, BudgetPolicies } from "../core/input.js";
 import type { Known, Opinion } from "./foresight.js";
 
 /** What a program gets in place of the world: every effect is asked for here, numbered, governed and journaled. */
@@ -72,6 +73,19 @@ export interface Execution {
   readonly error_guidance: JsonObject | null;
 }
 
+/**
+ * What a program says of its own budget, in edge units. It belongs to the program and holds at every door: an operator's run takes it
+ * in place of the defaults, a run that an agent starts and every child takes what of it is tighter.
+ */
+export interface ProgramTerms {
+  readonly limits?: BudgetLimits;
+  readonly policies?: BudgetPolicies;
+  /** What the session of a run may use in all. Each run of the program is clamped to it, in a session or without one. */
+  readonly session_limits?: BudgetLimits;
+  /** Where it is written, for people: a file's name. */
+  readonly from?: string;
+}
+
 /** Something that a run can execute. */
 export interface Program {
   readonly kind: string;
@@ -87,6 +101,8 @@ export interface Program {
   readonly code?: string;
   /** The programs that it alone may start, by the names under which it does. */
   readonly children?: readonly Program[];
+  /** What it says of its own budget. */
+  readonly terms?: ProgramTerms;
   /** What it will take, as far as that can be read off the program itself; null when it cannot. Nothing is done for it. */
   expects?(input: Json, known: Known): Promise<Opinion | null>;
   /**

@@ -46,14 +46,15 @@ export class Brood implements Children {
   async start(parent: RunRecord, number: number, request: ChildRequest, signal: AbortSignal): Promise<void> {
     const { store, programs, foresight, approval_ms, told } = this.options;
     const id = childId(parent, number);
-    const program = programs.named(request.program);
+    const program = programs.below(parent, request.program);
     const brought = parent.brought === true && !programs.offers(program);
     const intended = { id, program, input: request.input, brought };
     const checked = (await foresight?.checkChild(intended, parent, request.grant)) ?? null;
     // To look ahead takes a while, in which the run above may have come to its end.
     signal.throwIfAborted();
     const start = { ...intended, instant: store.clock.now().instant, by: `run ${parent.id}` };
-    const beforehand = { dimensions: store.dimensions, checked, approval_ms };
+    const inherited = program.terms === undefined ? {} : ((await store.budget(parent.budget))?.policies ?? {});
+    const beforehand = { dimensions: store.dimensions, checked, approval_ms, inherited };
     await store.apply(openChild(start, parent, request, beforehand));
     if (checked === null || checked.preflight.fits || checked.policy === "warn") return;
     told(await this.find(id));

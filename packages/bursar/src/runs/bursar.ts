@@ -3,9 +3,9 @@ import { StaleError } from "../core/document.js";
 import { InputError, LedgerError } from "../core/errors.js";
 import { Events } from "../core/events.js";
 import { checkWait } from "../core/fields.js";
-import { type BudgetAmounts, type BudgetLimits, readExtension } from "../core/input.js";
+import { type BudgetAmounts, type BudgetLimits, readExtension, readLimits } from "../core/input.js";
 import type { Preflight } from "../foresight/preflight.js";
-import type { Program } from "../ports/program.js";
+import type { Program, ProgramTerms } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
 import { newName } from "../runtime/names.js";
@@ -39,7 +39,7 @@ import { NO_PROGRAM } from "./no-program.js";
 import { openSession } from "./open-session.js";
 import { checkStart, openRun, type StartOptions, unopened } from "./opening.js";
 import { askedAnew } from "./preflight-request.js";
-import { mayDecide, OPERATOR, type Principal } from "./principal.js";
+import { isOperator, mayDecide, OPERATOR, type Principal } from "./principal.js";
 import { hasChanged, Programs } from "./programs.js";
 import { hasEnded, putRun, type RunRecord, readRun, record } from "./record.js";
 import { findDivergence } from "./replay-check.js";
@@ -47,7 +47,9 @@ import { requestAbout } from "./request.js";
 import { currentRequest } from "./request-needs.js";
 import { type RunResult, resultOf } from "./result.js";
 import { type RunWithRequests, runWithRequests } from "./run-with-requests.js";
+import { sessionBudget } from "./session-budget.js";
 import { sleep } from "./sleep.js";
+import { fromSessionOf, mergeTerms, type RunTerms, sessionClamp } from "./terms.js";
 
 const LOOK_MS = 500;
 /** A run that could not be brought back here is not tried again for so long, unless another process has driven it since. */
@@ -118,20 +120,22 @@ export class Bursar implements AsyncDisposable {
     input: unknown,
     options: StartOptions & { readonly by?: Principal } = {},
   ): Promise<RunRecord> {
-    const { by, terms, defaults } = this.termsFor(program, options);
+    const { by, said, terms } = await this.termsFor(program, options);
     const { dimensions, clock } = this.store;
-    const policy = this.foresight?.policyFor(terms, by) ?? null;
-    if (policy === null && terms.preflight !== undefined) throw switchedOff("preflight");
-    const { id = newName(clock.now().instant), session } = terms;
-    const known = terms.id === undefined ? null : await this.store.document("run", id);
+    const policy = this.foresight?.policyFor(said, by) ?? null;
+    if (policy === null && said.preflight !== undefined) throw switchedOff("preflight");
+    const { id = newName(clock.now().instant), session } = said;
+    const known = said.id === undefined ? null : await this.store.document("run", id);
     if (known !== null) return readRun(known);
     const intended = this.intended(program, input, id, by);
     this.programs.learn(intended.program);
-    const checked = policy === null ? null : await this.foresight?.check(intended, terms, defaults, policy);
+    const opened = await this.newSession(program, said, by);
+    if (opened !== null) await this.openSession(opened.id, opened.limits);
+    const checked = policy === null ? null : await this.foresight?.check(intended, said, terms, policy);
     const start = { ...intended, instant: clock.now().instant, by: by.name };
     const beforehand = { dimensions, checked: checked ?? null, approval_ms: this.options.approval_ms ?? APPROVAL_MS };
     try {
-      await this.store.apply(openRun(start, terms, defaults, beforehand));
+      await this.store.apply(openRun(start, said, terms, beforehand));
     } catch (error) {
       const there = await this.store.document("run", id);
       if (there !== null) return readRun(there);
@@ -147,12 +151,19 @@ export class Bursar implements AsyncDisposable {
   async estimate(
     program: string | Program,
     input: unknown,
-    options: StartOptions & { readonly by?: Principal } = {},
+    options: StartOptions & {
+      readonly by?: Principal;
+      /** Limits of budgets above the run that are not open yet: they clamp it as they will when it is started. */
+      readonly within?: BudgetLimits;
+    } = {},
   ): Promise<Preflight> {
-    const { by, terms, defaults } = this.termsFor(program, options);
+    const { by, said, terms } = await this.termsFor(program, options);
     if (this.foresight === null) throw switchedOff("options.foresight");
-    const id = terms.id ?? newName(this.store.clock.now().instant);
-    return this.foresight.estimate(this.intended(program, input, id, by), terms, defaults);
+    const id = said.id ?? newName(this.store.clock.now().instant);
+    // What would be opened for the run clamps it already.
+    const { session: _, ...rest } = said;
+    const isNew = (await this.newSession(program, said, by)) !== null;
+    return this.foresight.estimate(this.intended(program, input, id, by), isNew ? rest : said, terms);
   }
 
   /** Starts a run and drives it to its end, or to its first pause. */
@@ -452,12 +463,46 @@ export class Bursar implements AsyncDisposable {
     return { id, program: chosen, input: toJson(input, "the input"), brought: this.programs.isBrought(chosen, by) };
   }
 
-  /** What is said about a run, and what it gets where nothing is; throws when it is not his to say. */
-  private termsFor(program: string | Program, { by = OPERATOR, ...terms }: StartOptions & { readonly by?: Principal }) {
+  /** What is said about a run, and the budget that comes of it; throws when it is not his to say. */
+  private async termsFor(
+    program: string | Program,
+    { by = OPERATOR, within, ...options }: StartOptions & { readonly by?: Principal; readonly within?: BudgetLimits },
+  ): Promise<{ readonly by: Principal; readonly said: StartOptions; readonly terms: RunTerms }> {
     const { dimensions } = this.store;
     const defaults = readDefaults(this.options.governance?.(this.governedName(program, by)) ?? {}, dimensions);
-    checkStart(terms, by, defaults, dimensions);
-    return { by, terms, defaults };
+    checkStart(options, by);
+    const own = this.ownTerms(program);
+    const clamps = within === undefined ? [] : [{ limits: readLimits(within, dimensions), from: "session" }];
+    const { session, session_limits = own.session_limits } = options;
+    if (session_limits !== undefined) {
+      const from = options.session_limits === undefined ? fromSessionOf(own) : "session";
+      const budget = session === undefined ? null : await this.store.budget(sessionBudget(session));
+      clamps.push(sessionClamp(session_limits, from, budget, dimensions));
+    }
+    const terms = mergeTerms({ by, said: options, program: own, defaults, clamps }, dimensions);
+    const { thresholds, approval_ms } = defaults;
+    const usual = {
+      ...(thresholds !== undefined && { thresholds }),
+      ...(approval_ms !== undefined && { approval_ms }),
+    };
+    return { by, said: { ...usual, ...options }, terms };
+  }
+
+  private ownTerms(program: string | Program): ProgramTerms {
+    return (typeof program === "string" ? this.programs.find(program) : program)?.terms ?? {};
+  }
+
+  /**
+   * The limits that a session which is not open yet would be opened with; null when there are none. An agent opens no session: it would
+   * choose the limits of all runs that come after it.
+   */
+  private async newSession(
+    program: string | Program,
+    { session, session_limits = this.ownTerms(program).session_limits }: StartOptions,
+    by: Principal,
+  ): Promise<{ readonly id: string; readonly limits: BudgetLimits } | null> {
+    if (session === undefined || session_limits === undefined || !isOperator(by)) return null;
+    return (await this.store.budget(sessionBudget(session))) === null ? { id: session, limits: session_limits } : null;
   }
 
   private told(run: RunRecord): void {

@@ -11,7 +11,6 @@ import type { Program } from "../ports/program.js";
 import type { Timer } from "../ports/timer.js";
 import type { BursarOptions, ForesightOptions } from "./bursar-options.js";
 import type { ChildGrant } from "./deed.js";
-import type { Defaults } from "./default-terms.js";
 import { estimateOf, type Sources } from "./estimating.js";
 import { asideOf, childOpening, extensionsOf, notOpen, openingOf, type StartOptions } from "./opening.js";
 import { type Checked, type Place, placeOf, preflightOf, restsOnFew, suggestedFor } from "./preflight.js";
@@ -19,6 +18,7 @@ import { ForbiddenError, isOperator, type Principal } from "./principal.js";
 import type { Programs } from "./programs.js";
 import type { RunRecord } from "./record.js";
 import { sessionBudget } from "./session-budget.js";
+import type { RunTerms } from "./terms.js";
 
 /** What is to be started, as far as an estimate goes by it. */
 export interface Intended {
@@ -50,30 +50,30 @@ export class Foresight {
     throw new ForbiddenError(`${by.name} may only tighten: ${less}; leave it out, or let an operator start the run`);
   }
 
-  async estimate(intended: Intended, terms: StartOptions, defaults: Defaults): Promise<Preflight> {
+  async estimate(intended: Intended, options: StartOptions, terms: RunTerms): Promise<Preflight> {
     const { dimensions } = this.sources.store;
-    const place = await this.placeFor(intended, terms, defaults);
+    const place = await this.placeFor(intended, options, terms);
     const estimated = await estimateOf(this.sources, intended.program, intended.input, intended);
     const preflight = preflightOf(intended.program.name, estimated, place, dimensions);
     if (place !== null) return preflight;
-    const why = `no run can be started in session ${terms.session}, because it is exhausted`;
+    const why = `no run can be started in session ${options.session}, because it is exhausted`;
     return { ...preflight, fits: false, notes: [...preflight.notes, why] };
   }
 
   /** Looks at a run before it is written. Null when nobody has anything to say about it, or it cannot be written anyway. */
   async check(
     intended: Intended,
-    terms: StartOptions,
-    defaults: Defaults,
+    options: StartOptions,
+    terms: RunTerms,
     policy: PreflightPolicy,
   ): Promise<Checked | null> {
-    const place = await this.placeFor(intended, terms, defaults);
+    const place = await this.placeFor(intended, options, terms);
     return place === null ? null : this.checked(intended, place, policy, this.sources);
   }
 
   /** The same for a run below another. No model is asked, because the clock of the one above goes on meanwhile. */
   async checkChild(intended: Intended, parent: RunRecord, grant: ChildGrant): Promise<Checked | null> {
-    const place = await this.placeBelow(intended.id, parent, grant);
+    const place = await this.placeBelow(intended, parent, grant);
     const sources = { ...this.sources, predictor: null };
     return place === null ? null : this.checked(intended, place, parent.preflight ?? this.policy, sources);
   }
@@ -102,27 +102,31 @@ export class Foresight {
   }
 
   /** What the run could use; null when its session is exhausted. */
-  private async placeFor({ id }: Intended, terms: StartOptions, defaults: Defaults): Promise<BudgetPlace | null> {
+  private async placeFor({ id }: Intended, options: StartOptions, terms: RunTerms): Promise<BudgetPlace | null> {
     const { store } = this.sources;
     const { dimensions, clock } = store;
-    const { session } = terms;
+    const { session } = options;
     const above: Path = session === undefined ? [] : await store.path(sessionBudget(session));
     if (session !== undefined && above.length === 0) throw notOpen(session);
     const beginning = {
-      opening: openingOf(id, terms, defaults, dimensions),
-      aside: asideOf(id, terms, dimensions),
-      extensions: extensionsOf(terms, dimensions),
+      opening: openingOf(id, options, terms),
+      aside: asideOf(id, terms),
+      extensions: extensionsOf(options, dimensions),
     };
     const place = placeOf(above, beginning, clock.now(), dimensions);
     return place === null ? null : { ...place, shared: null };
   }
 
   /** What a run below another could use; null when nothing is left for it. */
-  private async placeBelow(id: string, parent: RunRecord, grant: ChildGrant): Promise<BudgetPlace | null> {
+  private async placeBelow(
+    { id, program }: Intended,
+    parent: RunRecord,
+    grant: ChildGrant,
+  ): Promise<BudgetPlace | null> {
     const { store } = this.sources;
     const { dimensions, clock } = store;
     const path = await store.path(parent.budget);
-    const opening = childOpening(id, grant, dimensions);
+    const { opening } = childOpening(id, grant, program, { dimensions, inherited: path[0]?.policies ?? {} });
     const beginning = { opening: opening ?? leftTo(id), aside: null, extensions: [] };
     const place = placeOf(path, beginning, clock.now(), dimensions);
     const [shared, ...above] = path;

@@ -1,29 +1,20 @@
 import type { Amounts } from "../core/amount.js";
-import type { Json } from "../core/chain/canonical.js";
+import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Grant, Opening } from "../core/children.js";
 import { decide } from "../core/decision.js";
 import type { Dimensions } from "../core/dimensions.js";
 import { InputError, type LedgerError, show } from "../core/errors.js";
 import { explainDecision } from "../core/explain.js";
 import { checkKeys, checkWait } from "../core/fields.js";
-import {
-  type BudgetAmounts,
-  type BudgetLimits,
-  type BudgetPolicies,
-  readAmounts,
-  readExtension,
-  readLimits,
-  readPolicies,
-} from "../core/input.js";
+import { type BudgetAmounts, type BudgetLimits, type BudgetPolicies, readExtension } from "../core/input.js";
 import type { Operation } from "../core/operation.js";
+import type { Policies } from "../core/policy.js";
 import type { Preflight, PreflightPolicy } from "../foresight/preflight.js";
 import type { Program } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
-import { mayStartWith } from "./authority.js";
 import { checkPreflight } from "./bursar-options.js";
 import { stopClock } from "./clocks.js";
 import type { ChildGrant, ChildRequest } from "./deed.js";
-import type { Defaults } from "./default-terms.js";
 import type { Left } from "./ending.js";
 import { RunError } from "./error.js";
 import { type Checked, describePreflight } from "./preflight.js";
@@ -31,18 +22,21 @@ import { heldBack } from "./preflight-request.js";
 import { mayDecide, type Principal } from "./principal.js";
 import { type Failure, type ProgramRef, putRun, type RunRecord, record } from "./record.js";
 import { sessionBudget } from "./session-budget.js";
+import { childTerms, type RunTerms, type TermOrigins } from "./terms.js";
 
 /** What may be said about a run when it is started, in edge units. */
 export interface StartOptions {
   /** A name of its own; started again under the same, it is the same run. */
   readonly id?: string;
-  /** Absent keys take what the governance in force gives, or else the defaults of the table; null is no limit. */
+  /** Absent keys take the program's own terms, then what the governance in force gives, then the table's defaults; null is no limit. */
   readonly limits?: BudgetLimits;
   readonly policies?: BudgetPolicies;
   readonly thresholds?: readonly number[];
   readonly deadline?: Date | null;
   /** The session it belongs to: what its limits leave clamps the run's own. */
   readonly session?: string;
+  /** What the session may use in all, in place of what the program says of it; the session is opened with it if it is not open yet. */
+  readonly session_limits?: BudgetLimits;
   /** Set aside from the start for the final answer. */
   readonly wrap_up?: BudgetAmounts;
   /** How long what it asks for waits for an answer; else as long as whoever drives it says. */
@@ -55,17 +49,17 @@ export interface StartOptions {
 
 const KEYS = [
   ...["id", "limits", "policies", "thresholds", "deadline", "session", "wrap_up", "approval_ms"],
-  ...["preflight", "hints"],
+  ...["session_limits", "preflight", "hints"],
 ];
 
 /** Throws when somebody says more about a run than there is to say, or than is his to say. */
-export function checkStart(options: StartOptions, by: Principal, defaults: Defaults, dimensions: Dimensions): void {
+export function checkStart(options: StartOptions, by: Principal): void {
   checkKeys(options, "options", KEYS);
   if (options.id !== undefined) checkId(options.id);
   if (options.approval_ms !== undefined) checkWait(options.approval_ms, "approval_ms");
   if (options.preflight !== undefined) checkPreflight(options.preflight, "preflight");
   if (options.hints !== undefined) mayDecide(by, "give execution hints");
-  mayStartWith(by, options, defaults, dimensions);
+  if (options.session_limits !== undefined) mayDecide(by, "set the limits of a session");
 }
 
 const LONGEST_ID = 200;
@@ -105,21 +99,17 @@ interface New {
 }
 
 /** The budget of a new run. */
-export function openingOf(id: string, options: StartOptions, defaults: Defaults, dimensions: Dimensions): Opening {
-  const limits = readLimits(options.limits ?? {}, dimensions, { defaults: defaults.limits });
+export function openingOf(id: string, options: StartOptions, { limits, policies }: RunTerms): Opening {
   return {
-    ...{ id, scope: "run", grant: { kind: "limits", limits, clamp: true } },
-    policies: readPolicies(options.policies ?? {}, dimensions, { defaults: defaults.policies }),
+    ...{ id, scope: "run", grant: { kind: "limits", limits, clamp: true }, policies },
     deadline: options.deadline?.getTime() ?? null,
     ...(options.thresholds !== undefined && { thresholds: options.thresholds }),
   };
 }
 
 /** What is set aside in the budget of a new run; null when nothing is. */
-export function asideOf(id: string, { wrap_up }: StartOptions, dimensions: Dimensions): Opening | null {
-  if (wrap_up === undefined) return null;
-  const amounts = readAmounts(wrap_up, dimensions, { field: "wrap_up", clocks: true });
-  return { id: `${id}/wrap-up`, scope: "run", grant: { kind: "wrap_up", amounts } };
+export function asideOf(id: string, { wrap_up }: RunTerms): Opening | null {
+  return wrap_up === null ? null : { id: `${id}/wrap-up`, scope: "run", grant: { kind: "wrap_up", amounts: wrap_up } };
 }
 
 /** What a new run's budget is extended by at once. */
@@ -133,22 +123,22 @@ export function extensionsOf({ hints }: StartOptions, dimensions: Dimensions): r
 export function openRun(
   start: New,
   options: StartOptions,
-  defaults: Defaults,
+  terms: RunTerms,
   { dimensions, checked, approval_ms: wait_ms }: Beforehand,
 ): readonly Operation[] {
   const { id, by } = start;
   const { session = null, approval_ms = null, preflight: said } = options;
   const parent = session === null ? null : sessionBudget(session);
-  const opening = openingOf(id, options, defaults, dimensions);
+  const opening = openingOf(id, options, terms);
   const operations: Operation[] = [{ op: "open", parent, chain: id, opening }];
-  const aside = asideOf(id, options, dimensions);
+  const aside = asideOf(id, terms);
   if (aside !== null) operations.push({ op: "open", parent: id, opening: aside });
   for (const additional of extensionsOf(options, dimensions)) {
     operations.push({ op: "extend", budget: id, additional, approved_by: by, reason: "budget_extend" });
   }
   const estimate = checked?.preflight.estimate ?? null;
   const own = { budget: id, shares: false, wrap_up: aside?.id ?? null } as const;
-  const inherited = said === undefined ? {} : { preflight: said };
+  const inherited = { ...(said !== undefined && { preflight: said }), ...withOrigins(terms) };
   const blank = blankRun(start, { ...own, ...inherited, session, approval_ms, estimate });
   return [...operations, ...begun(blank, { dimensions, checked, approval_ms: wait_ms })];
 }
@@ -192,32 +182,45 @@ export function openChild(
   start: New,
   parent: RunRecord,
   { grant }: ChildRequest,
-  beforehand: Beforehand,
+  beforehand: Beforehand & { readonly inherited: Policies },
 ): readonly Operation[] {
-  const { id } = start;
+  const { id, program } = start;
   const { session, approval_ms, preflight } = parent;
   const inherited = { session, approval_ms, ...(preflight !== undefined && { preflight }) };
   const place = { parent: parent.id, depth: parent.depth + 1, ...inherited, wrap_up: null };
-  const opening = childOpening(id, grant, beforehand.dimensions);
+  const { opening, origins } = childOpening(id, grant, program, beforehand);
   if (opening === null) {
     // What it takes is not told apart from what its parent does, so there is nothing to compare an estimate with.
     return begun(blankRun(start, { ...place, budget: parent.budget, shares: true }), beforehand);
   }
   const estimate = beforehand.checked?.preflight.estimate ?? null;
-  const child = blankRun(start, { ...place, budget: id, shares: false, estimate });
+  const child = blankRun(start, { ...place, budget: id, shares: false, estimate, ...withOrigins({ origins }) });
   return [{ op: "open", parent: parent.budget, chain: id, opening }, ...begun(child, beforehand)];
 }
 
-/** The budget of a new run below another; null when it has none of its own. */
-export function childOpening(id: string, grant: ChildGrant, dimensions: Dimensions): Opening | null {
-  if (grant.kind === "share") return null;
-  const limits = readLimits(grant.limits, dimensions, { field: "budget.limits" });
+/**
+ * The budget of a new run below another: what the one above grants, and no more than its own program says. One that shares has no budget
+ * of its own, unless its program limits something: then it gets one inside of the shared budget, where each of its calls counts too.
+ */
+export function childOpening(
+  id: string,
+  grant: ChildGrant,
+  { terms = {} }: Pick<Program, "terms">,
+  { dimensions, inherited }: { readonly dimensions: Dimensions; readonly inherited: Policies },
+): { readonly opening: Opening | null; readonly origins: TermOrigins } {
+  const granted = grant.kind === "share" ? { limits: {}, policies: {} } : grant;
+  const { limits, policies, origins } = childTerms(granted, terms, inherited, dimensions);
+  if (grant.kind === "share" && Object.keys(limits).length === 0) return { opening: null, origins: {} };
   const given: Grant =
     grant.kind === "fraction"
       ? { kind: "fraction", of: grant.of, most: limits }
-      : { kind: "limits", limits, clamp: true };
-  const policies = readPolicies(grant.policies, dimensions, { field: "budget.policies" });
-  return { id, scope: "run", grant: given, policies };
+      : { kind: "limits", limits, clamp: grant.kind === "limits" };
+  return { opening: { id, scope: "run", grant: given, policies }, origins };
+}
+
+/** Only what is not as in the table is kept with a run. */
+function withOrigins({ origins }: Pick<RunTerms, "origins">): Pick<RunRecord, "terms"> {
+  return Object.keys(origins).length === 0 ? {} : { terms: origins };
 }
 
 type Place = Pick<RunRecord, "budget" | "shares" | "wrap_up" | "session" | "approval_ms"> & Partial<RunRecord>;
@@ -245,9 +248,16 @@ function refOf({ kind, name, digest, source, code }: Program): ProgramRef {
   return { kind, name, digest, source, ...(code !== undefined && { code }) };
 }
 
-function recordStart({ id, budget, program, parent, session, started_by }: RunRecord): Operation {
+function recordStart({ id, budget, program, parent, session, started_by, terms }: RunRecord): Operation {
   const { kind, name, digest } = program;
-  return record({ id, budget }, "RunStarted", { program: { kind, name, digest }, parent, session, started_by });
+  const whose = terms === undefined ? {} : { terms: terms as unknown as JsonObject };
+  return record({ id, budget }, "RunStarted", {
+    program: { kind, name, digest },
+    parent,
+    session,
+    started_by,
+    ...whose,
+  });
 }
 
 export function notOpen(session: string): InputError {

@@ -66,12 +66,19 @@ export class Programs {
     throw new RunError("unknown_program", `there is no program ${name}; there is ${known || "none"}`);
   }
 
+  /** What a run starts below itself: a program of its own program's goes before those that are known by name. */
+  below(parent: RunRecord, name: string): Program {
+    const own = this.byDigest.get(parent.program.digest)?.children?.find((child) => child.name === name);
+    return own ?? this.named(name);
+  }
+
   /** The very program that a run began with. Where its code was changed since, only an operator lets the run go on with it. */
   of(run: RunRecord): Program {
     const known = this.byDigest.get(run.program.digest) ?? this.revive(run.program);
     if (known === null) throw this.unknown(run.program);
     if (hasChanged(run, known) && run.replay_changed !== true) throw new ProgramChangedError(run.id, known.name);
     this.learn(known);
+    if (!hasChanged(run, known)) this.byDigest.set(run.program.digest, known);
     return known;
   }
 

@@ -6,6 +6,7 @@ import type { Estimate } from "../foresight/estimate.js";
 import type { PreflightPolicy } from "../foresight/preflight.js";
 import type { Execution, Output } from "../ports/program.js";
 import type { WrittenError } from "./error.js";
+import type { TermOrigins } from "./terms.js";
 
 /** Where a run stands. `queued` waits for a worker; the last three are for good. */
 export type RunStatus = "queued" | "running" | "paused" | "completed" | "failed" | "cancelled";
@@ -74,6 +75,8 @@ export interface RunRecord {
   readonly former_code?: string;
   /** What becomes of a run below it that is expected not to fit, where that was said; else that is up to whoever drives it. */
   readonly preflight?: PreflightPolicy;
+  /** Who set its limits and policies, by dimension, where that is not the table. */
+  readonly terms?: TermOrigins;
   /** How long its requests wait for an answer; null when that is up to whoever drives it. */
   readonly approval_ms: number | null;
   readonly created: number;

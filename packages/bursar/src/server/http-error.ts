@@ -49,6 +49,7 @@ const KNOWN: Readonly<Record<string, readonly [status: number, hint: string]>> =
   name_taken: [409, "revoke the token of that name first, or take another name"],
   too_many_tokens: [409, "revoke tokens that nobody needs"],
   unwritable: [400, "send JSON whose texts can be written down"],
+  invalid_plan: [400, "correct the plan where the message points; docs/PLANS.md tells how plans are written"],
   unknown_program: [404, "GET /api/v1/programs lists those there are"],
   exhausted: [409, EXTEND_SESSION],
   claim_lost: [409, READ_AGAIN],

@@ -119,6 +119,11 @@ const RunRow = object(ROW);
 const RunView = object({
   ...ROW,
   ...{ digest: TEXT, budget: TEXT, depth: COUNT, input: ANYTHING, result: ANYTHING },
+  terms: {
+    type: "object",
+    description: "Who set its limits and policies, by dimension; what is absent is as in the table of dimensions.",
+    additionalProperties: object({ limit: TEXT, policy: TEXT, not_granted: TEXT }, ["not_granted"]),
+  },
   failure: nullable(object({ code: TEXT, message: TEXT, data: JSON_OBJECT, dimension: nullable(TEXT) })),
   cancel: nullable(
     object({ by: TEXT, reason: nullable(TEXT), denied: object({ approval_id: TEXT, dimension: TEXT }) }, ["denied"]),

@@ -35,11 +35,11 @@ async function viewOf(store: Store, { run, requests }: RunWithRequests): Promise
   const steps = history.story.steps();
   const refused = steps.filter(({ state }) => state === "refused" || state === "released").length;
   const children = await childrenOf(store, run, { steps });
-  const { budget, depth, input, result, failure, cancel, pause, output } = run;
+  const { budget, depth, input, result, failure, cancel, pause, output, terms = {} } = run;
   const row = rowOf(store, run, { path, prospect, waiting, interrupted });
   const isDriven = claim.worker !== null && !hasEnded(run);
   return {
-    ...{ ...row, digest: run.program.digest, budget, depth, input, result, failure, cancel, pause, output },
+    ...{ ...row, digest: run.program.digest, budget, terms, depth, input, result, failure, cancel, pause, output },
     execution: executionOfRun(run),
     budgets: budgetViews(store, run, path, prospect),
     children: await Promise.all(children.slice(-MOST_CHILDREN).map((child) => runRow(store, child))),

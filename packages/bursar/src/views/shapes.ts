@@ -5,6 +5,7 @@ import type { Execution } from "../ports/program.js";
 import type { ApprovalKind, ApprovalStatus, Decided, WaitingCalls } from "../runs/approval.js";
 import type { Failure, Pause, RunCancellation, RunStatus } from "../runs/record.js";
 import type { Denial } from "../runs/result.js";
+import type { TermOrigins } from "../runs/terms.js";
 
 // What people and programs are shown, in edge units: dollars, whole tokens, milliseconds. Instants are milliseconds since 1970.
 
@@ -107,6 +108,8 @@ export interface RunRow {
 export interface RunView extends RunRow {
   readonly digest: string;
   readonly budget: string;
+  /** Who set its limits and policies, by dimension; what is absent is as in the table of dimensions. */
+  readonly terms: TermOrigins;
   readonly depth: number;
   readonly input: Json;
   readonly result: Json;
