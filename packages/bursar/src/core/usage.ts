@@ -42,7 +42,27 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Objects inside a result in which usage is looked for. */
-const PLACES = new Set(["usage", "usage_metadata", "token_usage", "metadata", "response_metadata", "llm_output"]);
+const PLACES = new Set([
+  "usage",
+  "usage_metadata",
+  "token_usage",
+  "metadata",
+  "response_metadata",
+  "llm_output",
+  "_meta",
+]);
+
+/** Where a tool that speaks the Model Context Protocol puts what it gives back. */
+const RESULT = "structured_content";
+
+/**
+ * Names that a result may have for what it is about, such as the price of a hotel. Beside the other members of a result they are no
+ * usage; inside of its metadata they are.
+ */
+const AMBIGUOUS = new Set([
+  ...["steps", "iterations", "subcalls", "depth", "tokens", "cost", "total_cost", "fuel", "fuel_consumed"],
+  ...["memory_used_bytes", "network_egress", "storage_write", "duration_ms", "latency_ms"],
+]);
 
 /** Where input is reported as `input_tokens`, these come on top of it; where as `prompt_tokens`, they are part of it. */
 const CACHED = ["cache_creation_input_tokens", "cache_read_input_tokens"];
@@ -53,18 +73,30 @@ const CACHED = ["cache_creation_input_tokens", "cache_read_input_tokens"];
  * charged at the reservation.
  */
 export function extractUsage(metadata: unknown, dimensions: Dimensions): ReportedUsage {
+  return readUsage(metadata, dimensions, false);
+}
+
+/**
+ * The same of all that a tool gave back: its metadata and its `usage`, and beside its other members what by its name can only be usage,
+ * such as `total_cost_usd`.
+ */
+export function extractResultUsage(result: unknown, dimensions: Dimensions): ReportedUsage {
+  return readUsage(result, dimensions, true);
+}
+
+function readUsage(report: unknown, dimensions: Dimensions, isResult: boolean): ReportedUsage {
   try {
-    return readUsage(metadata, dimensions);
+    return usageIn(readings(report, 0, isResult), dimensions);
   } catch {
     // A report that throws when it is read is no report.
     return { amounts: {}, duration_ms: null };
   }
 }
 
-function readUsage(metadata: unknown, dimensions: Dimensions): ReportedUsage {
+function usageIn(reported: Iterable<readonly [string, number]>, dimensions: Dimensions): ReportedUsage {
   const found: Record<string, Amount> = {};
   let duration: number | null = null;
-  for (const [name, value] of readings(metadata, 0)) {
+  for (const [name, value] of reported) {
     const id = NAMES[name] ?? (dimensions.has(name) ? name : undefined);
     if (id === "duration_ms") duration = Math.max(duration ?? 0, value);
     else if (id !== undefined && dimensions.has(id)) {
@@ -76,21 +108,30 @@ function readUsage(metadata: unknown, dimensions: Dimensions): ReportedUsage {
   return { amounts: found, duration_ms: duration };
 }
 
-function* readings(value: unknown, depth: number): Generator<readonly [string, number]> {
+function* readings(value: unknown, depth: number, isResult: boolean): Generator<readonly [string, number]> {
   if (typeof value !== "object" || value === null || Array.isArray(value) || depth > 3) return;
-  const entries = Object.entries(value).map(([key, each]) => [snake(key), each] as const);
+  const entries = Object.entries(value).map(([key, each]) => [key, snake(key), each] as const);
   const cached = entries.reduce(
-    (sum, [name, each]) => (CACHED.includes(name) && isReading(each) ? sum + each : sum),
+    (sum, [, name, each]) => (CACHED.includes(name) ? sum + (figureOf(each) ?? 0) : sum),
     0,
   );
-  for (const [name, each] of entries) {
-    if (isReading(each)) yield [name, name === "input_tokens" ? each + cached : each];
-    else if (PLACES.has(name)) yield* readings(each, depth + 1);
+  for (const [key, name, each] of entries) {
+    const figure = figureOf(each);
+    const isUnclear = isResult && AMBIGUOUS.has(name) && !/^usage/i.test(key);
+    if (figure !== null && !isUnclear) yield [name, name === "input_tokens" ? figure + cached : figure];
+    else if (PLACES.has(name)) yield* readings(each, depth + 1, false);
+    else if (isResult && name === RESULT) yield* readings(each, depth + 1, true);
   }
 }
 
-function isReading(value: unknown): value is number {
-  return typeof value === "number" && value >= 0 && value <= MAX_AMOUNT;
+const DECIMAL = /^\s*\+?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?\s*$/i;
+const LONGEST_FIGURE = 64;
+
+/** A figure as a number or as a text, such as `7`, `"7"` and `"1e3"`; null for what is none, or cannot be counted. */
+function figureOf(value: unknown): number | null {
+  const isText = typeof value === "string" && value.length <= LONGEST_FIGURE && DECIMAL.test(value);
+  const figure = isText ? Number(value) : value;
+  return typeof figure === "number" && figure >= 0 && figure <= MAX_AMOUNT ? figure : null;
 }
 
 /** `usage.promptTokens`, `usage_prompt_tokens` and `prompt_tokens` are the same name. */

@@ -114,6 +114,8 @@ export interface Doing {
 export interface Made {
   readonly value: unknown;
   readonly usage?: unknown;
+  /** A result in which usage is looked for that has not been charged to calls inside of the effect; goes before `usage`. */
+  readonly report?: unknown;
   /** Leaves word in the chain with what it is charged. */
   readonly record?: Action;
 }

@@ -6,6 +6,7 @@ import type { Timer } from "../ports/timer.js";
 import { StoreOver } from "../runtime/store-over.js";
 import { type Claim, claimId, putClaim, readClaim } from "./claim.js";
 import { ClaimLostError } from "./error.js";
+import { InnerCharges } from "./inner-charges.js";
 import { isAnswer } from "./journal.js";
 import { sleep } from "./sleep.js";
 import { Spare } from "./spare.js";
@@ -65,7 +66,12 @@ export class Desk extends StoreOver {
     return new Promise((resolve, reject) => {
       if (this.failure !== null) return reject(this.failure);
       for (const operation of operations) this.spare.see(operation);
-      this.queue.push({ operations, resolve: resolve as Waiting["resolve"], reject });
+      const inner = InnerCharges.current();
+      const written = (outcomes: readonly Outcome[]) => {
+        inner?.see(operations, outcomes);
+        (resolve as Waiting["resolve"])(outcomes);
+      };
+      this.queue.push({ operations, resolve: written, reject });
       this.flushing ??= this.flush();
     });
   }

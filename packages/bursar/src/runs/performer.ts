@@ -1,9 +1,11 @@
+import type { Amounts } from "../core/amount.js";
 import type { JsonObject } from "../core/chain/canonical.js";
 import type { Decision } from "../core/decision.js";
 import { BursarError, InputError, LedgerError } from "../core/errors.js";
 import type { Action } from "../core/events.js";
 import { explainDecision } from "../core/explain.js";
 import type { Operation } from "../core/operation.js";
+import { extractResultUsage, extractUsage } from "../core/usage.js";
 import type { OwnEffect } from "../ports/program.js";
 import type { Timer } from "../ports/timer.js";
 import type { Effected, Gate, GatedCall } from "../runtime/gate.js";
@@ -20,6 +22,7 @@ import { isFault, RefusedInside, RunError, type WrittenError, writeError } from 
 import { OUT_OF_TIME } from "./exhaustion.js";
 import { type Admission, HandedOver } from "./handed-over.js";
 import { InnerCalls } from "./inner-calls.js";
+import { InnerCharges } from "./inner-charges.js";
 import { type Answered, type AskEntry, journalAnswer, journalAsk } from "./journal.js";
 import { toJson } from "./json.js";
 import { LeftOver } from "./left-over.js";
@@ -243,17 +246,23 @@ export class Performer {
   private async make(ask: AskEntry, deed: CallDeed, doing: Doing, told: Told): Promise<Effected<Answered>> {
     const { signal } = doing;
     this.underWay.isMade(ask.number);
+    const { dimensions } = this.desk;
+    const inner = new InnerCharges();
     let answered: Answered;
     let usage: unknown;
+    let used: Amounts | undefined;
     const alongside: Operation[] = [];
     const refusals: RefusedInside[] = [];
     const refused = (decision: Decision, message: string) => void refusals.push(new RefusedInside(decision, message));
     try {
-      const made = await withPurse(this.purseFor(deed, doing, refused), () => deed.make(doing));
+      const purse = this.purseFor(deed, doing, refused);
+      const made = await inner.during(() => withPurse(purse, () => deed.make(doing)));
       // Who swallows that the run is over does not go on with it.
       const over = refusals.find(({ decision }) => decision.kind === "stopped");
       if (over !== undefined) throw over;
       usage = made.usage;
+      if (made.report !== undefined)
+        used = inner.beyond(extractResultUsage(made.report, dimensions).amounts, dimensions);
       answered = { value: toJson(made.value) };
       alongside.push(...this.recorded(made.record));
     } catch (error) {
@@ -264,6 +273,7 @@ export class Performer {
       if (error instanceof RefusedInside || isFault(error)) throw error;
       // It was made, and is paid for, also when what it gave back cannot be written down.
       usage ??= error;
+      if (deed.call === "tool") used ??= inner.beyond(extractUsage(usage, dimensions).amounts, dimensions);
       answered = { error: this.written(error, deed.capability_id) };
     }
     if (signal.aborted) throw signal.reason;
@@ -275,7 +285,7 @@ export class Performer {
       return true;
     });
     if (told.entry !== null) alongside.push(told.entry);
-    return { value: answered, usage, alongside };
+    return { value: answered, usage, ...(used !== undefined && { used }), alongside };
   }
 
   /** What a tool asks models inside of itself is paid for by the run; a model call of the run's own is paid for already. */

@@ -27,7 +27,11 @@ export interface Tool {
   readonly input: Schema;
   /** The most a call may use, in edge units. A step is counted anyway. */
   readonly quote?: BudgetAmounts | ((args: Json) => BudgetAmounts);
-  /** What a call has used, from what it gave back; what is not said here is charged as quoted. */
+  /**
+   * What a call has used, from what it gave back. Without it, usage in the result's metadata is charged (`metadata.usage`, `usage`,
+   * `total_cost_usd` and the other names that providers have for it), less what calls of the tool's own were charged already. What is said
+   * nowhere is charged as quoted.
+   */
   readonly meter?: (result: unknown) => BudgetAmounts;
   /** A human has to say yes to every call of it. */
   readonly approval?: boolean;
@@ -74,7 +78,7 @@ export async function useTool(tool: Tool, args: Json, doing: Doing): Promise<Mad
   };
   try {
     const value = await tool.run(args as never, context);
-    return { value, usage: tool.meter === undefined ? undefined : { ...tool.meter(value) } };
+    return tool.meter === undefined ? { value, report: value } : { value, usage: { ...tool.meter(value) } };
   } finally {
     await ends.tie();
   }

@@ -54,9 +54,13 @@ describe("reading usage", () => {
   });
 
   test("what cannot be a usage counts as missing, and a part of a token as a whole one", () => {
-    expect(used({ prompt_tokens: -1, completion_tokens: Number.NaN, cost_usd: "0.1", total_tokens: 1e300 })).toEqual(
+    expect(used({ prompt_tokens: -1, completion_tokens: Number.NaN, cost_usd: "0.1 $", total_tokens: 1e300 })).toEqual(
       {},
     );
+    expect(used({ cost_usd: "0.1", prompt_tokens: " 7 ", completion_tokens: "1e1" })).toEqual({
+      ...{ cost_usd: 100_000_000, llm_input_tokens: 7, llm_output_tokens: 10 },
+    });
+    expect(used({ cost_usd: "-0.1", prompt_tokens: "abc", completion_tokens: "0x7", total_tokens: "" })).toEqual({});
     expect(used({ prompt_tokens: 1.2 })).toEqual({ llm_input_tokens: 2 });
   });
 
