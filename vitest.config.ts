@@ -18,7 +18,7 @@ const LONG = [
   "apps/cli/test/{runs,runs-programs,runs-worker,serve,store}.test.ts",
   "apps/cli/test/mcp/{code,stdio}.test.ts",
 ];
-/** In a real browser, or a real terminal: both are at the mercy of the machine. */
+/** In a real browser, or a real terminal: they take longest. */
 const SEEN = [
   "apps/cli/test/{exec-dialogue,faces,tui-terminal}.test.ts",
   "apps/web/test/{access,accessibility,approving,browser,chain,connection,foresight,overview,processes,run-page,start}.test.ts",
@@ -27,9 +27,8 @@ const isLong = process.env.npm_lifecycle_event === "test:long";
 /** Whoever names tests gets what he names. */
 const isNamed = process.argv.slice(2).some((word) => !word.startsWith("-") && word !== "run");
 
-/** What fails is tried so often again, and the report says so; a fault that shows now and then must not hide behind that. */
-function projectOf(name: string, include: readonly string[], retry: number): TestProjectConfiguration {
-  return { extends: true, test: { name, include: [...include], retry } };
+function projectOf(name: string, include: readonly string[]): TestProjectConfiguration {
+  return { extends: true, test: { name, include: [...include] } };
 }
 
 export default defineConfig({
@@ -37,7 +36,7 @@ export default defineConfig({
     // The projects of the long ones add to what stands here.
     include: isLong ? [] : ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "test/**/*.test.ts"],
     exclude: isLong || isNamed ? configDefaults.exclude : [...configDefaults.exclude, ...LONG, ...SEEN],
-    ...(isLong && { projects: [projectOf("long", LONG, 0), projectOf("seen", SEEN, 1)] }),
+    ...(isLong && { projects: [projectOf("long", LONG), projectOf("seen", SEEN)] }),
     // Sessions are tested as they are shipped, and what is shipped is made from what was compiled last.
     globalSetup: ["packages/sandbox/bundle.mjs", ...(isLong || isNamed ? ["apps/web/test/unpack-browser.ts"] : [])],
     // Guests that were built on this machine are for `npm run test:guest`.

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { createAdapter } from "../../src/prompt/adapter.js";
 import { Budget } from "../../src/prompt/budget.js";
 import { nodeOf } from "../../src/prompt/budget-node.js";
@@ -119,11 +119,16 @@ describe("when the deadline passes", () => {
   });
 
   test("the machine's own timers do it", async () => {
-    const budget = new Budget({ deadline: new Deadline(Date.now() + 500) });
+    vi.useFakeTimers({ toFake: ["Date", "clearTimeout", "performance", "setTimeout"] });
+    try {
+      const budget = new Budget({ deadline: new Deadline(Date.now() + 500) });
+      const error = overageOf(evaluate(scripted([hang]), greeting, { budget }));
+      await vi.advanceTimersByTimeAsync(500);
 
-    const error = await overageOf(evaluate(scripted([hang]), greeting, { budget }));
-
-    expect(error).toMatchObject({ phase: "budget", dimension: "deadline" });
+      expect(await error).toMatchObject({ phase: "budget", dimension: "deadline" });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 
