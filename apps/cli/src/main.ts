@@ -21,6 +21,7 @@ Commands:
   exec          run Python or JavaScript in the sandbox
   extend        add to the budget of a run, a session or a key
   gateway       hard budgets for clients of any language, by a base address
+  holds         what calls under way hold, and whose they are: list, settle
   keys          the keys of the gateway: list, create, rotate, revoke
   mcp           the Model Context Protocol for a client that starts it
   packages      look after what Python can import there: list, add, remove,
@@ -77,6 +78,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["exec", async () => (await import("./commands/exec.js")).exec],
   ["extend", async () => (await import("./commands/extend.js")).extend],
   ["gateway", async () => (await import("./commands/gateway.js")).gateway],
+  ["holds", async () => (await import("./commands/holds.js")).holds],
   ["keys", async () => (await import("./commands/keys.js")).keys],
   ["mcp", async () => (await import("./commands/mcp.js")).mcp],
   ["packages", async () => (await import("./commands/packages.js")).packages],

@@ -37,6 +37,7 @@ async function play(choices: readonly Choice[]) {
   await using store = new MemoryStore();
   const moments: RunMoment[] = [];
   const asked: ApprovalRequest[] = [];
+  const notes: string[] = [];
   const show = new JsonShow(() => {}, { kind: "approve", reason: null });
   const summary = await playRun({
     store: { store, url: "memory:" },
@@ -49,10 +50,10 @@ async function play(choices: readonly Choice[]) {
       tell: async (moment) => void moments.push(moment),
       follow: (of, run) => show.follow(of, run),
       decide: async (request) => choices[asked.push(request) - 1] ?? { kind: "leave" },
-      note: (text) => expect(text).toBe(""),
+      note: (text) => void notes.push(text),
     },
   });
-  return { summary, moments, asked };
+  return { summary, moments, asked, notes };
 }
 
 function linesIn(stdout: string): { kind: string }[] {
@@ -84,10 +85,11 @@ describe("the run of the demo", () => {
     expect(summary.chain).toMatchObject({ verified: true, tampering_detected: true });
   });
 
-  test("asks again when it was granted too little", async () => {
+  test("is told the smallest amount when it was granted too little, and asks again", async () => {
     const little: Choice = { kind: "approve", extensions: { llm_tokens: 1 }, reason: "see how far it comes" };
-    const { summary, asked } = await play([little, YES]);
-    expect(asked.map(({ limits }) => limits.llm_tokens)).toEqual([1050, 1051]);
+    const { summary, asked, notes } = await play([little, YES]);
+    expect(asked.map(({ limits }) => limits.llm_tokens)).toEqual([1050, 1050]);
+    expect(notes).toEqual([expect.stringMatching(/add at least \d+ tokens \(llm_tokens=\+\d+\); nothing was decided/)]);
     expect(summary).toMatchObject({ status: "completed", model_calls: 7, model_requests: 7 });
   });
 
@@ -206,7 +208,8 @@ describe("the question at the prompt", () => {
 
   test("shows the request, and takes yes, no with a reason, an amount, and no answer", async () => {
     const { choice, said } = await answer(["y\r"]);
-    expect(choice).toEqual({ kind: "approve", reason: null });
+    // What was shown is what is granted.
+    expect(choice).toEqual({ kind: "approve", reason: null, extensions: { llm_tokens: 525 } });
     expect(said).toMatch(/565 .*of 1,050 tokens/);
     expect((await answer(["n\r", "too dear\r"])).choice).toEqual({ kind: "deny", reason: "too dear" });
     for (const amount of ["600\r", " +600 \r", "llm_tokens=+600\r"]) {

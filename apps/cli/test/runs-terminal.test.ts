@@ -150,7 +150,11 @@ describe("the question to a person", () => {
   });
 
   test("takes yes, other amounts, no with a reason, and later", async () => {
-    expect((await answered(REQUEST, "y")).choice).toEqual({ kind: "approve", reason: null });
+    // What was shown is what is granted.
+    expect((await answered(REQUEST, "y")).choice).toEqual({
+      ...{ kind: "approve", reason: null },
+      extensions: { llm_tokens: 1000 },
+    });
     expect((await answered(REQUEST, "llm_tokens=+500, steps=2")).choice).toEqual({
       ...{ kind: "approve", reason: null },
       extensions: { llm_tokens: 500, steps: 2 },
@@ -163,7 +167,7 @@ describe("the question to a person", () => {
 
   test("asks again after what is no answer, and not without an end", async () => {
     const { choice, said } = await answered(REQUEST, "perhaps", "llm_tokns=5", "llm_tokens=-5", "y");
-    expect(choice).toEqual({ kind: "approve", reason: null });
+    expect(choice).toMatchObject({ kind: "approve", reason: null });
     expect(said).toContain("that is no answer");
     expect(said).toContain("did you mean llm_tokens?");
     expect((await answered(REQUEST, ...Array.from({ length: 50 }, () => "what"))).choice).toEqual({ kind: "leave" });

@@ -164,7 +164,7 @@ describe("approvals", () => {
     const denied = stage.run("deny", "dear", "--reason", "too dear", "--as", "bob");
     expect(denied).toMatchObject({
       status: 0,
-      stdout: expect.stringMatching(/✗ cancelled {2}run dear[\s\S]*too dear/),
+      stdout: expect.stringMatching(/✗ denied {2}run dear[\s\S]*more steps was denied by bob: too dear/),
     });
     expect(stage.json("show", "dear").said).toMatchObject({ cancel: { by: "bob" }, requests: [] });
   });
@@ -208,7 +208,9 @@ describe("looking", () => {
     }
     const { approvals } = stage.json("approvals").said as unknown as { approvals: readonly object[] };
     expect(approvals).toContainEqual(expect.objectContaining({ budget: "crowd", held: { cost_usd: 1.5 } }));
-    expect(stage.run("approvals").stdout).toMatch(/consumed +\$0\.00 of \$2\.00\n.*held +\$1\.50, for calls under way/);
+    expect(stage.run("approvals").stdout).toMatch(
+      /consumed +\$0\.00 of \$2\.00\n[\s\S]*held +\$1\.50, for calls under way/,
+    );
   });
 
   test("lists runs by status, the latest first, and chains as they were hashed", () => {

@@ -132,7 +132,7 @@ describe("the approvals", () => {
     expect(screen()).not.toContain("too dear");
     await press("d", "too dear", ENTER);
     await until(() => screen().includes("run nightly is cancelled"));
-    expect((await stage.bursar.find("nightly")).cancel).toEqual({ by: "ann", reason: "too dear" });
+    expect((await stage.bursar.find("nightly")).cancel).toMatchObject({ by: "ann", reason: "too dear" });
   });
 
   test("of an action have no amounts; denied, the program is told and goes on", async () => {

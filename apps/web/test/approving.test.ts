@@ -113,7 +113,9 @@ test("what others hold stands apart from what is used, in the sentence, the tabl
 
   await expect
     .poll(() => card.innerText(), POLL)
-    .toContain("$0.00 of $2.00 (0 %) is used, $1.50 is held for calls under way, and the rest does not suffice");
+    .toContain(
+      "$0.00 of $2.00 (0 %) is used, $1.50 is held for calls under way. The request does not say how much is needed; $2.00 is left.",
+    );
   await expect.poll(() => card.getByRole("columnheader", { name: "Held" }).count(), POLL).toBe(1);
   const row = (name: RegExp) => card.getByRole("row", { name });
   await expect.poll(() => row(/^Cost/).innerText(), POLL).toMatch(/\$0\.00\s+\$1\.50\s+\$2\.00\s+0/);

@@ -194,6 +194,13 @@ export {
 } from "./runtime/context.js";
 export { type Ed25519, ed25519, headSigner, type SigningKeys, sha256Hex } from "./runtime/crypto.js";
 export {
+  type HolderState,
+  HoldWatch,
+  holdWatchFor,
+  type ProcessHolds,
+  settleHold,
+} from "./runtime/dead-holds.js";
+export {
   type Effected,
   Gate,
   type Gated,
@@ -202,6 +209,7 @@ export {
   type OpenOptions,
 } from "./runtime/gate.js";
 export { checkBudgetPreCall, recordBudgetConsumption } from "./runtime/host.js";
+export type { KnownHolder } from "./runtime/process-holder.js";
 export { type ApprovalQuestion, currentPurse, type Hold, type Purse, withPurse } from "./runtime/purse.js";
 export { SettlementError } from "./runtime/settlement-error.js";
 export { Sweeper, type SweeperOptions, type Swept } from "./runtime/sweeper.js";

@@ -14,6 +14,8 @@ export interface RunsCommand {
   readonly word?: string;
   /** The flag with which nothing has to be named. */
   readonly wordless?: string;
+  /** Whether it need not be named. */
+  readonly optional?: boolean;
   /** What is said when it takes longer than a second; none for commands that show what they do. */
   readonly waits?: string;
   readonly run: (chore: Chore) => Promise<Done>;
@@ -44,7 +46,8 @@ export async function runsCommand(command: RunsCommand, args: readonly string[],
   const { finish, signal, env, isTerminal } = terminal;
   if (flags.help) return finish(EXIT.done, command.help);
   const [word = ""] = words;
-  const isNamed = command.wordless === undefined || (flags as Given)[command.wordless] === undefined;
+  const isOptional = command.optional === true;
+  const isNamed = !isOptional && (command.wordless === undefined || (flags as Given)[command.wordless] === undefined);
   if (command.word !== undefined && word === "" && isNamed) throw new UsageError(`${command.word} is missing`);
   try {
     const style = styleFor(wantsColour(env, isTerminal));

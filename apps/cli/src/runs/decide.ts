@@ -58,7 +58,7 @@ async function choiceOf(
 ): Promise<Choice | null> {
   if (/^(y|yes)$/i.test(answer)) {
     // What was shown is granted, also where more calls have come to wait meanwhile.
-    const shown = Object.keys(suggested_extension).length > 0;
+    const shown = kind === "budget_extension" && Object.keys(suggested_extension).length > 0;
     const extensions = suggested_extension as BudgetAmounts;
     return { kind: "approve", reason: null, ...(shown && { extensions }) };
   }

@@ -156,8 +156,15 @@ describe("a paused run", () => {
 
   test("approve gives the next pause, when there is one", async () => {
     const operator = await stage.connect(OPERATOR);
-    const { run_id, checkpoint_id } = await pause(operator);
-    const little = await call(operator, "budget_approve", { checkpoint_id, extensions: { llm_tokens: 10 } });
+    const { said } = await call(operator, "run_start", { ...PAUSING, input: { words: 4 } });
+    const { run_id, checkpoint_id } = said as never as Paused;
+    const least = await call(operator, "budget_approve", { checkpoint_id, extensions: { llm_tokens: 10 } });
+    expect(least).toMatchObject({ isError: true, text: expect.stringMatching(/add at least \d+ tokens/) });
+    const [, amount] = /llm_tokens=\+(\d+)/.exec(least.text) ?? [];
+    const little = await call(operator, "budget_approve", {
+      checkpoint_id,
+      extensions: { llm_tokens: Number(amount) },
+    });
     expect(little.said).toMatchObject({ run: { run_id, status: "paused", requests: [{ status: "pending" }] } });
     const { run } = little.said as never as { run: Paused };
     const enough = await call(operator, "budget_approve", { checkpoint_id: run.requests[0]?.approval_id });
@@ -326,7 +333,9 @@ test("what others hold is told apart from what is used, to the model and to the 
   const wish = { dimension: "cost_usd", reason: "more", budget_id: "crew" };
   const { said, text } = await call(client, "budget_request_extension", wish);
   expect(said).toMatchObject({ request: { consumed: { cost_usd: 0 }, held: { cost_usd: 1.5 } } });
-  expect(text).toContain("cost_usd is exhausted, 1.5 held for calls under way");
+  expect(text).toContain(
+    "cost_usd: The request does not say how much is needed; $2.00 is left, 1.5 held for calls under way",
+  );
   expect(messages).toEqual([expect.stringContaining("(0 of 2 cost_usd used, 1.5 held for calls under way)")]);
   const { requests } = (await call(client, "approvals_list")).said as never as { requests: object[] };
   expect(requests).toContainEqual(expect.objectContaining({ budget_id: "crew", held: { cost_usd: 1.5 } }));

@@ -140,7 +140,7 @@ export class Operations {
     if (notices.length > 0) links.push(...this.write(books, account.chain, this.notices(notices), cause));
     if (decision.kind === "admitted") {
       // Written out, because every call passes here and a spread costs as much as the decision.
-      books.putCall({
+      const call: Call = {
         id: operation.call,
         budget: id,
         kind,
@@ -155,7 +155,8 @@ export class Operations {
         reported: NO_AMOUNTS,
         estimate: NO_AMOUNTS,
         unreported: NO_IDS,
-      });
+      };
+      books.putCall(operation.holder === undefined ? call : { ...call, holder: operation.holder });
     }
     return { op: "reserve", decision, granted: asked, notices, repeated: false, links };
   }

@@ -13,6 +13,8 @@ export interface Call {
   readonly step_id: string;
   readonly capability_id: string;
   readonly asked: Amounts;
+  /** The process that holds the reservation, so that others can settle it once that process is gone; absent where none is named. */
+  readonly holder?: string;
   /** The instant at which the reservation is settled if nobody has done so. */
   readonly expires: number | null;
   readonly status: "reserved" | "committed" | "released" | "expired";
@@ -31,7 +33,7 @@ export function updated(
   call: Call,
   changes: Partial<Pick<Call, "asked" | "status" | "charged" | "reported" | "estimate" | "unreported" | "link">>,
 ): Call {
-  return {
+  const next = {
     id: call.id,
     budget: call.budget,
     kind: call.kind,
@@ -46,5 +48,6 @@ export function updated(
     estimate: changes.estimate ?? call.estimate,
     unreported: changes.unreported ?? call.unreported,
     // So that no field that is added later gets lost here.
-  } satisfies Required<Call>;
+  } satisfies Required<Omit<Call, "holder">>;
+  return call.holder === undefined ? next : { ...next, holder: call.holder };
 }

@@ -121,6 +121,13 @@ export class MemoryBooks implements LateShelf {
     return due.sort(byExpiry).slice(0, most);
   }
 
+  /** Those that are reserved and not settled yet, by id. */
+  heldCalls(): readonly Call[] {
+    const held: Call[] = [];
+    for (const { call } of this.calls.values()) if (call.status === "reserved") held.push(call);
+    return held.sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
   unanchored(most: number): readonly Head[] {
     this.catchUp();
     const heads: Head[] = [];

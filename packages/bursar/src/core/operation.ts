@@ -56,6 +56,8 @@ export interface ReserveOperation extends Caused {
   readonly capability_id?: string;
   /** The instant at which a dead holder's reservation is settled: charged for model calls, released for all others. */
   readonly expires?: number;
+  /** The process that makes the call, as it is named in the store. */
+  readonly holder?: string;
   /** Not to be admitted undoes the whole list, with a `RefusedError`. */
   readonly must?: true;
   /**

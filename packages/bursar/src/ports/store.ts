@@ -1,4 +1,5 @@
 import type { Budget, BudgetId, Path } from "../core/budget.js";
+import type { Call } from "../core/call.js";
 import type { Head } from "../core/chain/link.js";
 import type { Dimensions } from "../core/dimensions.js";
 import type { Document, DocumentKind, Entry } from "../core/document.js";
@@ -51,6 +52,12 @@ export interface Store extends AsyncDisposable {
 
   /** How many documents of a kind there are, by their statuses. */
   counts(kind: DocumentKind): Promise<Readonly<Record<string, number>>>;
+
+  /** The calls that are reserved and not settled yet, by id. */
+  heldCalls(): AsyncIterable<Call>;
+
+  /** Whether what it holds outlives this process, so that others have to settle the reservations of a process that was killed. */
+  readonly outlivesProcess?: boolean;
 
   /** The journal of a run, in the order in which it was written. */
   journal(run: string): AsyncIterable<Entry>;

@@ -79,7 +79,9 @@ function messageOf(budget: Budget, dimension: Dimension, asked: Asked, left: num
   const subject = calls > 1 ? `${calls} calls wait. The largest` : `The next ${nounOf(name)}`;
   if (dimension.kind === "peak") return `${subject} may need up to ${print(largest)}; the limit is ${limit}.`;
   const rest = left === 0 ? "nothing is left" : `${restText(print(left))} left`;
-  if (largest === 0) return `The limit of ${limit} is used up; ${rest}.`;
+  // A call that needs none of it is refused only once nothing is left; an agent that asks for more need not say how much.
+  if (largest === 0 && left === 0) return `The limit of ${limit} is used up.`;
+  if (largest === 0) return `The request does not say how much is needed; ${rest}.`;
   const all = calls > 1 ? `, all of them together up to ${print(together)}` : "";
   return `${subject} may need up to ${print(largest)}${all}; ${rest}.`;
 }

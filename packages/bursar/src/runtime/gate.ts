@@ -21,9 +21,11 @@ import { estimateTokens, extractUsage, isSilent } from "../core/usage.js";
 import type { Clock } from "../ports/clock.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
+import { type HoldWatch, holdWatchFor } from "./dead-holds.js";
 import type { Filling } from "./filling.js";
 import { checkEffected, type Effect, type Effected, type Gated, type GatedCall } from "./gated-call.js";
 import { newName } from "./names.js";
+import { holderFor, type ProcessHolder } from "./process-holder.js";
 import { type Attempt, Queue } from "./queue.js";
 import { SettlementError } from "./settlement-error.js";
 import { systemTimer } from "./system-clock.js";
@@ -61,10 +63,21 @@ interface Answer<Seen extends Path | null> {
   readonly granted: Amounts;
 }
 
+/** A call with what it asks for, and the process that holds it, if that is known by name. */
+interface HeldCall {
+  readonly call: NamedCall;
+  readonly asked: Amounts;
+  readonly holder: string | null;
+}
+
 type Made<Value> = Effected<Value> | { readonly error: unknown };
 
 const WAIT_MS = 30_000;
 const EXPIRES_MS = 15 * 60_000;
+/** A reservation of a process that is known by name is settled once that process is gone, and at last after a day. */
+const LONGEST_HELD_MS = 24 * 60 * 60_000;
+/** How often a call that waits has it looked which of the others' holders are gone. */
+const HOLDS_LOOK_MS = 5000;
 /** How often a call that waits looks again by itself, for holds whose holders have died. */
 const LOOK_MS = 1000;
 const CALL_KEYS = [
@@ -87,6 +100,9 @@ export class Gate implements Disposable {
   /** The ids it has made up itself, for calls under way: nobody else can know them. */
   private readonly own = new Set<CallId>();
   private readonly watching: Disposable;
+  /** This process as others know it who share the store; null where nobody does. */
+  private readonly holder: ProcessHolder | null;
+  private readonly holds: HoldWatch | null;
 
   constructor(options: GateOptions) {
     checkKeys(options, "options", ["store", "clock", "timer", "wait_ms"]);
@@ -99,6 +115,8 @@ export class Gate implements Disposable {
     this.timer = timer;
     this.wait_ms = wait_ms;
     this.events = new Events(store.dimensions);
+    this.holder = holderFor(store, timer);
+    this.holds = holdWatchFor(store);
     // Who comes to wait later looks by himself.
     this.watching = store.watch(() => void (this.queue.empty || this.queue.pump()));
   }
@@ -153,12 +171,27 @@ export class Gate implements Disposable {
     return this.perform(call, call_id, effect).finally(() => this.own.delete(call_id));
   }
 
+  /** While it is made, this process says that it is alive. */
+  private perform<Value>(call: GatedCall, call_id: CallId, effect: Effect<Value>): Promise<Gated<Value>> {
+    // What a child is charged for has begun with its first line, which its parent's next worker knows.
+    if (this.holder === null || call?.kind === "child") return this.performed(call, call_id, effect, null);
+    const { holder } = this;
+    holder.begin();
+    return this.performed(call, call_id, effect, holder.id).finally(() => holder.end());
+  }
+
   /** All in one, because every step that waits by itself takes as long as what it does, where a store answers at once. */
-  private async perform<Value>(call: GatedCall, call_id: CallId, effect: Effect<Value>): Promise<Gated<Value>> {
+  private async performed<Value>(
+    call: GatedCall,
+    call_id: CallId,
+    effect: Effect<Value>,
+    holder: string | null,
+  ): Promise<Gated<Value>> {
     const named = call?.call_id === undefined ? { ...call, call_id } : (call as NamedCall);
     const asked = this.check(named);
-    const first = await this.approach(named, asked);
-    const { decision, granted, path } = first.decision.kind === "busy" ? await this.queued(named, asked, first) : first;
+    const held: HeldCall = { call: named, asked, holder };
+    const first = await this.approach(held);
+    const { decision, granted, path } = first.decision.kind === "busy" ? await this.queued(held, first) : first;
     if (decision.kind !== "admitted") {
       return { kind: "refused", decision, message: explainDecision(decision, this.store.dimensions) };
     }
@@ -197,8 +230,10 @@ export class Gate implements Disposable {
   /** Reserves what a call asks for, waiting while budgets are busy. Whoever is admitted has to settle the call. */
   async admit(call: NamedCall): Promise<Decision> {
     const asked = this.check(call);
-    const first = await this.approach(call, asked);
-    return first.decision.kind === "busy" ? (await this.queued(call, asked, first)).decision : first.decision;
+    // It outlives this process: whoever it is handed to settles it.
+    const held: HeldCall = { call, asked, holder: null };
+    const first = await this.approach(held);
+    return first.decision.kind === "busy" ? (await this.queued(held, first)).decision : first.decision;
   }
 
   /** Looks at a call as it came, and gives what it asks for. */
@@ -211,14 +246,15 @@ export class Gate implements Disposable {
   }
 
   /** Waits where a budget is busy, until the call is let in or gives up. */
-  private async queued(call: NamedCall, asked: Amounts, first: Answer<Path>): Promise<Answer<null>> {
+  private async queued(held: HeldCall, first: Answer<Path>): Promise<Answer<null>> {
+    const { call, asked } = held;
     call.onWait?.();
     const { path } = first;
     let { granted } = first;
     const attempt: Attempt = {
       path: askedOn(path),
       reserve: async () => {
-        const answer = await this.reserve(call, asked, path, true);
+        const answer = await this.reserve(held, path, true);
         ({ granted } = answer);
         return answer.decision;
       },
@@ -230,20 +266,21 @@ export class Gate implements Disposable {
   }
 
   /** Tries once. Where nobody waits, the path does not matter to the queue. */
-  private approach(call: NamedCall, asked: Amounts): Promise<Answer<Path>> {
-    const { path } = call;
-    return path !== undefined && this.queue.empty ? this.reserve(call, asked, path, false) : this.look(call, asked);
+  private approach(held: HeldCall): Promise<Answer<Path>> {
+    const { path } = held.call;
+    return path !== undefined && this.queue.empty ? this.reserve(held, path, false) : this.look(held);
   }
 
   /** The same for whoever has not looked at the path: he looks and tries at the same time if nobody waits. */
-  private async look(call: NamedCall, asked: Amounts): Promise<Answer<Path>> {
+  private async look(held: HeldCall): Promise<Answer<Path>> {
+    const { call, asked } = held;
     const looking = call.path ?? this.store.path(call.budget);
     if (!this.queue.empty) {
       const path = await looking;
       const queued = call.inner !== true && this.queue.blocks(askedOn(path));
-      return queued ? { path, decision: QUEUED, granted: asked } : this.reserve(call, asked, path, false);
+      return queued ? { path, decision: QUEUED, granted: asked } : this.reserve(held, path, false);
     }
-    const [looked, reserved] = await Promise.allSettled([looking, this.reserve(call, asked, null, false)]);
+    const [looked, reserved] = await Promise.allSettled([looking, this.reserve(held, null, false)]);
     if (reserved.status === "rejected") throw reserved.reason;
     if (looked.status === "fulfilled") return { ...reserved.value, path: looked.value };
     if (reserved.value.decision.kind === "admitted") await this.giveBack(call.call_id);
@@ -282,12 +319,13 @@ export class Gate implements Disposable {
 
   /** Whoever has to wait settles the reservations of dead holders first, so that they do not stand in anybody's way. */
   private async reserve<Seen extends Path | null>(
-    call: NamedCall,
-    asked: Amounts,
+    { call, asked, holder }: HeldCall,
     path: Seen,
     sweeping: boolean,
   ): Promise<Answer<Seen>> {
-    const expires = this.clock.now().instant + (call.expires_ms ?? EXPIRES_MS);
+    // Where this process is known to be alive, its calls may take as long as they do.
+    const { expires_ms = holder === null ? EXPIRES_MS : LONGEST_HELD_MS } = call;
+    const expires = this.clock.now().instant + expires_ms;
     const { budget, kind = "tool" } = call;
     const least = call.ledger === undefined ? call.least && this.read(call.least, "least") : call.ledger.least;
     const { step_id = call.call_id, capability_id, call_id } = call;
@@ -305,7 +343,11 @@ export class Gate implements Disposable {
     if (least !== undefined) reserve.least = least;
     if (learned !== undefined) reserve.learned = learned;
     if (call.inner === true) reserve.inner = true;
-    if (sweeping) await this.store.apply([{ op: "expire" }]);
+    if (holder !== null) reserve.holder = holder;
+    if (sweeping) {
+      await this.store.apply([{ op: "expire" }]);
+      await this.holds?.settleDeadEvery(HOLDS_LOOK_MS);
+    }
     try {
       const [{ decision, granted, repeated }] = await this.store.apply([reserve]);
       if (!repeated) return { path, decision, granted };

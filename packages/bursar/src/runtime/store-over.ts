@@ -1,4 +1,5 @@
 import type { Budget, BudgetId, Path } from "../core/budget.js";
+import type { Call } from "../core/call.js";
 import type { Head } from "../core/chain/link.js";
 import type { Dimensions } from "../core/dimensions.js";
 import type { Document, DocumentKind, Entry } from "../core/document.js";
@@ -70,6 +71,14 @@ export abstract class StoreOver implements Store {
 
   counts(kind: DocumentKind): Promise<Readonly<Record<string, number>>> {
     return this.store.counts(kind);
+  }
+
+  heldCalls(): AsyncIterable<Call> {
+    return this.store.heldCalls();
+  }
+
+  get outlivesProcess(): boolean {
+    return this.store.outlivesProcess === true;
   }
 
   journal(run: string): AsyncIterable<Entry> {

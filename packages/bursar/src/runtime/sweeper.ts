@@ -2,6 +2,7 @@ import { InputError, show } from "../core/errors.js";
 import { checkKeys, checkWait } from "../core/fields.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
+import { type HoldWatch, holdWatchFor } from "./dead-holds.js";
 import { backgroundTimer } from "./system-clock.js";
 
 export interface SweeperOptions {
@@ -22,6 +23,8 @@ export interface Swept {
 }
 
 const EVERY_MS = 5000;
+/** How often the processes are looked at that hold something. */
+const HOLDS_LOOK_MS = 5000;
 /** So many transactions one round has at most; what is left is for the next. */
 const MOST = 100;
 
@@ -42,6 +45,7 @@ export class Sweeper implements Disposable {
   private readonly failed: (error: unknown) => void;
   private next: Disposable | null = null;
   private stopped = false;
+  private readonly holds: HoldWatch | null;
 
   constructor(options: SweeperOptions) {
     checkKeys(options, "options", ["store", "every_ms", "timer", "failed"]);
@@ -49,6 +53,7 @@ export class Sweeper implements Disposable {
     if (typeof store?.apply !== "function") throw new InputError("store", `is ${show(store)}; allowed: a store`);
     checkWait(every_ms, "every_ms");
     this.store = store;
+    this.holds = holdWatchFor(store);
     this.every_ms = every_ms;
     this.timer = timer;
     this.failed = failed;
@@ -64,6 +69,7 @@ export class Sweeper implements Disposable {
   async sweep(): Promise<Swept> {
     let expired = 0;
     let anchored = 0;
+    expired += (await this.holds?.settleDeadEvery(HOLDS_LOOK_MS))?.length ?? 0;
     for (let turn = 0; turn < MOST; turn++) {
       const [{ calls }] = await this.store.apply([{ op: "expire" }]);
       expired += calls.length;

@@ -1,6 +1,7 @@
 import { Operations } from "../core/apply.js";
 import type { Books } from "../core/books.js";
 import type { Budget, BudgetId, Path } from "../core/budget.js";
+import type { Call } from "../core/call.js";
 import type { Head } from "../core/chain/link.js";
 import { type Dimensions, STANDARD } from "../core/dimensions.js";
 import type { Document, DocumentKind, Entry } from "../core/document.js";
@@ -114,6 +115,10 @@ export class MemoryStore implements Store {
     const counts: Record<string, number> = {};
     for (const { status } of this.books.documentsOf(kind)) counts[status] = (counts[status] ?? 0) + 1;
     return counts;
+  }
+
+  async *heldCalls(): AsyncIterable<Call> {
+    yield* this.books.heldCalls();
   }
 
   async *journal(run: string): AsyncIterable<Entry> {

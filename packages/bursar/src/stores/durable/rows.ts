@@ -108,6 +108,7 @@ export function writeCall(call: Call): string {
   const body: Record<string, unknown> = { capability_id, asked, link };
   // Most calls are steps of their own.
   if (step_id !== id) body.step_id = step_id;
+  if (call.holder !== undefined) body.holder = call.holder;
   addFilled(body, call, NO_REPORT);
   return JSON.stringify(body);
 }

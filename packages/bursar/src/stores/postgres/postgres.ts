@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Budget, BudgetId, Path } from "../../core/budget.js";
+import type { Call } from "../../core/call.js";
 import type { JsonObject } from "../../core/chain/canonical.js";
 import type { Head } from "../../core/chain/link.js";
 import { checkOperation } from "../../core/check.js";
@@ -14,10 +15,12 @@ import { refuseArchived, StoreError } from "../durable/errors.js";
 import { type Stretch, streamLines, stretchesFrom } from "../durable/lines.js";
 import {
   type BudgetRow,
+  type CallRow,
   type DocumentRow,
   endOf,
   type Reading,
   readAccount,
+  readCall,
   readDocument,
   readPart,
   TABLES,
@@ -242,6 +245,21 @@ export class PostgresStore implements Store {
     const sql = `SELECT status, count(*)::bigint AS count FROM ${TABLES[kind]} GROUP BY status`;
     const rows = await this.rows<{ status: string; count: number }>(sql, []);
     return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+  }
+
+  async *heldCalls(): AsyncIterable<Call> {
+    const sql = `SELECT * FROM calls WHERE status = 'reserved' AND id > $1 ORDER BY id LIMIT ${PAGE}`;
+    for (let after = ""; ; ) {
+      const rows = await this.rows<CallRow>(sql, [after]);
+      for (const row of rows) yield readCall(row);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PAGE) return;
+      after = last.id;
+    }
+  }
+
+  get outlivesProcess(): boolean {
+    return true;
   }
 
   async *journal(run: string): AsyncIterable<Entry> {

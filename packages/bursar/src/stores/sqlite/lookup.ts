@@ -2,7 +2,7 @@ import type { JsonObject } from "../../core/chain/canonical.js";
 import type { Head } from "../../core/chain/link.js";
 import { refuseArchived } from "../durable/errors.js";
 import { type Stretch, stretchesFrom } from "../durable/lines.js";
-import { type BudgetRow, readAccount } from "../durable/rows.js";
+import { type BudgetRow, type CallRow, readAccount, readCall } from "../durable/rows.js";
 import { documentReaders } from "./document-lookup.js";
 import type { Database } from "./driver.js";
 import type { LookupRequest, Lookups, Readers } from "./messages.js";
@@ -15,6 +15,8 @@ const PATH = `
     SELECT budgets.parent, path.depth + 1 FROM budgets JOIN path ON budgets.id = path.id WHERE budgets.parent IS NOT NULL
   )
   SELECT accounts.* FROM path JOIN accounts ON accounts.id = path.id ORDER BY path.depth`;
+
+const HELD = "SELECT * FROM calls WHERE status = 'reserved' AND id > ? ORDER BY id";
 
 const ARCHIVED = "SELECT seq, archived FROM heads WHERE chain = ?";
 type ArchivedHead = Pick<Head, "seq"> & { readonly archived: string | null };
@@ -43,6 +45,7 @@ export function lookups(
       const [row] = queries.all<{ entry: string }>("SELECT entry FROM journal WHERE run = ? AND key = ?", run, key);
       return row === undefined ? null : { run, key, entry: JSON.parse(row.entry) as JsonObject };
     },
+    held: ({ asked: { after } }) => queries.page<CallRow>(HELD, ({ body }) => body.length, after).map(readCall),
     journal: ({ asked: { run, after } }) =>
       queries
         .page<{ seq: number; key: string; entry: string }>(

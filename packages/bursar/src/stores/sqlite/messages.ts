@@ -1,4 +1,5 @@
 import type { BudgetId, Path } from "../../core/budget.js";
+import type { Call } from "../../core/call.js";
 import type { Head } from "../../core/chain/link.js";
 import type { Dimension } from "../../core/dimension.js";
 import type { Document, DocumentKind, Entry } from "../../core/document.js";
@@ -52,6 +53,7 @@ export interface Lookups {
     found: readonly Document[];
   };
   counts: { asked: { readonly kind: DocumentKind }; found: Readonly<Record<string, number>> };
+  held: { asked: { readonly after: string }; found: readonly Call[] };
   journal: { asked: { readonly run: string; readonly after: number }; found: readonly Numbered[] };
   entry: { asked: { readonly run: string; readonly key: string }; found: Entry | null };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Budget, BudgetId, Path } from "../../core/budget.js";
+import type { Call } from "../../core/call.js";
 import type { Head } from "../../core/chain/link.js";
 import { type Dimensions, STANDARD } from "../../core/dimensions.js";
 import type { Document, DocumentKind, Entry } from "../../core/document.js";
@@ -133,6 +134,20 @@ export class SqliteStore implements Store {
 
   counts(kind: DocumentKind): Promise<Readonly<Record<string, number>>> {
     return this.find("counts", { kind });
+  }
+
+  async *heldCalls(): AsyncIterable<Call> {
+    for (let after = ""; ; ) {
+      const page = await this.find("held", { after });
+      yield* page;
+      const last = page.at(-1);
+      if (last === undefined) return;
+      after = last.id;
+    }
+  }
+
+  get outlivesProcess(): boolean {
+    return true;
   }
 
   async *journal(run: string): AsyncIterable<Entry> {

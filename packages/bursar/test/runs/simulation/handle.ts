@@ -69,6 +69,10 @@ export class Handle implements Store {
     return this.store.documents(kind, status);
   }
 
+  heldCalls(): ReturnType<Store["heldCalls"]> {
+    return this.store.heldCalls();
+  }
+
   latest(kind: DocumentKind, wanted: Latest): AsyncIterable<Document> {
     return this.store.latest(kind, wanted);
   }
