@@ -14,6 +14,7 @@ const PATIENCE = { timeout: 110_000, killSignal: "SIGKILL" } as const;
 
 /** What each example has to say when its provider is the scripted one. */
 const SAYS: Readonly<Record<string, readonly (string | RegExp)[]>> = {
+  "ai-sdk-route.mjs": ["200: It is a quarter past four.", /steps +2 of 5/],
   "ai-sdk.mjs": ["looks at shelf 3", "After 4 rounds: Seen 4 of them.", /steps +4 of 4/],
   "anthropic-stream.mjs": ["Once there was a lighthouse", "It ended with max_tokens, after 120 tokens.", /120 of 120/],
   "approval.mjs": [/llm_tokens at 1000; suggested: {"llm_tokens":500}/, "The run has completed:", "Home is done."],

@@ -18,9 +18,11 @@ import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
 import { Gate } from "../runtime/gate.js";
 import { newName } from "../runtime/names.js";
-import { type ApprovalQuestion, currentPurse, type Purse, withPurse } from "../runtime/purse.js";
+import { type ApprovalQuestion, currentPurse, type Purse, type PurseMark, withPurse } from "../runtime/purse.js";
 import { placeOf } from "../runtime/savings.js";
 import { MemoryStore } from "../stores/memory.js";
+import { lastingResult } from "./lasting-result.js";
+import { warnUnused } from "./unused-budget.js";
 
 export interface OpenBudgetOptions {
   /** Where it is kept: in memory unless a store is given. Inside of another budget it is kept where that one is, by its clock. */
@@ -180,25 +182,45 @@ export interface BudgetState {
  */
 export class OpenBudget implements AsyncDisposable {
   readonly id: BudgetId;
-  readonly purse: Purse;
+  private readonly paying: Purse;
+  private readonly mark: PurseMark = { isUsed: false };
   private readonly events: Events;
   private readonly own: Disposable | null;
   private ending: Promise<void> | null = null;
 
   constructor(purse: Purse, own: Disposable | null) {
     this.id = purse.budget;
-    this.purse = purse;
+    this.paying = { ...purse, mark: this.mark };
     this.events = new Events(purse.store.dimensions);
     this.own = own;
   }
 
+  /** What pays for calls that are made from it. Who asks for it governs something. */
+  get purse(): Purse {
+    this.mark.isUsed = true;
+    return this.paying;
+  }
+
   /** Runs a function in which every governed call is paid for by this budget, however deep it is made. */
   run<Value>(work: () => Value): Value {
-    return withPurse(this.purse, work);
+    return withPurse(this.paying, work);
+  }
+
+  /**
+   * What a function has given back, which may be read only afterwards: the budget stays open for it, and ends with it. Null for
+   * anything else.
+   */
+  lasting<Value>(value: Value, timer: Timer): { readonly value: Value } | null {
+    return lastingResult(value, this.paying, timer, () => void this.end().catch(() => {}));
+  }
+
+  /** Nothing is missed in a budget whose function has failed before its first call. */
+  excuse(): void {
+    this.mark.isUsed = true;
   }
 
   async state(): Promise<BudgetState> {
-    const { store } = this.purse;
+    const { store } = this.paying;
     const budget = await this.read();
     const time = store.clock.now();
     return {
@@ -215,7 +237,7 @@ export class OpenBudget implements AsyncDisposable {
     additional: BudgetAmounts,
     by: { readonly approved_by?: string; readonly reason?: string } = {},
   ): Promise<void> {
-    const { store } = this.purse;
+    const { store } = this.paying;
     const amounts = readExtension(additional, store.dimensions);
     const { approved_by = "operator", reason = null } = by;
     const [{ result }] = await store.apply([
@@ -226,7 +248,7 @@ export class OpenBudget implements AsyncDisposable {
 
   /** The lines of its chain, ready for `verifyChain` or a file. */
   chain(): AsyncIterable<string> {
-    return this.purse.store.chain(this.purse.chain);
+    return this.paying.store.chain(this.paying.chain);
   }
 
   /** Whether calls or budgets inside of it are still under way. */
@@ -245,14 +267,17 @@ export class OpenBudget implements AsyncDisposable {
   }
 
   private async finish(): Promise<void> {
-    const { store } = this.purse;
+    const { store } = this.paying;
     try {
       for (;;) {
         using quiet = changed(store);
-        const { ended, open } = await this.read();
+        const { ended, open, used } = await this.read();
         if (ended) return;
         if (open > 0) await quiet.next;
-        else if (await this.tryEnd()) return;
+        else if (await this.tryEnd()) {
+          if (!this.mark.isUsed && Object.values(used).every((amount) => amount === 0)) warnUnused(this.id);
+          return;
+        }
       }
     } finally {
       this.own?.[Symbol.dispose]();
@@ -262,7 +287,7 @@ export class OpenBudget implements AsyncDisposable {
   /** Somebody may have begun a call just now: then it is not over yet. */
   private async tryEnd(): Promise<boolean> {
     try {
-      await this.purse.store.apply([{ op: "end", budget: this.id }]);
+      await this.paying.store.apply([{ op: "end", budget: this.id }]);
       return true;
     } catch (error) {
       if (error instanceof LedgerError && (await this.read()).open > 0) return false;
@@ -271,7 +296,7 @@ export class OpenBudget implements AsyncDisposable {
   }
 
   private async read(): Promise<Budget> {
-    const budget = await this.purse.store.budget(this.id);
+    const budget = await this.paying.store.budget(this.id);
     if (budget === null) throw new LedgerError(`there is no budget ${this.id}`);
     return budget;
   }

@@ -33,8 +33,15 @@ export interface Purse {
   readonly within?: string;
   /** Whether calls hold as much as their answers may have at most, however scarce that is. */
   readonly full?: boolean;
+  /** Set when anything asks for this purse, which whatever is governed does. */
+  readonly mark?: PurseMark;
   /** Whether somebody further out meters the call that is being made, so that nobody does so again. */
   readonly metered?: true;
+}
+
+/** Whether anything has asked for a purse. */
+export interface PurseMark {
+  isUsed: boolean;
 }
 
 /** What a person is asked when a budget with the policy `approval_required` does not take a call. All in edge units. */
@@ -73,7 +80,9 @@ const storage: AsyncLocalStorage<Purse> = shared[KEY];
 
 /** The purse of whoever asks: the one around him, else the one of the whole process; null where there is neither. */
 export function currentPurse(): Purse | null {
-  return storage.getStore() ?? shared[ROOT] ?? null;
+  const purse = storage.getStore() ?? shared[ROOT] ?? null;
+  if (purse?.mark !== undefined) purse.mark.isUsed = true;
+  return purse;
 }
 
 /** Whether everything that is sent in this process with the global `fetch` is governed. */
