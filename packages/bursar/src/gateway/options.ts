@@ -51,6 +51,8 @@ export interface GatewayOptions extends MeterOptions {
    * question takes a step of the client's budget.
    */
   readonly count?: "bytes" | "provider";
+  /** Whether tools that the provider runs, such as `web_search`, are taken out of requests, instead of being capped and priced, or refused. */
+  readonly strip_tools?: boolean;
   /** What is used again or sent together, or what openReuse() has opened; nothing unless it is said. */
   readonly reuse?: ReuseOptions | Reuse;
   /** Told about requests for approval that clients cause; signed and tried again as for runs. */
@@ -71,7 +73,7 @@ export interface MountOptions
 const KEYS = [
   ...["store", "upstreams", "budget", "host", "port", "tls", "body_bytes", "header_bytes", "request_ms", "answer_ms"],
   ...["silence_ms", "connections", "wait_ms", "approval_url", "onError", "onServed", "url", "timer", "reuse", "count"],
-  "webhook",
+  ...["webhook", "strip_tools"],
   ...METER_KEYS,
 ];
 /** The most that timers of Node can wait. */
@@ -112,6 +114,7 @@ export interface Settings {
   readonly reuse: Reuse | null;
   /** Null where providers are not asked. */
   readonly counts: ProviderCounts | null;
+  readonly strip_tools: boolean;
   readonly onError: (error: unknown) => void;
   readonly onServed: ((served: Served) => void) | null;
   readonly meter: MeterOptions;
@@ -150,6 +153,7 @@ export function readSettings(options: GatewayOptions): Settings {
       timer,
       reuse: reuseOf(options.reuse),
       counts: ProviderCounts.of(options.count, options.timer === undefined ? {} : { timer: options.timer }),
+      strip_tools: readStripping(options.strip_tools),
       url: readUrl(options.url),
     },
     meter: meterOptions(options),
@@ -162,6 +166,11 @@ function checkCounts(options: GatewayOptions): void {
     if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) continue;
     throw new InputError(name, `is ${show(value)}; allowed: a whole number from ${least} to ${most}`);
   }
+}
+
+function readStripping(strip_tools: unknown = false): boolean {
+  if (typeof strip_tools === "boolean") return strip_tools;
+  throw new InputError("strip_tools", `is ${show(strip_tools)}; allowed: true or false`);
 }
 
 function readUrl(url: string | undefined): string | null {

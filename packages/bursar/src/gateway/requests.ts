@@ -163,8 +163,9 @@ export class Requests {
     const url = upstream.addressOf(protocol, search);
     const wish = wishedBy(said);
     const { deployments } = meter;
+    const { strip_tools } = settings;
     const allow = upstream.allowed(meter.allowedAt(url.href));
-    const about = { bytes: bytes.length, wish, headers: Object.keys(said), allow, deployments };
+    const about = { bytes: bytes.length, wish, headers: Object.keys(said), allow, deployments, strip_tools };
     const request = readMetered({ protocol, url, body: bytes.toString("utf8"), ...about });
     if ("code" in request) return refuse(reply, request);
     visit.request = request;

@@ -11,6 +11,7 @@ import { OPENAI_EMBEDDINGS } from "../wire/openai-embeddings.js";
 import { OPENAI_RESPONSES } from "../wire/openai-responses.js";
 import type { Protocol, WireRequest } from "../wire/protocol.js";
 import { isHomeOf } from "../wire/provider-hosts.js";
+import { UnboundedError } from "../wire/unbounded-error.js";
 import { addressOf } from "./model-address.js";
 import { bytesOf, type PromptPart, partsOf, writtenPart } from "./prompt-parts.js";
 import { cacheLifetime, heldOptions, limitAmong, sentSettings, settingsFor } from "./provider-settings.js";
@@ -58,6 +59,10 @@ export interface SketchBasis {
   readonly deployments?: Deployments;
 }
 
+/** What the SDK sends is not written here, so that a tool's uses cannot be held to what is left. */
+const HOSTED =
+  "have one that the provider runs, which is capped on the wire alone; give the SDK's provider fetch: governedFetch() in place of govern()";
+
 const nothing = (): ReadonlySet<string> => NONE_ALLOWED;
 
 /** Draws the request that a call will become. `output_tokens` is the most an answer may have where nobody says so. */
@@ -91,6 +96,7 @@ export function sketchCall(
   const kept = parts.reduce((sum, part) => sum + (part.kind === "kept" ? part.tokens : 0), 0);
   const bytes = kept + bytesOf({ prompt, tools, toolChoice, responseFormat, providerOptions });
   const wire = deployedOn(protocol.read(body, { bytes, compatible, allow: allowedAt(url) }), run);
+  if (wire.hosted !== undefined) throw new UnboundedError(`${wire.beyond}: tools`, HOSTED);
   return { protocol, wire, url, held: (held) => heldCall(options, held, { limit, thinking, model, settings }) };
 }
 

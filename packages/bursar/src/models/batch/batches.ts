@@ -26,6 +26,7 @@ import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
 import { atEdge } from "../meter/quote.js";
 import { reportDecision } from "../meter/refusal.js";
 import { priceRequest, quoted } from "../meter/terms.js";
+import { hostedElsewhere } from "../meter/unmade.js";
 import { openPrices, statedPrices } from "../prices/open-prices.js";
 import type { PriceBook } from "../prices/price.js";
 import { OPTION_REMEDIES } from "../prices/price-remedies.js";
@@ -106,6 +107,7 @@ export class Batches implements BatchesPort, AsyncDisposable {
     const read = this.provider.request(request, { ...this.defaults, deployments: this.deployments });
     const { wire } = read;
     const { model } = wire;
+    if (wire.hosted !== undefined) madeOf(hostedElsewhere("a batch", "make the call by itself"));
     const wanted = wire.output_tokens ?? this.defaults.max_tokens;
     const { remedies = OPTION_REMEDIES } = this.options;
     const basis = { wanted, site: null, full: true, remedies };

@@ -72,7 +72,7 @@ function callOf({ input, extraParams, metadata }: ToldStart, { isCut, deployment
   const intake = new Intake({ bytes: Buffer.byteLength(written), compatible: true });
   refuseOpenaiSurcharges(params, model, about);
   checkMembers(params, protocol.name, { allow, drawn: true }, (what) => intake.unknown(what));
-  readTools(params, intake);
+  readTools(params, intake, isCut);
   readParts(messages, (detail) => about.imageTokens(detail), intake, 0);
   if (isClaude && written.includes('"cache_control"')) intake.cache("1h");
   if (!isClaude) noteOpenaiCaching(params, about, false, intake);
@@ -101,12 +101,12 @@ function modelOf(params: JsonObject, metadata: Readonly<Record<string, unknown>>
   throw new InputError("model", "is not named; allowed: a model with a name, without which nobody knows its price");
 }
 
-/** What the provider runs by itself is refused. */
-function readTools({ tools }: JsonObject, intake: Intake): void {
+/** What the provider runs by itself is refused, unless a wire below reads the request, and caps it or refuses it. */
+function readTools({ tools }: JsonObject, intake: Intake, isWired: boolean): void {
   for (const [index, tool] of listOf(tools).entries()) {
     if (index === 0) intake.add(AROUND_TOOLS);
     const { type } = objectOf(tool);
-    if (!OWN_TOOLS.has(type)) throw hostedTool(`tools[${index}]`, type);
+    if (!OWN_TOOLS.has(type) && !isWired) throw hostedTool(`tools[${index}]`, type);
   }
 }
 

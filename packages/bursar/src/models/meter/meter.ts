@@ -24,6 +24,7 @@ import { checkTierPrices } from "../tiers/tier-prices.js";
 import { type TieredRequest, tieredRequest } from "../tiers/tiered-request.js";
 import { boundByTokenizer } from "../tokens/tokenizer-bound.js";
 import { Deployments } from "../wire/deployments.js";
+import { MOST_OPEN_USES } from "../wire/hosted-tools.js";
 import type { Protocol, WireRequest } from "../wire/protocol.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import { Allowance } from "./allowed-members.js";
@@ -243,15 +244,14 @@ export class Meter {
     choice: Choice | null,
   ): Promise<Metered<Value>> {
     const book = this.book instanceof Promise ? await this.book : this.book;
-    const priced = this.priced(book, purse, request);
-    if ("code" in priced) return this.refuse(purse, request, priced);
-    const seen = this.mayCount(request) ? await purse.store.path(purse.budget) : null;
-    const fitting = seen === null || fits(purse.store, seen, mostNeeded(priced.quote));
-    const quoted = fitting ? priced : await this.counted(purse, seen, priced, request);
+    const most = this.priced(book, purse, request);
+    if ("code" in most) return this.refuse(purse, request, most);
+    const isLooked = mayBeFewer(request) || this.mayCount(request);
+    const { quoted, seen } = isLooked ? await this.lookedAt(book, purse, request, most) : { quoted: most, seen: null };
     const over = choice === null ? takenOver(purse, request) : purse;
     const payer = over instanceof Promise ? await over : over;
     // To count took a while, so that the path is not the one that it was.
-    let path = fitting ? seen : null;
+    let path = seen;
     for (let questions = 0; ; questions++) {
       const call = this.begin(payer, request, quoted.terms);
       let refusal: Refused;
@@ -293,10 +293,45 @@ export class Meter {
   }
 
   /** What the request is quoted at, by its bytes, or why nobody can quote it. */
-  private priced(book: PriceBook, purse: Purse, request: MeteredRequest): PricedRequest | RefusalReport {
+  private priced(
+    book: PriceBook,
+    purse: Purse,
+    request: MeteredRequest,
+    uses = MOST_OPEN_USES,
+  ): PricedRequest | RefusalReport {
     const wanted = this.wanted(request.wire);
     const { full = purse.full === true } = request;
-    return priceRequest(book, request, { wanted, site: this.siteOf(purse, request, wanted), full });
+    return priceRequest(book, request, { wanted, site: this.siteOf(purse, request, wanted), full, uses });
+  }
+
+  /** The quote by what the budget has left, with what was seen of that, unless it took a while. */
+  private async lookedAt(
+    book: PriceBook,
+    purse: Purse,
+    request: MeteredRequest,
+    most: PricedRequest,
+  ): Promise<{ readonly quoted: PricedRequest; readonly seen: Path | null }> {
+    const seen = await purse.store.path(purse.budget);
+    if (mayBeFewer(request)) return { quoted: this.withFewerUses(book, purse, seen, request, most), seen };
+    if (fits(purse.store, seen, mostNeeded(most.quote))) return { quoted: most, seen };
+    return { quoted: await this.counted(purse, seen, most, request), seen: null };
+  }
+
+  /** With as many uses of hosted tools as the budget pays for now, where the request leaves that open; one at least. */
+  private withFewerUses(
+    book: PriceBook,
+    purse: Purse,
+    path: Path,
+    request: MeteredRequest,
+    most: PricedRequest,
+  ): PricedRequest {
+    let priced = most;
+    for (let uses = MOST_OPEN_USES - 1; uses > 0 && !fits(purse.store, path, mostNeeded(priced.quote)); uses--) {
+      const fewer = this.priced(book, purse, request, uses);
+      if ("code" in fewer) return priced;
+      priced = fewer;
+    }
+    return priced;
   }
 
   /** Whether there is somebody who can count tokens, should there be more bytes than fit. */
@@ -335,6 +370,11 @@ export class Meter {
     const counted = { ...terms, input };
     return { terms: counted, quote: quoteOf(counted) };
   }
+}
+
+/** Whether a request leaves it open how often the provider's tools are used. */
+function mayBeFewer({ wire }: MeteredRequest): boolean {
+  return wire.hosted?.uses === null;
 }
 
 /** What a request needs of every dimension: all of what cannot be cut, and the least of what can. */

@@ -6,11 +6,13 @@ import type { OpenModel } from "../tiers/open-model.js";
 import { listNamed } from "../tiers/tier-list.js";
 import { NO_WISH, type Wish } from "../tiers/wish.js";
 import type { Deployments } from "../wire/deployments.js";
+import { mayHost } from "../wire/hosted-tools.js";
 import { NONE_ALLOWED } from "../wire/known-members.js";
 import type { Protocol, WireRequest } from "../wire/protocol.js";
 import { isHomeOf } from "../wire/provider-hosts.js";
 import { checkText } from "../wire/request-fields.js";
 import { checkRouting } from "../wire/routing.js";
+import { stripHostedTools } from "../wire/strip-tools.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 import type { MeteredRequest } from "./meter.js";
 import { type RefusalReport, unbounded } from "./refusal.js";
@@ -25,6 +27,8 @@ export interface RawRequest {
   readonly wish?: Wish;
   /** Which models deployments run. */
   readonly deployments: Deployments;
+  /** Whether tools that the provider runs are taken out before it is read. */
+  readonly strip_tools?: boolean;
   /** The names of its headers, in small letters, where the caller chooses them and the address. */
   readonly headers?: Iterable<string>;
   /** What the operator allows at this address beside what is known. */
@@ -39,6 +43,7 @@ export function readMetered({
   bytes: came,
   wish = NO_WISH,
   deployments,
+  strip_tools = false,
   headers,
   allow = NONE_ALLOWED,
 }: RawRequest): MeteredRequest | RefusalReport {
@@ -56,7 +61,8 @@ export function readMetered({
     const isAscii = came === body.length;
     if (headers !== undefined) checkRouting(url, headers, allow);
     const whole: Whole = {
-      ...{ protocol, url, body: parsed as JsonObject, text: body },
+      ...{ protocol, url, text: body, parsed: parsed as JsonObject },
+      body: strip_tools ? stripHostedTools(parsed as JsonObject, protocol.name) : (parsed as JsonObject),
       ...{ isAscii, bytes, compatible, deployments, allow },
     };
     const request = requestTo(whole, null);
@@ -76,6 +82,8 @@ const PINNED_MODEL = "a tier is named, and the model is not left open; ask for a
 /** A request that was parsed. */
 interface Whole extends Pick<RawRequest, "protocol" | "url" | "bytes" | "deployments"> {
   readonly body: JsonObject;
+  /** What the text stands for, which the body is unless something was taken out of it. */
+  readonly parsed: JsonObject;
   readonly text: string;
   readonly isAscii: boolean;
   readonly compatible: boolean;
@@ -84,14 +92,21 @@ interface Whole extends Pick<RawRequest, "protocol" | "url" | "bytes" | "deploym
 
 /** The request to another model than the one that it names, or to that one. */
 function requestTo(whole: Whole, model: string | null): MeteredRequest {
-  const { protocol, url, body, text, isAscii, bytes, compatible, deployments, allow } = whole;
+  const { protocol, url, body, parsed, text, isAscii, bytes, compatible, deployments, allow } = whole;
   const longer = model === null ? 0 : Math.max(0, Buffer.byteLength(model) - String(body.model).length);
   const wanted = model === null ? body : { ...body, model };
   const run = deployments.modelFor(url, typeof wanted.model === "string" ? wanted.model : null);
-  const facts = { bytes: bytes + longer, compatible, shallow: true, allow, ...(run !== null && { model: run.model }) };
+  const facts = {
+    bytes: bytes + longer,
+    compatible,
+    shallow: true,
+    allow,
+    hosts: mayHost(url.hostname),
+    ...(run !== null && { model: run.model }),
+  };
   const wire: Filling<WireRequest> = protocol.read(wanted, facts);
   if (run !== null && run.deployment !== null) wire.deployment = run.deployment;
-  wire.source = { text, parsed: body, isAscii };
+  wire.source = { text, parsed, isAscii };
   return { protocol, wire, url: url.href, egress_bytes: bytes + longer };
 }
 

@@ -38,12 +38,17 @@ const COST = STANDARD.get("cost_usd");
 /** A limit of output, the wish for usage and a tier may be written into a request that came without them. */
 const ADDED_BYTES = 256;
 
+/** What of a request makes its tokens dearer, and what its tools cost at most. */
+function boundFor({ caches, audio, hosted }: WireRequest): Omit<Bound, "input" | "output"> {
+  return hosted === undefined ? { caches, audio } : { caches, audio, tools_nano: hosted.most_nano };
+}
+
 /** The most a request may use. Output is what can be cut. */
 export function quoteOf({ wire, price, input, wanted, egress_bytes }: Terms): Quote {
-  const { caches, audio, answers, least_output } = wire;
+  const { answers, least_output } = wire;
   const output = wanted * answers;
   const needed = Math.min(output, Math.max(least_output, wanted === 0 ? 0 : 1) * answers);
-  const cost = (tokens: number) => nanoUsd(price.most({ input, output: tokens, caches, audio }));
+  const cost = (tokens: number) => nanoUsd(price.most({ input, output: tokens, ...boundFor(wire) }));
   const asked: Record<string, Amount> = {
     steps: ONE,
     llm_input_tokens: counted(input),
@@ -56,20 +61,19 @@ export function quoteOf({ wire, price, input, wanted, egress_bytes }: Terms): Qu
 
 /** What a request is expected to need at most, of what can be cut; null when that is not known, or no less than it wants. */
 export function learnedOf({ wire, price, input, wanted, site, full }: Terms): Amounts | null {
-  const { caches, audio, least_output } = wire;
+  const { least_output } = wire;
   const upper = site?.upper ?? null;
   if (upper === null || full) return null;
   const output = Math.max(upper, least_output, 1);
   if (output >= wanted) return null;
-  return { llm_output_tokens: counted(output), cost_usd: nanoUsd(price.most({ input, output, caches, audio })) };
+  return { llm_output_tokens: counted(output), cost_usd: nanoUsd(price.most({ input, output, ...boundFor(wire) })) };
 }
 
 /** What was granted may be less than what was wanted, of tokens and of money apart. */
 export function outputOf({ wire, price, input }: Terms, granted: Amounts): number {
   const tokens = granted.llm_output_tokens ?? 0;
   if (tokens === 0) return 0;
-  const { caches, audio } = wire;
-  const paid = price.affordable(BigInt(granted.cost_usd ?? 0), { input, caches, audio });
+  const paid = price.affordable(BigInt(granted.cost_usd ?? 0), { input, ...boundFor(wire) });
   return Math.max(Math.min(tokens, paid), wire.least_output * wire.answers);
 }
 
@@ -101,14 +105,14 @@ export function atEdge(used: Amounts): BudgetAmounts {
 
 /** The most that a call can have used of which this was seen. */
 export function boundOf({ reported, output }: Seen, { wire, price, input }: Terms): BudgetAmounts {
-  if (reported !== null) {
+  // Between the rounds of hosted tools not all of the input is reported.
+  if (reported !== null && wire.hosted === undefined) {
     const counts = { ...reported, output };
     // What was not seen may have been thought, which some models charge more for.
     const cost_usd = Math.max(edgeUsd(price.cost(counts)), edgeUsd(price.cost({ ...counts, reasoning: output })));
     return { ...amountsOf(counts, price), cost_usd };
   }
-  const { caches, audio } = wire;
-  return mostOf({ input, output, caches, audio }, price);
+  return mostOf({ input, output, ...boundFor(wire) }, price);
 }
 
 /** So many tokens with the most they can cost, in edge units. */

@@ -1,6 +1,7 @@
 import type { Price, PriceBook } from "../prices/price.js";
 import type { PriceRemedies } from "../prices/price-remedies.js";
 import type { Site } from "../reservations/site.js";
+import { MOST_OPEN_USES } from "../wire/hosted-tools.js";
 import type { WireRequest } from "../wire/protocol.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 import type { MeteredRequest } from "./meter.js";
@@ -24,6 +25,8 @@ export interface QuoteBasis {
   readonly full: boolean;
   /** How a price that is missing is stated where the request comes from; as options unless it is said. */
   readonly remedies?: PriceRemedies;
+  /** How often tools may be used that the provider runs, where the request leaves it open. */
+  readonly uses?: number;
 }
 
 /**
@@ -32,9 +35,10 @@ export interface QuoteBasis {
  */
 export function priceRequest(
   book: PriceBook,
-  { wire, url, egress_bytes }: Pick<MeteredRequest, "wire" | "url" | "egress_bytes">,
-  { wanted, site, full, remedies }: QuoteBasis,
+  { wire: read, url, egress_bytes }: Pick<MeteredRequest, "wire" | "url" | "egress_bytes">,
+  { wanted, site, full, remedies, uses = MOST_OPEN_USES }: QuoteBasis,
 ): PricedRequest | RefusalReport {
+  const wire = cappedAt(read, uses);
   const price = book.find(wire.model, { url, protocol: wire.protocol });
   if (price === null) return unknownPrice(book, wire, remedies);
   const input = bytesBound(wire, price);
@@ -54,8 +58,22 @@ export function quoted(terms: Terms): PricedRequest | RefusalReport {
 }
 
 /** No fewer tokens than the request has bytes; null when something beyond it is read, and nobody can tell how much. */
-function bytesBound({ beyond, input_tokens }: WireRequest, { context_window: window }: Price): number | null {
+function bytesBound({ beyond, input_tokens, hosted }: WireRequest, { context_window: window }: Price): number | null {
   if (beyond === null) return input_tokens;
   // What is in the request counts with its bytes even where the window is said to be smaller: that may be a mistake.
-  return window === null ? null : Math.max(input_tokens, window);
+  if (window === null) return null;
+  // After each use of a hosted tool the model reads everything again, and each round is paid for.
+  const rounds = 1 + (hosted?.uses ?? 0);
+  return Math.max(input_tokens, window) * rounds;
+}
+
+/** The request with its hosted tools held to so many uses, where it leaves that open. */
+function cappedAt(wire: WireRequest, uses: number): WireRequest {
+  const { hosted, source, deployment } = wire;
+  if (hosted === undefined || hosted.uses !== null) return wire;
+  return {
+    ...hosted.capped(uses),
+    ...(source !== undefined && { source }),
+    ...(deployment !== undefined && { deployment }),
+  };
 }

@@ -38,6 +38,11 @@ export function closedBudget(error: unknown): RefusalReport | null {
   return { code: "no_budget", message: error.message, hint: WHILE_OPEN };
 }
 
+/** Hosted tools are capped in the request itself, which not every door writes. */
+export function hostedElsewhere(where: string, remedy: string): RefusalReport {
+  return unbounded(`tools that the provider runs cannot be capped and charged in ${where}`, remedy);
+}
+
 export function unboundedInput({ beyond, model }: WireRequest): RefusalReport {
   const message = `${beyond} adds input of unknown size, and nobody knows how much ${JSON.stringify(model)} can take`;
   return unbounded(message, "state the model's context_window with its price");

@@ -2,6 +2,7 @@ import type { Model, ModelProvider } from "@openai/agents";
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { InputError, show } from "../../core/errors.js";
 import type { RefusalReport } from "../meter/refusal.js";
+import { hostedElsewhere } from "../meter/unmade.js";
 import { needsOf } from "../tiers/needs.js";
 import { NO_WISH, readWish, type Wish } from "../tiers/wish.js";
 import type { Deployments } from "../wire/deployments.js";
@@ -27,6 +28,9 @@ const OTHER_REQUESTS = ["messages", "n", "modalities", "audio"];
 /** Where the SDK looks for fields of the body that it does not know. */
 const EXTRA_BODIES = ["extra_body", "extraBody"];
 
+const GOVERNED_WIRE =
+  "give the provider a governed wire: governedProvider(…), or an OpenAI client with governedFetch()";
+
 /** What a request is read with. */
 export interface AgentsBasis {
   readonly stream: boolean;
@@ -44,7 +48,8 @@ export function readAgentsRequest(
   about: AgentsBasis,
 ): WireRequest | RefusalReport {
   try {
-    return wireOf(model, request, about);
+    const wire = wireOf(model, request, about);
+    return wire.hosted === undefined ? wire : hostedElsewhere("calls of a governed model", GOVERNED_WIRE);
   } catch (error) {
     const { message } = error as Error;
     if (error instanceof UnboundedError)

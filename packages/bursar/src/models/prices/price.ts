@@ -7,6 +7,8 @@ export interface Bound {
   readonly output: number;
   readonly caches: "no" | "5m" | "1h";
   readonly audio: boolean;
+  /** What tools that the provider runs cost at most, in billionths of a dollar. */
+  readonly tools_nano?: bigint;
 }
 
 /** What one model costs. All sums are exact and in billionths of a dollar, rounded up once. */

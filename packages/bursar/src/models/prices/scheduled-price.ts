@@ -1,4 +1,5 @@
 import type { Clock } from "../../ports/clock.js";
+import { costOfUses } from "../wire/hosted-tools.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 import type { Bound, Price } from "./price.js";
@@ -41,10 +42,16 @@ export class ScheduledPrice implements Price {
   cost(counts: TokenCounts): bigint {
     const { bands, per_call } = periodAt(this.schedule, this.clock.now().instant);
     const { rates } = bands.findLast(({ above }) => counts.input > above) ?? bands[0];
-    return roundedUp(per_call + sumOf(rates, counts));
+    const nano = roundedUp(per_call + sumOf(rates, counts));
+    return counts.tool_uses === undefined ? nano : nano + costOfUses(counts.tool_uses);
   }
 
   most(bound: Bound): bigint {
+    const { tools_nano } = bound;
+    return tools_nano === undefined ? this.mostOfTokens(bound) : tools_nano + this.mostOfTokens(bound);
+  }
+
+  private mostOfTokens(bound: Bound): bigint {
     const { input, output } = bound;
     if (!isAmount(input) || !isAmount(output)) return this.mostExactly(bound);
     let most = 0;
@@ -67,7 +74,12 @@ export class ScheduledPrice implements Price {
     );
   }
 
-  affordable(nano: bigint, bound: Omit<Bound, "output">): number {
+  affordable(money: bigint, bound: Omit<Bound, "output">): number {
+    const { tools_nano = 0n } = bound;
+    return money < tools_nano ? 0 : this.affordableTokens(money - tools_nano, bound);
+  }
+
+  private affordableTokens(nano: bigint, bound: Omit<Bound, "output">): number {
     const { input } = bound;
     const money = Number(nano) * MILLIONTHS;
     if (!isAmount(money) || !isAmount(input)) return this.affordableExactly(nano, bound);

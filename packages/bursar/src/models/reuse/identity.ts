@@ -38,7 +38,8 @@ export function addressKey({ url, headers, tenant }: Addressed): string {
  * another. Two have the same name only if a provider could not tell them apart.
  */
 export function identityOf({ wire }: MeteredRequest, address: string): string | null {
-  if (wire.stream) return null;
+  // What tools of the provider's find changes by the hour.
+  if (wire.stream || wire.hosted !== undefined) return null;
   const body = wire.held(NO_LIMIT);
   if (hasEffects(body)) return null;
   return sha256Hex(`${address}\n${wire.protocol} ${wire.output_tokens}\n${JSON.stringify(body)}`);

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { show } from "../../core/errors.js";
 import { noteCacheControl } from "./cache-control.js";
+import { anthropicToolKind, usesIn } from "./hosted-tools.js";
 import type { Intake } from "./intake.js";
 import { listOf, objectOf } from "./json-object.js";
 import { below, forEachObject, isSaid, listAt, nameOf, objectAt, type Place, textAt } from "./request-fields.js";
@@ -11,6 +12,9 @@ const IMAGE = 5_000;
 
 /** The provider writes something around tools that the request does not show. */
 const AROUND_TOOLS = 1_024;
+
+/** What the provider's own description of a tool takes that it runs. */
+const DESCRIBED_TOOL = 4_096;
 
 /** Tools whose description is the provider's own, and which the caller runs, with the most that description takes. */
 const CLIENT_TOOLS: readonly (readonly [prefix: string, tokens: number])[] = [
@@ -23,10 +27,10 @@ const CLIENT_TOOLS: readonly (readonly [prefix: string, tokens: number])[] = [
 ];
 
 /** Reads the tools of a request. What the provider runs by itself is refused. */
-export function readTools(tools: Json | undefined, intake: Intake): void {
+export function readTools(tools: Json | undefined, intake: Intake, hosts: boolean): void {
   if (!isSaid(tools)) return;
   if (listAt(tools, "tools").length > 0) intake.add(AROUND_TOOLS);
-  forEachObject(tools, "tools", (tool, at) => readTool(tool, at, intake));
+  forEachObject(tools, "tools", (tool, at) => readTool(tool, at, intake, hosts));
 }
 
 /** Reads a content, which is a text or a list of blocks. */
@@ -42,13 +46,27 @@ export function readContent(content: Json | undefined, place: Place, intake: Int
   });
 }
 
-function readTool(tool: JsonObject, place: Place, intake: Intake): void {
+/** Whether the caller runs a tool. */
+export function isClientTool({ type }: JsonObject): boolean {
+  if (!isSaid(type) || type === "custom") return true;
+  return CLIENT_TOOLS.some(([prefix]) => typeof type === "string" && type.startsWith(prefix));
+}
+
+function readTool(tool: JsonObject, place: Place, intake: Intake, hosts: boolean): void {
   noteCacheControl(tool, intake);
   const { type } = tool;
   if (!isSaid(type) || type === "custom") return;
   const known = CLIENT_TOOLS.find(([prefix]) => typeof type === "string" && type.startsWith(prefix));
-  if (known === undefined) throw hostedTool(place, type);
-  intake.add(known[1]);
+  if (known !== undefined) {
+    intake.add(known[1]);
+    return;
+  }
+  const kind = hosts ? anthropicToolKind(tool, place) : null;
+  if (kind === null) throw hostedTool(place, type);
+  intake.add(DESCRIBED_TOOL);
+  // Results of the provider's tools are kept in its cache between the rounds.
+  intake.cache("5m");
+  intake.host(kind, usesIn(tool.max_uses, below(place, "max_uses")), () => `what ${String(type)} finds`);
 }
 
 function readBlock(block: JsonObject, place: Place, intake: Intake): void {
@@ -110,6 +128,6 @@ function readToolChange({ type, tool }: JsonObject, place: Place, intake: Intake
   if (type !== "tool_addition") return;
   const { type: kind, definition } = objectOf(tool);
   if (kind === "tool_definition")
-    readTool(objectAt(definition, below(place, "tool.definition")), below(place, "tool.definition"), intake);
+    readTool(objectAt(definition, below(place, "tool.definition")), below(place, "tool.definition"), intake, false);
   else if (typeof kind === "string" && kind.startsWith("mcp_")) throw hostedTool(below(place, "tool"), kind);
 }

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
-import { messagesUsage } from "./anthropic-usage.js";
+import { messagesUsage, usesInBlocks } from "./anthropic-usage.js";
 import { eventText, LAST, SAME } from "./events.js";
 import { objectOf, parsedObject } from "./json-object.js";
 import type { EventReading, StreamReader, WireRequest } from "./protocol.js";
@@ -13,7 +13,7 @@ const MOST_BLOCKS = 4_096;
 
 const COUNTS = [
   ...["input_tokens", "output_tokens", "output_tokens_details"],
-  ...["cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation"],
+  ...["cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation", "server_tool_use"],
 ];
 
 /** Follows the events of one streamed message. */
@@ -22,6 +22,8 @@ export class MessagesStream implements StreamReader {
   seen_tokens = 0;
   readonly #model: string;
   readonly #open = new Set<number>();
+  /** Uses of tools that the provider runs. */
+  readonly #tools: JsonObject[] = [];
   readonly #usage: Record<string, Json> = {};
   #stage: "before" | "started" | "stopping" | "over" = "before";
 
@@ -30,7 +32,7 @@ export class MessagesStream implements StreamReader {
   }
 
   get usage(): StreamReader["usage"] {
-    const counts = messagesUsage(this.#usage);
+    const counts = messagesUsage(this.#usage, usesInBlocks(this.#tools));
     return counts === null ? null : { counts, final: this.#stage === "stopping" || this.#stage === "over" };
   }
 
@@ -49,6 +51,7 @@ export class MessagesStream implements StreamReader {
         this.#begin();
         if (isCount(value.index) && this.#open.size < MOST_BLOCKS) this.#open.add(value.index);
         this.#see(saidBytes(value.content_block));
+        this.#noteTool(objectOf(value.content_block));
         break;
       case "content_block_delta":
         this.#see(saidBytes(value.delta));
@@ -98,6 +101,10 @@ export class MessagesStream implements StreamReader {
   #tell(usage: Json | undefined): void {
     const told = objectOf(usage);
     for (const key of COUNTS) if (isSaid(told[key])) this.#usage[key] = told[key];
+  }
+
+  #noteTool(block: JsonObject): void {
+    if (block.type === "server_tool_use" && this.#tools.length < MOST_BLOCKS) this.#tools.push(block);
   }
 
   #see(bytes: number): void {

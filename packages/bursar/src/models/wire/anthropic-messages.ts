@@ -3,8 +3,9 @@ import { isCount } from "../../core/chain/rules.js";
 import { InputError, show } from "../../core/errors.js";
 import { readContent, readTools } from "./anthropic-blocks.js";
 import { MessagesStream } from "./anthropic-messages-stream.js";
-import { messagesUsage } from "./anthropic-usage.js";
+import { messagesUsage, usesInBlocks } from "./anthropic-usage.js";
 import { noteCacheControl } from "./cache-control.js";
+import { cappedTools, costOfUses, type HostedTools } from "./hosted-tools.js";
 import { Intake } from "./intake.js";
 import { isObject, listOf, objectOf } from "./json-object.js";
 import { checkMembers } from "./known-members.js";
@@ -30,7 +31,8 @@ export const ANTHROPIC_MESSAGES: Protocol = {
   home: "anthropic",
   read,
   readsAll: false,
-  usage: (answer) => messagesUsage(answer.usage),
+  readsAllWith: "server_tool_use",
+  usage: (answer) => messagesUsage(answer.usage, usesInBlocks(answer.content)),
   stream: (request) => new MessagesStream(request),
 };
 
@@ -57,7 +59,7 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
   noteCacheControl(body, intake);
   readContent(body.system, "system", intake);
   forEachObject(body.messages, "messages", ({ content }, at) => readContent(content, below(at, "content"), intake));
-  readTools(body.tools, intake);
+  readTools(body.tools, intake, facts.hosts !== false);
   if (isSaid(body.thread)) intake.unknown("a thread, which the provider keeps");
   const most = limitIn(body, "max_tokens", 0);
   const thinking = thinkingIn(body);
@@ -76,8 +78,17 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
     caches: intake.caches,
     audio: false,
     hidden: mayHide(body, model, compatible),
+    ...(intake.tools.length > 0 && { hosted: hostedIn(body, intake, facts) }),
     held: (output_tokens) => held(body, checkHeld(output_tokens), most, thinking),
   };
+}
+
+/** Each tool has a cap of its own. */
+function hostedIn(body: JsonObject, { tools }: Intake, facts: RequestFacts): HostedTools {
+  const capped = (uses: number) => read({ ...body, tools: cappedTools(body.tools, uses) }, facts);
+  if (tools.some(({ uses }) => uses === null)) return { uses: null, most_nano: 0n, capped };
+  const most_nano = tools.reduce((sum, { kind, uses }) => sum + costOfUses({ [kind]: uses ?? 0 }), 0n);
+  return { uses: tools.reduce((sum, { uses }) => sum + (uses ?? 0), 0), most_nano, capped };
 }
 
 /** The body with the limit at most as high as it is held to, and the budget for thinking inside of it, as the provider wants it. */

@@ -1,15 +1,16 @@
 import type { Json } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
 import type { Filling } from "../../runtime/filling.js";
-import { objectOf } from "./json-object.js";
+import { someUses } from "./hosted-tools.js";
+import { listOf, objectOf } from "./json-object.js";
 import { isSaid } from "./request-fields.js";
-import type { TokenCounts } from "./token-counts.js";
+import type { TokenCounts, ToolUses } from "./token-counts.js";
 
 /**
  * Reads what a message says it used. Its `input_tokens` leave out what was read from and written to a cache; here input is the
  * whole. Null when a figure cannot be true: then nobody knows which of the others are.
  */
-export function messagesUsage(usage: Json | undefined): TokenCounts | null {
+export function messagesUsage(usage: Json | undefined, seen: ToolUses = {}): TokenCounts | null {
   const said = objectOf(usage);
   const { input_tokens: fresh, output_tokens: output } = said;
   const cache_read = part(said.cache_read_input_tokens);
@@ -25,7 +26,26 @@ export function messagesUsage(usage: Json | undefined): TokenCounts | null {
   if (cache_write > 0) counts.cache_write = cache_write;
   if (cache_write_1h > 0) counts.cache_write_1h = cache_write_1h;
   if (reasoning > 0) counts.reasoning = reasoning;
+  const tool_uses = someUses(usesSaid(said.server_tool_use) ?? seen);
+  if (tool_uses !== undefined) counts.tool_uses = tool_uses;
   return counts;
+}
+
+/** How often tools were used that the provider runs, as its usage says; null where it says nothing. */
+function usesSaid(value: Json | undefined): ToolUses | null {
+  const { web_search_requests: web_search, web_fetch_requests: web_fetch } = objectOf(value);
+  if (!isCount(web_search) && !isCount(web_fetch)) return null;
+  return { web_search: isCount(web_search) ? web_search : 0, web_fetch: isCount(web_fetch) ? web_fetch : 0 };
+}
+
+/** The same by the blocks of an answer. */
+export function usesInBlocks(content: Json | undefined): ToolUses {
+  const uses = { web_search: 0, web_fetch: 0 };
+  for (const block of listOf(content)) {
+    const { type, name } = objectOf(block);
+    if (type === "server_tool_use" && (name === "web_search" || name === "web_fetch")) uses[name]++;
+  }
+  return uses;
 }
 
 /**

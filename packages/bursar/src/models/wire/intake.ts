@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import type { HostedToolKind } from "./hosted-tools.js";
 import type { RequestFacts } from "./protocol.js";
 import { nameOf, type Place } from "./request-fields.js";
 
@@ -10,6 +11,8 @@ export class Intake {
   /** The first thing of unknown size. */
   beyond: string | null = null;
   audio = false;
+  /** The tools that the provider runs. */
+  readonly tools: { readonly kind: HostedToolKind; readonly uses: number | null }[] = [];
   caches: "no" | "5m" | "1h" = "no";
   #extra = AROUND;
   #pieces: string[] | null = [];
@@ -61,6 +64,12 @@ export class Intake {
 
   cache(ttl: "5m" | "1h"): void {
     if (this.caches !== "1h") this.caches = ttl;
+  }
+
+  /** A tool that the provider runs: what it brings in is only bounded by the model's window. `uses` is null where it is open. */
+  host(kind: HostedToolKind, uses: number | null, what: Place): void {
+    this.unknown(what);
+    this.tools.push({ kind, uses });
   }
 
   get input_tokens(): number {

@@ -1,10 +1,11 @@
-import type { JsonObject } from "../../core/chain/canonical.js";
+import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
 import { listOf, objectOf } from "./json-object.js";
 import type { TokenCounts } from "./token-counts.js";
 
 /** Longer loops than this forget how they began; then the model's window bounds what they refer to. */
 const MOST = 10_000;
+const FOUND: ReadonlySet<Json | undefined> = new Set(["web_search_call", "file_search_call"]);
 const LONGEST_NAME = 256;
 
 /**
@@ -30,5 +31,9 @@ export function keptTokens(name: unknown): number | null {
 export function keepResponse(response: JsonObject, counts: TokenCounts | null): void {
   if (counts === null) return;
   keepItem(response.id, counts.input + counts.output);
-  for (const item of listOf(response.output)) keepItem(objectOf(item).id, counts.output);
+  for (const item of listOf(response.output)) {
+    const { id, type } = objectOf(item);
+    // What a tool of the provider's has found may be longer than all that was said.
+    if (!FOUND.has(type)) keepItem(id, counts.output);
+  }
 }

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { InputError, show } from "../../core/errors.js";
 import { noteCacheControl } from "./cache-control.js";
+import { openaiToolKind } from "./hosted-tools.js";
 import type { Intake } from "./intake.js";
 import { isObject, objectOf } from "./json-object.js";
 import { keptTokens } from "./kept-items.js";
@@ -37,16 +38,27 @@ export function readInput(input: Json | undefined, about: OpenaiModel, intake: I
 }
 
 /** Reads a list of tools. What the provider runs by itself is refused. */
-export function readTools(tools: Json | undefined, place: Place, intake: Intake): void {
+export function readTools(tools: Json | undefined, place: Place, intake: Intake, hosts: boolean): void {
   if (!isSaid(tools)) return;
   if (listAt(tools, place).length > 0) intake.add(AROUND_TOOLS);
   forEachObject(tools, place, (tool, at) => {
     const { type } = tool;
     if (type === "function" || type === "custom") return;
-    if (type === "namespace") readTools(tool.tools, below(at, "tools"), intake);
+    if (type === "namespace") readTools(tool.tools, below(at, "tools"), intake, hosts);
     else if (CLIENT_TOOLS.has(type) || isRunByCaller(tool)) intake.add(DESCRIBED_TOOL);
-    else throw hostedTool(at, type);
+    else {
+      const kind = hosts ? openaiToolKind(type) : null;
+      if (kind === null) throw hostedTool(at, type);
+      intake.add(DESCRIBED_TOOL);
+      intake.host(kind, null, () => `what ${String(type)} finds`);
+    }
   });
+}
+
+/** Whether the caller runs a tool. */
+export function isClientTool(tool: JsonObject): boolean {
+  const { type } = tool;
+  return type === "function" || type === "custom" || CLIENT_TOOLS.has(type) || isRunByCaller(tool);
 }
 
 /** Two tools run on either side; which one, the request says. */
@@ -90,7 +102,7 @@ function readItem(item: JsonObject, place: Place, about: OpenaiModel, intake: In
       break;
     case "additional_tools":
     case "tool_search_output":
-      readTools(item.tools, below(place, "tools"), intake);
+      readTools(item.tools, below(place, "tools"), intake, false);
       break;
     case "compaction_trigger":
       throw new UnboundedError(

@@ -2,13 +2,14 @@ import { Buffer } from "node:buffer";
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
 import { eventText, LAST, SAME } from "./events.js";
+import { someUses } from "./hosted-tools.js";
 import { objectOf, parsedObject } from "./json-object.js";
 import { keepResponse } from "./kept-items.js";
 import { OpenItem } from "./openai-responses-item.js";
-import { responsesUsage } from "./openai-usage.js";
+import { responsesUsage, usesInResponse } from "./openai-usage.js";
 import type { EventReading, StreamReader, WireRequest } from "./protocol.js";
 import { saidBytes } from "./said-bytes.js";
-import type { TokenCounts } from "./token-counts.js";
+import type { TokenCounts, ToolUses } from "./token-counts.js";
 
 /** More items than any answer has are not told apart, so that a hostile provider cannot fill the memory. */
 const MOST_ITEMS = 1_024;
@@ -55,7 +56,7 @@ export class ResponsesStream implements StreamReader {
     else if (ENDS.has(type)) {
       this.#over = true;
       const response = objectOf(value.response);
-      this.#counts = responsesUsage(response.usage);
+      this.#counts = responsesUsage(response.usage, this.#uses(response));
       keepResponse(response, this.#counts);
       if (this.seen_bytes === 0) this.#see(saidBytes(objectOf(value.response).output));
       return LAST;
@@ -86,6 +87,17 @@ export class ResponsesStream implements StreamReader {
   failure({ type, code, message }: { type: string; code: string; message: string }): string {
     const error = { type, code, message, param: null };
     return eventText("error", { type: "error", code, message, param: null, error, sequence_number: this.#next++ });
+  }
+
+  /** By the items that came, or by those that the whole has at its end: some servers leave them out there. */
+  #uses(response: JsonObject): ToolUses | undefined {
+    const output = [...this.#items.values()].map(({ item }) => item);
+    const seen = usesInResponse({ output }) ?? {};
+    const told = usesInResponse(response) ?? {};
+    return someUses({
+      web_search: Math.max(seen.web_search ?? 0, told.web_search ?? 0),
+      file_search: Math.max(seen.file_search ?? 0, told.file_search ?? 0),
+    });
   }
 
   #readOutput(type: string, value: JsonObject): void {

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
+import { costOfUses, type HostedTools, usesIn } from "./hosted-tools.js";
 import { Intake } from "./intake.js";
 import { objectOf } from "./json-object.js";
 import { keepResponse, keptTokens } from "./kept-items.js";
@@ -7,7 +8,7 @@ import { noteOpenaiCaching, refuseOpenaiSurcharges, tierFor } from "./openai-bod
 import { openaiModel } from "./openai-models.js";
 import { readInput, readTools } from "./openai-responses-input.js";
 import { ResponsesStream } from "./openai-responses-stream.js";
-import { responsesUsage } from "./openai-usage.js";
+import { responsesUsage, usesInResponse } from "./openai-usage.js";
 import type { Protocol, RequestFacts, WireRequest } from "./protocol.js";
 import { checkDepth, checkHeld, flagIn, isSaid, limitIn, modelIn, textAt } from "./request-fields.js";
 import { UnboundedError } from "./unbounded-error.js";
@@ -19,7 +20,7 @@ export const OPENAI_RESPONSES: Protocol = {
   read,
   readsAll: true,
   usage: (answer) => {
-    const counts = responsesUsage(answer.usage);
+    const counts = responsesUsage(answer.usage, usesInResponse(answer));
     keepResponse(answer, counts);
     return counts;
   },
@@ -40,12 +41,13 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
   checkMembers(body, "openai-responses", facts, (what) => intake.unknown(what));
   if (isSaid(body.instructions)) intake.text(textAt(body.instructions, "instructions"));
   readInput(body.input, about, intake);
-  readTools(body.tools, "tools", intake);
+  readTools(body.tools, "tools", intake, facts.hosts !== false);
   if (isSaid(body.previous_response_id)) {
     intake.kept(keptTokens(body.previous_response_id), "the conversation up to previous_response_id");
   }
   if (isSaid(body.conversation)) intake.unknown("a conversation, which the provider keeps");
   noteOpenaiCaching(body, about, compatible, intake);
+  const uses = usesIn(body.max_tool_calls, "max_tool_calls");
   const most = limitIn(body, "max_output_tokens", 1);
   return {
     protocol: "openai-responses",
@@ -62,11 +64,20 @@ function read(body: JsonObject, facts: RequestFacts): WireRequest {
     audio: intake.audio,
     // Without effort a model of OpenAI's does not think; other servers may not know the field.
     hidden: about.thinks && (compatible || objectOf(body.reasoning).effort !== "none"),
+    ...(intake.tools.length > 0 && { hosted: hostedIn(body, uses, intake, facts) }),
     held: (output_tokens) => {
       const to = checkHeld(output_tokens);
       return { ...body, max_output_tokens: Math.min(most ?? to, to), ...tierFor(body, compatible) };
     },
   };
+}
+
+/** One cap holds all tools together, and any of them may be the one that is used. */
+function hostedIn(body: JsonObject, uses: number | null, { tools }: Intake, facts: RequestFacts): HostedTools {
+  const capped = (most: number) => read({ ...body, max_tool_calls: Math.min(uses ?? most, most) }, facts);
+  if (uses === null) return { uses, most_nano: 0n, capped };
+  const dearest = tools.map(({ kind }) => costOfUses({ [kind]: uses })).reduce((a, b) => (a > b ? a : b), 0n);
+  return { uses, most_nano: dearest, capped };
 }
 
 function refuseUnbounded(body: JsonObject): void {

@@ -1,9 +1,10 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
 import type { Filling } from "../../runtime/filling.js";
-import { objectOf } from "./json-object.js";
+import { someUses } from "./hosted-tools.js";
+import { listOf, objectOf } from "./json-object.js";
 import { isSaid } from "./request-fields.js";
-import type { TokenCounts } from "./token-counts.js";
+import type { TokenCounts, ToolUses } from "./token-counts.js";
 
 /**
  * Reads what an answer of Chat Completions says it used. Null when a figure cannot be true: then nobody knows which of the
@@ -19,13 +20,34 @@ export function chatUsage(usage: Json | undefined): TokenCounts | null {
 }
 
 /** The same for Responses, which names the same figures differently. */
-export function responsesUsage(usage: Json | undefined): TokenCounts | null {
+export function responsesUsage(usage: Json | undefined, tool_uses?: ToolUses): TokenCounts | null {
   const said = objectOf(usage);
-  return counted(
+  const counts = counted(
     { whole: said.input_tokens, details: objectOf(said.input_tokens_details) },
     { whole: said.output_tokens, details: objectOf(said.output_tokens_details) },
     said.total_tokens,
   );
+  return counts === null || tool_uses === undefined ? counts : { ...counts, tool_uses };
+}
+
+const CALLS: ReadonlyMap<Json | undefined, keyof ToolUses> = new Map<Json, keyof ToolUses>([
+  ["web_search_call", "web_search"],
+  ["file_search_call", "file_search"],
+]);
+
+/** How often tools were used that the provider runs, by the items of a response, and by what it says beside its usage. */
+export function usesInResponse({ output, tool_usage }: JsonObject): ToolUses | undefined {
+  const uses: Record<keyof ToolUses, number> = { web_search: 0, web_fetch: 0, file_search: 0 };
+  for (const item of listOf(output)) {
+    const kind = CALLS.get(objectOf(item).type);
+    if (kind !== undefined) uses[kind]++;
+  }
+  const said = objectOf(tool_usage);
+  for (const kind of ["web_search", "file_search"] as const) {
+    const { num_requests } = objectOf(said[kind]);
+    if (isCount(num_requests)) uses[kind] = Math.max(uses[kind], num_requests);
+  }
+  return someUses(uses);
 }
 
 /** Embeddings have no output. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../core/chain/canonical.js";
+import type { HostedTools } from "./hosted-tools.js";
 import type { Source } from "./source.js";
 import type { TokenCounts } from "./token-counts.js";
 
@@ -13,6 +14,8 @@ export interface Protocol {
   read(body: JsonObject, about: RequestFacts): WireRequest;
   /** Whether `usage` looks at more of an answer than its member of that name. */
   readonly readsAll: boolean;
+  /** A word whose presence in an answer makes `usage` look at all of it. */
+  readonly readsAllWith?: string;
   /** What a whole answer says was used; null when it says nothing that can be counted. */
   usage(answer: JsonObject): TokenCounts | null;
   /** A reader for the events of one streamed answer. */
@@ -32,6 +35,8 @@ export interface RequestFacts {
   readonly allow?: ReadonlySet<string>;
   /** Whether the body is what an SDK says of a call: then it may have members that are not sent. */
   readonly drawn?: boolean;
+  /** Whether the server may run the tools of the protocol's own provider, so that their prices count: true unless it is said. */
+  readonly hosts?: boolean;
 }
 
 /** A request, with the most it can take in and give back. */
@@ -56,6 +61,8 @@ export interface WireRequest {
   readonly least_output: number;
   /** Input may be written to a cache, which costs more than input does. */
   readonly caches: "no" | "5m" | "1h";
+  /** The tools that the provider runs and is paid for by the use; absent where there are none. */
+  readonly hosted?: HostedTools;
   readonly audio: boolean;
   /** Whether it may think without showing it, so that what was seen of an answer does not bound it. */
   readonly hidden: boolean;

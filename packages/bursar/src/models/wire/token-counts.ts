@@ -17,4 +17,9 @@ export interface TokenCounts {
   readonly output: number;
   readonly reasoning?: number;
   readonly output_audio?: number;
+  /** How often tools were used that the provider runs; absent where none was. */
+  readonly tool_uses?: ToolUses;
 }
+
+/** Uses of tools by their kind, such as `web_search`. */
+export type ToolUses = Readonly<Partial<Record<"web_search" | "web_fetch" | "file_search", number>>>;

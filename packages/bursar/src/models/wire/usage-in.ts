@@ -8,6 +8,8 @@ import type { TokenCounts } from "./token-counts.js";
  * and beside it there may be a million numbers that nobody here wants.
  */
 export function usageIn(protocol: Protocol, text: string): TokenCounts | null {
-  const usage = protocol.readsAll ? undefined : memberIn(text, "usage");
+  const { readsAllWith: word } = protocol;
+  const isAll = protocol.readsAll || (word !== undefined && text.includes(word));
+  const usage = isAll ? undefined : memberIn(text, "usage");
   return protocol.usage(usage === undefined ? (parsedObject(text) ?? {}) : { usage });
 }

@@ -148,7 +148,7 @@ describe("the input of a message", () => {
 
 describe("a message that cannot be bounded", () => {
   test.each([
-    ...["web_search_20250305", "web_fetch_20250910", "code_execution_20250825", "tool_search_tool_regex_20251119"],
+    ...["code_execution_20250825", "tool_search_tool_regex_20251119"],
     ...["advisor_20260301", "mcp_toolset", "something_new"],
   ])("the tool %s", (type) => {
     const added = { type: "tool_addition", tool: { type: "tool_definition", definition: { type, name: "x" } } };
@@ -160,6 +160,13 @@ describe("a message that cannot be bounded", () => {
       expect(() => read(more)).toThrow(UnboundedError);
       expect(() => read(more)).toThrow(type);
     }
+  });
+
+  test.each(["web_search_20250305", "web_fetch_20250910"])("the tool %s, where it joins later", (type) => {
+    const added = { type: "tool_addition", tool: { type: "tool_definition", definition: { type, name: "x" } } };
+    expect(() => read(user(added))).toThrow(type);
+    expect(read({ tools: [{ type, name: "x" }] }).hosted).toMatchObject({ uses: null });
+    expect(() => read({ tools: [{ type, name: "x", max_uses: -1 }] })).toThrow(InputError);
   });
 
   test.each([

@@ -111,7 +111,7 @@ describe("a response", () => {
   });
 
   test.each([
-    ...["web_search", "web_search_preview", "file_search", "code_interpreter", "image_generation", "mcp", "shell"],
+    ...["web_search_preview", "code_interpreter", "image_generation", "mcp", "shell"],
     ...["programmatic_tool_calling", "tool_search", "something_new"],
   ])("the tool %s is refused by its name, wherever it stands", (type) => {
     for (const more of [
@@ -124,6 +124,17 @@ describe("a response", () => {
       expect(() => read(more)).toThrow(type);
     }
   });
+
+  test.each(["web_search", "file_search"])(
+    "the tool %s is priced by its uses, and refused where it joins later",
+    (type) => {
+      expect(read({ tools: [{ type }] }).hosted).toMatchObject({ uses: null });
+      expect(read({ tools: [{ type }], max_tool_calls: 3 }).hosted).toMatchObject({ uses: 3 });
+      expect(() => read(items({ type: "additional_tools", role: "developer", tools: [{ type }] }))).toThrow(type);
+      expect(() => read(items({ type: "tool_search_output", tools: [{ type }] }))).toThrow(type);
+      expect(() => read({ tools: [{ type }], max_tool_calls: "many" })).toThrow(InputError);
+    },
+  );
 
   test.each([
     ["background", { background: true }],
