@@ -26,14 +26,14 @@ import type {
 import { noRoom, RefusedError } from "./refused.js";
 import { repeatedReserve, repeatedSettlement, reused, same } from "./repeated.js";
 import { closed, type Deltas, difference, isCounted, joined, NO_IDS, reserve, settle, sums } from "./settlement.js";
-import { paused, resumed, type Time, timeAt } from "./time.js";
+import { elapsed, paused, resumed, type Time, timeAt } from "./time.js";
 import { type Charge, chargeFor, copyWithTotal } from "./usage.js";
 
 /** So many dead reservations are settled at a time at most, so that no transaction grows without bound. */
 const EXPIRING = 1000;
 
 /** What may have been spent before the holder died is charged; all else is given back. */
-const CHARGED_WHEN_DEAD: ReadonlySet<string> = new Set(["model", "lease"]);
+export const CHARGED_WHEN_DEAD: ReadonlySet<string> = new Set(["model", "lease"]);
 
 /**
  * What every operation does to the books of a store: budgets, calls and chains together. Pure but for the books it is
@@ -131,7 +131,7 @@ export class Operations {
     if (decision.kind !== "busy") {
       const admitted = decision.kind === "admitted";
       const action = admitted
-        ? this.events.stepStarted(id, step, asked, full)
+        ? this.events.stepStarted(id, { call_id: operation.call, ...step, kind }, asked, full)
         : this.events.stepRefused(id, step, asked, decision);
       link = books.append(account.chain, action, operation.cause ?? account.origin);
       links.push(link);
@@ -191,7 +191,7 @@ export class Operations {
     const estimate = unreported.length > 0 ? charge.estimate : null;
     const reserved = call.status === "reserved" ? sums(asked, this.dimensions) : NO_AMOUNTS;
     const settled = this.settle(books, call, reserved, difference(charged, call.charged, this.dimensions), time);
-    const corrects = call.status === "committed" || call.status === "expired" ? call.link : null;
+    const corrects = call.status === "reserved" ? null : call.link;
     const action = this.events.consumption(settled.leaf, time, {
       call_id: call.id,
       step_id: call.step_id,
@@ -199,6 +199,7 @@ export class Operations {
       charged,
       unreported,
       estimate,
+      ...(operation.seen === undefined ? {} : { seen: this.counted(bound) }),
       duration_ms: operation.duration_ms ?? null,
       corrects,
     });
@@ -321,15 +322,18 @@ export class Operations {
       watch: op === "pause" ? paused(watch, timeAt(time, at ?? time.instant)) : resumed(watch, time),
     };
     books.putAccount({ ...account, budget });
-    const action_type = op === "pause" ? "ClockPaused" : "ClockResumed";
-    const link = books.append(account.chain, { action_type, data: { budget: id } }, cause ?? account.origin);
+    const action: Action =
+      op === "pause"
+        ? this.events.clockPaused(id, elapsed(budget.watch, time))
+        : { action_type: "ClockResumed", data: { budget: id } };
+    const link = books.append(account.chain, action, cause ?? account.origin);
     return { op, budget, links: [link] };
   }
 
   private giveBack(books: Books, call: Call, why: "released" | "expired", time: Time, cause?: string) {
     const { notices } = this.settle(books, call, sums(call.asked, this.dimensions), NO_AMOUNTS, time);
     const { budget, step_id, capability_id } = call;
-    const action = this.events.stepReleased(budget, { step_id, capability_id }, why);
+    const action = this.events.stepReleased(budget, call.id, { step_id, capability_id }, why);
     const links = this.tell(books, call, action, notices, cause);
     books.putCall(updated(call, { status: why, link: links[0] ?? call.link }));
     return { notices, links };

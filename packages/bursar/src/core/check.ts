@@ -73,6 +73,7 @@ export function checkOperation(operation: Operation, dimensions: Dimensions): vo
       object(operation.action, "action");
       text(operation.action.action_type, "action.action_type");
       object(operation.action.data, "action.data");
+      ownAction(operation.action);
       break;
     case "extend":
       amounts(operation.additional, "additional", dimensions, true);
@@ -219,4 +220,14 @@ function oneOf(value: unknown, known: readonly string[], field: string): void {
   if (typeof value !== "string" || !known.includes(value)) {
     throw new InputError(field, `is ${show(value)}; allowed: ${known.join(", ")}`);
   }
+}
+
+/** What the ledger records of its own doing. Nobody else may write it: a check rebuilds the books from these links. */
+const LEDGER_EVENTS = ["Allocation", "Consumption", "Warning", "Exhausted", "Extended", "RunCompleted"];
+const LEDGER_ACTIONS = ["StepStarted", "StepReleased", "ClockPaused", "ClockResumed"];
+
+function ownAction({ action_type, event }: { readonly action_type: string; readonly event?: string }): void {
+  const name = event ?? action_type;
+  if (!(event === undefined ? LEDGER_ACTIONS : LEDGER_EVENTS).includes(name)) return;
+  throw new InputError("action", `is ${show(name)}, which the ledger itself writes; give the action another name`);
 }

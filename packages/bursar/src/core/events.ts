@@ -43,12 +43,13 @@ export class Events {
     const { id, parent, scope, funding, deadline } = budget;
     const limits = this.amounts(budget.limits);
     const policies = { ...budget.policies };
-    return event("Allocation", { run_id: id, limits, policies, parent, scope, funding, deadline });
+    const thresholds = [...budget.thresholds];
+    return event("Allocation", { run_id: id, limits, policies, thresholds, parent, scope, funding, deadline });
   }
 
   /** What a call has used, what its budget has left, and what is held of that for other calls. */
   consumption(budget: Budget, time: Time, consumed: Consumed): Action {
-    const { call_id, step_id, capability_id, charged, unreported, estimate, duration_ms, corrects } = consumed;
+    const { call_id, step_id, capability_id, charged, unreported, estimate, seen, duration_ms, corrects } = consumed;
     // In the order in which the chain writes them, which then has nothing to sort.
     const data: Record<string, Json> = { budget: budget.id, call_id, capability_id };
     if (corrects !== null) data.corrects = corrects;
@@ -58,6 +59,7 @@ export class Events {
     data.metadata = this.metadata(charged, duration_ms);
     data.remaining = this.remaining(budget, time);
     data.resources = this.sorted(charged);
+    if (seen !== undefined) data.seen = this.amounts(seen);
     data.step_id = step_id;
     return event("Consumption", data);
   }
@@ -82,10 +84,14 @@ export class Events {
   }
 
   /** `full` is what would have been held, had there been plenty; null where nothing was learned that was held in its place. */
-  stepStarted(budget: string, step: Step, asked: Amounts, full: Amounts | null): Action {
-    const { step_id, capability_id } = step;
-    const data: Record<string, Json> = { asked: this.sorted(asked), budget, capability_id };
+  stepStarted(budget: string, call: StepCall, asked: Amounts, full: Amounts | null): Action {
+    const { call_id, step_id, capability_id, kind } = call;
+    const data: Record<string, Json> = { asked: this.sorted(asked), budget };
+    // Most calls are steps of their own.
+    if (call_id !== step_id) data.call_id = call_id;
+    data.capability_id = capability_id;
     if (full !== null) data.full = this.amounts(full);
+    if (kind !== capability_id) data.kind = kind;
     data.step_id = step_id;
     return { action_type: "StepStarted", data };
   }
@@ -112,8 +118,14 @@ export class Events {
   }
 
   /** A reservation given back, or settled because its holder has died. */
-  stepReleased(budget: string, step: Step, why: "released" | "expired"): Action {
-    return { action_type: "StepReleased", data: { budget, ...step, why } };
+  stepReleased(budget: string, call_id: string, step: Step, why: "released" | "expired"): Action {
+    const own = call_id === step.step_id ? {} : { call_id };
+    return { action_type: "StepReleased", data: { budget, ...own, ...step, why } };
+  }
+
+  /** A clock that stands still from now on, and what it shows. */
+  clockPaused(budget: string, elapsed_ms: number): Action {
+    return { action_type: "ClockPaused", data: { budget, elapsed_ms } };
   }
 
   /** The limits in force, with all extensions. */
@@ -195,6 +207,12 @@ export interface Step {
   readonly capability_id: string;
 }
 
+/** A call that starts: its step, and what kind of call it is. */
+export interface StepCall extends Step {
+  readonly call_id: string;
+  readonly kind: string;
+}
+
 /** The step that an operation names, or else is by itself. */
 export function stepOf(operation: { step_id?: string; capability_id?: string; call: string; kind?: string }): Step {
   return {
@@ -209,6 +227,8 @@ export interface Consumed extends Step {
   readonly charged: Amounts;
   readonly unreported: readonly string[];
   readonly estimate: Amounts | null;
+  /** What was seen of a call that broke off: it bounds the call from now on, in place of what was asked. */
+  readonly seen?: Amounts;
   readonly duration_ms: number | null;
   readonly corrects: string | null;
 }

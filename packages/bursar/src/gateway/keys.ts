@@ -5,7 +5,7 @@ import type { Document } from "../core/document.js";
 import { BursarError, InputError, show } from "../core/errors.js";
 import { checkWait } from "../core/fields.js";
 import type { Store } from "../ports/store.js";
-import { hashOf, isSameHash, readExpiry, Secrets } from "../runtime/secret.js";
+import { digestOf, hashOf, isSameHash, readExpiry, Secrets } from "../runtime/secret.js";
 import { noted, openServerChain } from "../runtime/server-chain.js";
 
 /** A key of the gateway, without its secret, which nobody keeps. */
@@ -157,10 +157,11 @@ export class Keys {
   private async put({ kept, ...document }: Written, action: KeyAction, by: string): Promise<GatewayKey> {
     await openServerChain(this.store);
     const { id, budget } = document;
-    const { label, expires, rotating_until } = kept;
+    const { label, hash, previous_hash, expires, rotating_until } = kept;
+    const secret_digest = digestOf(hash, previous_hash);
     const [{ document: put }] = await this.store.apply([
       { op: "put", kind: "key", ...document, body: { ...kept } as JsonObject },
-      noted(action, { key_id: id, by, budget, label, expires, rotating_until }),
+      noted(action, { key_id: id, by, budget, label, expires, rotating_until, secret_digest }),
     ]);
     return shown(put);
   }

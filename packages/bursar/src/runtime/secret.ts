@@ -37,6 +37,11 @@ export function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
+/** What a chain records of a secret, so that a check finds a row whose secret was exchanged. Nothing can be opened with it. */
+export function digestOf(hash: string, previous: string | null = null): string {
+  return hashOf(`${hash}:${previous ?? ""}`);
+}
+
 /** Takes as long for a wrong hash as for a right one. */
 export function isSameHash(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));

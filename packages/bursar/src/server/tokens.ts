@@ -4,7 +4,7 @@ import { BursarError, InputError, show } from "../core/errors.js";
 import { checkKeys } from "../core/fields.js";
 import type { Store } from "../ports/store.js";
 import type { Principal } from "../runs/principal.js";
-import { hashOf, isSameHash, readExpiry, Secrets } from "../runtime/secret.js";
+import { digestOf, hashOf, isSameHash, readExpiry, Secrets } from "../runtime/secret.js";
 import { noted, openServerChain } from "../runtime/server-chain.js";
 
 export type Role = Principal["role"];
@@ -155,11 +155,11 @@ export class Tokens {
     by: string,
   ): Promise<Token> {
     await openServerChain(this.store);
-    const { hash: _, ...said } = kept;
+    const { hash, ...said } = kept;
     const body = { ...kept } as JsonObject;
     const [{ document }] = await this.store.apply([
       { op: "put", kind: "token", id, budget: null, status, body, version },
-      noted(action, { token_id: id, by, ...said }),
+      noted(action, { token_id: id, by, ...said, secret_digest: digestOf(hash) }),
     ]);
     return shown(document);
   }

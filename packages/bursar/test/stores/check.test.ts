@@ -49,7 +49,7 @@ describe.for(ENGINES)("a check of a %s store", ([name, engine]) => {
     [
       "an extension nobody granted",
       `UPDATE states SET state = replace(state, '"extended":{"cost_usd":250000000', '"extended":{"cost_usd":950000000') WHERE id = '${OPEN_RUN}'`,
-      "its chain records $0.25",
+      "extended.cost_usd is $0.95 in the store, $0.25 by its chain",
     ],
     [
       "a raised limit",
@@ -78,9 +78,9 @@ describe.for(ENGINES)("a check of a %s store", ([name, engine]) => {
     }
     await engine.tamper(url, `UPDATE heads SET hash = '${head?.hash}' WHERE chain = '${ENDED_RUN}'`);
     const { defects } = await checked(url);
-    expect(defects).toEqual([
+    expect(defects).toContainEqual(
       expect.objectContaining({ where: `chain ${ENDED_RUN}`, problem: expect.stringContaining("vouches for") }),
-    ]);
+    );
   });
 });
 

@@ -29,10 +29,16 @@ const operations: fc.Arbitrary<Operation> = fc.oneof(
       call: `k${call}`,
       kind: call % 2 === 0 ? "model" : "tool",
       asked,
+      ...(call % 3 === 0 ? { step_id: "a step of several calls", capability_id: "search" } : {}),
       ...(dies ? { expires: 1 } : {}),
     }),
   ),
   fc.tuple(calls, cost).map(([call, used]): Operation => ({ op: "commit", call: `k${call}`, used })),
+  // A part of what was used, so that a later report can add the rest.
+  calls.map((call): Operation => ({ op: "commit", call: `k${call}`, used: amounts({ steps: 1 }) })),
+  fc
+    .tuple(calls, cost, cost)
+    .map(([call, seen, estimate]): Operation => ({ op: "commit", call: `k${call}`, used: {}, seen, estimate })),
   calls.map((call): Operation => ({ op: "release", call: `k${call}` })),
   fc.constant<Operation>({ op: "expire" }),
   fc.constant<Operation>({ op: "anchor" }),
@@ -43,7 +49,9 @@ const operations: fc.Arbitrary<Operation> = fc.oneof(
     const additional = amounts({ cost_usd: 0.7 });
     return { op: "extend", budget: `b${id}`, additional, approved_by: "ada", reason: null };
   }),
-  budgets.map((id): Operation => ({ op: "end", budget: `b${id}` })),
+  fc
+    .tuple(budgets, fc.constantFrom("pause", "resume", "end"))
+    .map(([id, op]): Operation => ({ op: op as "pause" | "resume" | "end", budget: `b${id}` })),
 );
 
 function limits(usd: number) {

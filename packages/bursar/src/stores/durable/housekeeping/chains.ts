@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { claimedHash, hashedText } from "../../../core/chain/line.js";
+import { LineSplitter } from "../../../core/chain/lines.js";
 import { type Head, type Link, parseLine } from "../../../core/chain/link.js";
 import { verifyChain, verifyJsonl } from "../../../core/chain/verify.js";
 import { TENANT_CHAIN } from "../../../core/keep.js";
@@ -22,9 +23,20 @@ export interface ChainCounts {
 export interface ChainOptions extends WorkOptions {
   /** The folder with the archived chains, if they are to be verified too. */
   readonly archive?: string;
-  /** Is shown every line that is read. */
-  readonly see?: (line: string) => void;
+  /** Is shown every chain, line by line. */
+  readonly reader?: ChainReader;
 }
+
+/** Whoever reads along while chains are verified. */
+export interface ChainReader {
+  /** A chain begins. */
+  begin(chain: string): void;
+  take(line: string): void | Promise<void>;
+  /** It has ended. `part` says how much of it was there: all of it, what came after it was archived, or links that prove nothing. */
+  end(part: ChainPart, isArchived: boolean): Promise<void>;
+}
+
+export type ChainPart = "whole" | "rest" | "broken";
 
 interface StoredHead extends Head {
   readonly archived: string | null;
@@ -47,16 +59,22 @@ export async function checkChains(sql: Sql, defects: Defects, options: ChainOpti
     ({ chain }) => String(chain),
     async (chain, group) => {
       counts.chains++;
-      const read = new Reading(group, options.see);
+      const { reader } = options;
+      const read = new Reading(group, reader);
       const head = await read.head(chain);
+      let part: ChainPart = "broken";
+      reader?.begin(chain);
       if (head === null) defects.add("error", `chain ${chain}`, "has links but no head");
-      else if (head.archived === null) await checkChain(read, head, defects);
+      else if (head.archived === null) part = (await checkChain(read, head, defects)) ? "whole" : "broken";
       else {
         counts.archived++;
-        if (await checkArchived(read, head, head.archived, defects, options.archive))
-          counts.files = (counts.files ?? 0) + 1;
+        const before = defects.errors;
+        const isVerified = await checkArchived(read, head, head.archived, defects, options);
+        if (isVerified) counts.files = (counts.files ?? 0) + 1;
+        if (defects.errors === before) part = isVerified ? "whole" : "rest";
       }
       await read.drain();
+      await reader?.end(part, head !== null && head.archived !== null);
       counts.links += read.links;
       rows += read.rows;
       options.progress?.({ what: "chains", done: rows, total });
@@ -72,12 +90,12 @@ class Reading {
   /** What is wrong with the numbers beside the lines. */
   fault: string | null = null;
   private readonly source: AsyncIterator<SqlRow>;
-  private readonly see: ((line: string) => void) | undefined;
+  private readonly reader: ChainReader | undefined;
   private next: number | null = null;
 
-  constructor(group: AsyncIterable<SqlRow>, see: ((line: string) => void) | undefined) {
+  constructor(group: AsyncIterable<SqlRow>, reader: ChainReader | undefined) {
     this.source = group[Symbol.asyncIterator]();
-    this.see = see;
+    this.reader = reader;
   }
 
   async head(chain: string): Promise<StoredHead | null> {
@@ -100,7 +118,7 @@ class Reading {
       this.next = seq + lines.length;
       // All of them, because whoever verifies may stop in the middle.
       this.links += lines.length;
-      if (this.see !== undefined) for (const line of lines) this.see(line);
+      if (this.reader !== undefined) await readAlong(this.reader, lines);
       yield* lines;
     }
   }
@@ -110,12 +128,23 @@ class Reading {
   }
 }
 
-async function checkChain(read: Reading, head: StoredHead, defects: Defects): Promise<void> {
+/** Most lines need no waiting for. */
+async function readAlong(reader: ChainReader, lines: readonly string[]): Promise<void> {
+  for (const line of lines) {
+    const taken = reader.take(line);
+    if (taken !== undefined) await taken;
+  }
+}
+
+/** Gives back whether it is sound. */
+async function checkChain(read: Reading, head: StoredHead, defects: Defects): Promise<boolean> {
   const { chain, seq, hash } = head;
-  if (!isSound(head)) return defects.add("error", `chain ${chain}`, "has a head that no chain can have");
-  const verification = await verifyChain(read.lines(), { hash: sha256Hex, head: { chain, seq, hash } });
-  if (!verification.ok) defects.add("error", `chain ${chain}`, verification.message);
-  else if (read.fault !== null) defects.add("error", `chain ${chain}`, read.fault);
+  const problem = isSound(head) ? null : "has a head that no chain can have";
+  const verification =
+    problem === null ? await verifyChain(read.lines(), { hash: sha256Hex, head: { chain, seq, hash } }) : null;
+  const found = problem ?? (verification?.ok === false ? verification.message : read.fault);
+  if (found !== null) defects.add("error", `chain ${chain}`, found);
+  return found === null;
 }
 
 function isSound({ seq, hash }: Head): boolean {
@@ -131,9 +160,13 @@ async function checkArchived(
   head: StoredHead,
   file: string,
   defects: Defects,
-  folder?: string,
+  { archive: folder, reader }: ChainOptions,
 ): Promise<boolean> {
   const where = `chain ${head.chain}`;
+  const path = folder === undefined ? null : join(folder, file);
+  const isHere = path !== null && (await exists(path));
+  // Before the rest, which follows on it.
+  if (isHere && reader !== undefined) await readFileAlong(reader, path);
   const { first, problem } = await restOf(read, head);
   if (problem !== null) {
     defects.add("error", where, problem);
@@ -143,9 +176,8 @@ async function checkArchived(
     const advice = "nothing: both parts are kept, and the newer one can be read from there on";
     defects.add("warning", where, `has grown by ${read.links} links since it was archived to ${file}`, advice);
   }
-  if (folder === undefined) return false;
-  const path = join(folder, file);
-  if (!(await exists(path))) {
+  if (path === null) return false;
+  if (!isHere) {
     defects.add("error", where, `was archived to ${file}, which is not in ${folder}`, "bring the file back");
     return false;
   }
@@ -154,6 +186,12 @@ async function checkArchived(
   const verification = await verifyJsonl(createReadStream(path), { hash: sha256Hex, head: known });
   if (!verification.ok) defects.add("error", where, `its file ${file}: ${verification.message}`, "bring the file back");
   return verification.ok;
+}
+
+async function readFileAlong(reader: ChainReader, path: string): Promise<void> {
+  const splitter = new LineSplitter();
+  for await (const chunk of createReadStream(path)) await readAlong(reader, [...splitter.push(chunk)]);
+  await readAlong(reader, [...splitter.end()]);
 }
 
 interface Rest {

@@ -1,11 +1,11 @@
 import type { Dimensions } from "../../../core/dimensions.js";
 import { pending } from "../schema.js";
-import { checkBooks } from "./books.js";
+import { BooksCheck } from "./books-check.js";
 import { checkAnchors, checkChains } from "./chains.js";
 import { type Defect, Defects } from "./defect.js";
-import { Extensions } from "./extensions.js";
 import { checkOrigins } from "./origins.js";
 import type { Engine, Sql, WorkOptions } from "./port.js";
+import { checkSecrets } from "./secrets.js";
 
 export interface CheckOptions extends WorkOptions {
   /** The folder with the archived chains; without it, only what is in the store is checked. */
@@ -29,7 +29,11 @@ export interface CheckReport {
   /** How many heads the tenant's chain vouches for. */
   readonly anchors: number;
   readonly budgets: number;
+  /** Of these, those whose figures were rebuilt from their chain. The links of archived chains are in files. */
+  readonly rebuilt: number;
   readonly calls: number;
+  /** Keys of the gateway and tokens of the server. */
+  readonly keys: number;
   readonly errors: number;
   readonly warnings: number;
   /** The first of what was found. */
@@ -59,9 +63,22 @@ export async function check(engine: Engine, dimensions: Dimensions, options: Che
   return { ok: errors === 0, where, engine: kind, schema, integrity, ...contents, errors, warnings, defects: listed };
 }
 
-type Contents = Pick<CheckReport, "chains" | "links" | "archived" | "files" | "anchors" | "budgets" | "calls">;
+type Contents = Pick<
+  CheckReport,
+  "chains" | "links" | "archived" | "files" | "anchors" | "budgets" | "rebuilt" | "calls" | "keys"
+>;
 
-const NOTHING: Contents = { chains: 0, links: 0, archived: 0, files: null, anchors: 0, budgets: 0, calls: 0 };
+const NOTHING: Contents = {
+  chains: 0,
+  links: 0,
+  archived: 0,
+  files: null,
+  anchors: 0,
+  budgets: 0,
+  rebuilt: 0,
+  calls: 0,
+  keys: 0,
+};
 
 /** The part of a check that any tables can be put to, also those that are about to be kept. */
 export async function checkContents(
@@ -70,12 +87,12 @@ export async function checkContents(
   defects: Defects,
   options: CheckOptions,
 ): Promise<Contents> {
-  const extensions = new Extensions(dimensions);
-  const counts = { ...NOTHING };
-  const see = (line: string) => extensions.see(line);
-  Object.assign(counts, await checkChains(sql, defects, { ...options, see }));
+  const counts: { -readonly [Name in keyof Contents]: Contents[Name] } = { ...NOTHING };
+  const books = await BooksCheck.open(sql, defects, dimensions, options);
+  Object.assign(counts, await checkChains(sql, defects, { ...options, reader: books }));
   counts.anchors = await checkAnchors(sql, defects);
   await checkOrigins(sql, defects, dimensions);
-  Object.assign(counts, await checkBooks(sql, defects, { ...options, dimensions, extensions }));
-  return counts;
+  await books.finish();
+  counts.keys = await checkSecrets(sql, defects, books.registrations);
+  return Object.assign(counts, books.counts);
 }

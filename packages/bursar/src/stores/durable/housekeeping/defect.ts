@@ -7,7 +7,19 @@ export interface Defect {
   readonly problem: string;
   /** What to do about it. */
   readonly advice: string;
+  /** Set where the store says one thing of a budget, and its chain another. */
+  readonly difference?: Difference;
 }
+
+/** A figure of a budget as the store has it, and as it follows from the chain; amounts in the smallest unit. */
+export interface Difference {
+  readonly budget: string;
+  readonly field: string;
+  readonly store: DifferenceValue;
+  readonly chain: DifferenceValue;
+}
+
+type DifferenceValue = string | number | boolean | null | readonly string[];
 
 /** So many are listed; beyond that they are only counted, so that a ruined store does not fill the memory. */
 const MOST_LISTED = 200;
@@ -20,10 +32,18 @@ export class Defects {
   errors = 0;
   warnings = 0;
 
-  add(severity: Defect["severity"], where: string, problem: string, advice: string = RESTORE): void {
+  add(
+    severity: Defect["severity"],
+    where: string,
+    problem: string,
+    advice: string = RESTORE,
+    difference?: Difference,
+  ): void {
     if (severity === "error") this.errors++;
     else this.warnings++;
-    if (this.listed.length < MOST_LISTED) this.listed.push({ severity, where, problem, advice });
+    const defect = { severity, where, problem, advice };
+    if (this.listed.length < MOST_LISTED)
+      this.listed.push(difference === undefined ? defect : { ...defect, difference });
   }
 
   /** Does a part of the work; what makes it impossible is a defect too, and the other parts are still done. */
