@@ -212,7 +212,15 @@ export { checkBudgetPreCall, recordBudgetConsumption } from "./runtime/host.js";
 export type { KnownHolder } from "./runtime/process-holder.js";
 export { type ApprovalQuestion, currentPurse, type Hold, type Purse, withPurse } from "./runtime/purse.js";
 export { SettlementError } from "./runtime/settlement-error.js";
-export { Sweeper, type SweeperOptions, type Swept } from "./runtime/sweeper.js";
+export {
+  type CheckedSample,
+  type SampledChecks,
+  type SampledDefect,
+  type StoreChecks,
+  Sweeper,
+  type SweeperOptions,
+  type Swept,
+} from "./runtime/sweeper.js";
 export { systemClock, systemTimer } from "./runtime/system-clock.js";
 export { OutOfTime } from "./runtime/time-limit.js";
 export { StoreError, type StoreFault } from "./stores/durable/errors.js";

@@ -1,10 +1,10 @@
-import { Sweeper } from "bursar";
 import { type Gateway, openGateway, type UpstreamOptions } from "bursar/gateway";
 import { UsageError } from "../args.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { configMember, tellConfig } from "../runs/config-notice.js";
 import { COMMON_HELP, type Given, listOf, textOf } from "../runs/flags.js";
 import { checkWebhook, configOf, isKept, makePlace, type Place } from "../runs/place.js";
+import { openSweeping } from "../runs/sweeping.js";
 import type { Terminal } from "../terminal.js";
 import { GATEWAY_FLAGS, GATEWAY_HELP, gatewayOptions } from "./gateway-options.js";
 import { GatewayTelling } from "./gateway-telling.js";
@@ -75,8 +75,7 @@ async function serve({ flags, terminal, style }: Chore): Promise<Done> {
   checkKeyed(flags, isKept(flags, config, terminal));
   const telling = new GatewayTelling(terminal, style, { json: flags.json === true, quiet: flags.quiet === true });
   await using place = await makePlace(flags, config, terminal);
-  using sweeper = new Sweeper({ store: place.store });
-  sweeper.start();
+  await using _sweeping = await openSweeping(place, flags, config);
   const gateway = await begin(flags, terminal, place, { upstreams, telling });
   try {
     await untilStopped(terminal.signal);

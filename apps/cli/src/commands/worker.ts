@@ -1,4 +1,4 @@
-import { type RunRecord, type Store, Sweeper, WORKER_SLOTS, Worker } from "bursar";
+import { type RunRecord, type Store, WORKER_SLOTS, Worker } from "bursar";
 import { UsageError } from "../args.js";
 import { counted, readSpan } from "../render/quantities.js";
 import { statusText } from "../render/run.js";
@@ -9,6 +9,7 @@ import { tellConfig } from "../runs/config-notice.js";
 import { equip } from "../runs/equipment.js";
 import { COMMON_HELP, countOf, EQUIPMENT, EQUIPMENT_HELP, textOf } from "../runs/flags.js";
 import { configOf, isKept, makePlace } from "../runs/place.js";
+import { openSweeping } from "../runs/sweeping.js";
 import type { Terminal } from "../terminal.js";
 import { DRAIN_MS } from "./listening.js";
 
@@ -71,8 +72,7 @@ async function work({ flags, terminal, style }: Chore): Promise<Done> {
   await using place = await makePlace(flags, config, terminal);
   const told = new Telling(terminal, style, { json: flags.json === true, quiet: flags.quiet === true });
   const bursar = await bursarAt(place, equipment, terminal, { claim_ms, changed: (run) => told.changed(run) });
-  using sweeper = new Sweeper({ store: place.store });
-  sweeper.start();
+  await using _sweeping = await openSweeping(place, flags, config);
   await using worker = new Worker({ bursar, most, failed: (error, run) => told.failed(error, run) });
   if (flags.once === true) await untilStopped(terminal.signal, worker.drain());
   else {

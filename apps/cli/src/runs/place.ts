@@ -26,7 +26,7 @@ export function configOf(flags: Given, { env }: Terminal): Configuration {
 export async function openPlace(flags: Given, terminal: Terminal): Promise<Place> {
   const config = configOf(flags, terminal);
   tellIgnoredStore(config, flags);
-  const url = urlOf(flags, config);
+  const url = storeUrl(flags, config);
   await using housekeeping = openHousekeeping(url);
   const { before, where } = await housekeeping.migrate({ dry: true });
   if (before === 0) {
@@ -44,7 +44,7 @@ function tellIgnoredStore(config: Configuration, { json, quiet, store }: Given):
 
 /** The same for a command that does with what is there: where there is no store, nothing is known, and none is made. */
 export async function lookPlace(flags: Given, config: Configuration, terminal: Terminal): Promise<Place> {
-  const url = urlOf(flags, config);
+  const url = storeUrl(flags, config);
   if (/^memory:/i.test(url ?? "")) return opened(config, await openStore(url), terminal);
   await using housekeeping = openHousekeeping(url);
   const { before } = await housekeeping.migrate({ dry: true });
@@ -53,7 +53,7 @@ export async function lookPlace(flags: Given, config: Configuration, terminal: T
 
 /** The same for a command that starts something, which makes the store when it is not there. */
 export async function makePlace(flags: Given, config: Configuration, terminal: Terminal): Promise<Place> {
-  return opened(config, await openStore(urlOf(flags, config)), terminal);
+  return opened(config, await openStore(storeUrl(flags, config)), terminal);
 }
 
 function opened(config: Configuration, store: Store, { env }: Terminal): Place {
@@ -75,13 +75,14 @@ function opened(config: Configuration, store: Store, { env }: Terminal): Place {
   };
 }
 
-function urlOf(flags: Given, config: Configuration): string | undefined {
+/** The store that flags and configuration name; undefined for the one of the environment, or the user's own. */
+export function storeUrl(flags: Given, config: Configuration): string | undefined {
   return textOf(flags, "store") ?? config.store?.url;
 }
 
 /** Whether what is written outlives the process. */
 export function isKept(flags: Given, config: Configuration, { env }: Terminal): boolean {
-  return !/^memory:/i.test(urlOf(flags, config) ?? env.BURSAR_STORE ?? "");
+  return !/^memory:/i.test(storeUrl(flags, config) ?? env.BURSAR_STORE ?? "");
 }
 
 /** A command that may ask somebody for approval, or decide, does not start when it could not announce that. */

@@ -1,4 +1,4 @@
-import { type Bursar, Sweeper, Worker } from "bursar";
+import { type Bursar, Worker } from "bursar";
 import { type Gateway, mountGateway } from "bursar/gateway";
 import { openServer, type Server, type ServerOptions } from "bursar/server";
 import { Feed } from "bursar/views";
@@ -11,6 +11,7 @@ import { type Equipment, equip } from "../runs/equipment.js";
 import { EQUIPMENT, type Given, textOf } from "../runs/flags.js";
 import { LazySandbox } from "../runs/lazy-sandbox.js";
 import { configOf, makePlace, type Place } from "../runs/place.js";
+import { openSweeping, type Sweeping } from "../runs/sweeping.js";
 import type { Terminal } from "../terminal.js";
 import { version } from "../version.js";
 import { configView } from "./config-view.js";
@@ -70,13 +71,13 @@ async function open({ flags, terminal, most, onError }: ServingOptions, endings:
   const store = textOf(flags, "store") ?? (world === null ? undefined : demoStore(terminal.env));
   const place = endings.add(await makePlace(store === undefined ? flags : { ...flags, store }, config, terminal));
   const feed = endings.add(new Feed({ store: place.store, failed: onError }));
-  endings.add(new Sweeper({ store: place.store })).start();
+  const sweeping = endings.add(await openSweeping(place, store === undefined ? flags : { ...flags, store }, config));
   const bursar = await bursarAt({ ...place, store: feed.store }, equipment, terminal);
   const worker = endings.add(new Worker({ bursar, most: Math.max(1, most), failed: onError }));
   if (most > 0) worker.start();
   // Commands that are told to people name the store, also where no flag did.
   const told = store === undefined ? flags : { ...flags, store };
-  const parts = { flags: told, terminal, place, equipment, bursar, feed, onError };
+  const parts = { flags: told, terminal, place, equipment, bursar, feed, sweeping, onError };
   const { server, gateway, mcp } = await listen(parts, endings);
   return {
     ...{ url: server.url, hasGateway: gateway !== null, demanding: server.demanding, store: store ?? "" },
@@ -98,6 +99,7 @@ interface Parts {
   readonly equipment: Equipment;
   readonly bursar: Bursar;
   readonly feed: Feed;
+  readonly sweeping: Sweeping;
   readonly onError: (error: unknown) => void;
 }
 
@@ -105,7 +107,7 @@ async function listen(
   parts: Parts,
   endings: Endings,
 ): Promise<{ readonly server: Server; readonly gateway: Gateway | null; readonly mcp: MountedMcp }> {
-  const { flags, equipment, place, bursar, feed, onError } = parts;
+  const { flags, equipment, place, bursar, feed, sweeping, onError } = parts;
   let server: Server | null = null;
   const address = () => server?.url ?? "";
   const gateway = await gatewayFor(parts, address);
@@ -113,7 +115,7 @@ async function listen(
   const mcp = endings.add(await mountMcp({ ...parts, address }));
   const page = pageFolder();
   const options: ServerOptions = {
-    ...{ store: feed.store, bursar, feed, version: version(), onError },
+    ...{ store: feed.store, bursar, feed, version: version(), onError, checks: sweeping.checks },
     ...whereOf(flags),
     ...(page !== null && { page }),
     mounts: { mcp: mcp.handle, ...(gateway !== null && { gateway }) },

@@ -10,8 +10,41 @@ export interface SweeperOptions {
   /** How long to rest between two rounds. */
   readonly every_ms?: number;
   readonly timer?: Timer;
+  /** Compares a few budgets with their chains in every round: `Housekeeping.sample()` makes one. */
+  readonly check?: SampledChecks;
+  /** Told of each difference that the check finds, once. */
+  readonly differs?: (defect: SampledDefect) => void;
   /** Told when a round has failed, as when the store is away; the next one comes all the same. */
   readonly failed?: (error: unknown) => void;
+}
+
+/** Something that a store says, and its chains do not. */
+export interface SampledDefect {
+  readonly where: string;
+  readonly problem: string;
+}
+
+/** What one part of a check has come to. */
+export interface CheckedSample {
+  readonly budgets: number;
+  readonly defects: readonly SampledDefect[];
+  /** Whether all chains have had their turn, and it begins anew. */
+  readonly isRound: boolean;
+}
+
+/** A check that goes through a store part by part. */
+export interface SampledChecks {
+  next(): Promise<CheckedSample>;
+}
+
+/** What was checked since the sweeper was started. */
+export interface StoreChecks {
+  readonly budgets: number;
+  /** Each difference counts once, however often it is seen. */
+  readonly differences: number;
+  readonly rounds: number;
+  /** The instant of the last part; null when there was none. */
+  readonly last: number | null;
 }
 
 /** What a round has found to do. */
@@ -27,6 +60,10 @@ const EVERY_MS = 5000;
 const HOLDS_LOOK_MS = 5000;
 /** So many transactions one round has at most; what is left is for the next. */
 const MOST = 100;
+/** When all budgets were checked, they are left alone for so long. */
+const REST_MS = 60_000;
+/** So many differences are remembered, so that each is told once. */
+const MOST_TOLD = 10_000;
 
 /**
  * Settles the reservations of holders that have died, and anchors the heads of chains that have grown, again and again. It does not
@@ -46,10 +83,17 @@ export class Sweeper implements Disposable {
   private next: Disposable | null = null;
   private stopped = false;
   private readonly holds: HoldWatch | null;
+  private readonly check: SampledChecks | null;
+  private readonly differs: (defect: SampledDefect) => void;
+  private readonly told = new Set<string>();
+  private checked: StoreChecks = { budgets: 0, differences: 0, rounds: 0, last: null };
+  private restsUntil = 0;
+  private underWay: Promise<void> = Promise.resolve();
 
   constructor(options: SweeperOptions) {
-    checkKeys(options, "options", ["store", "every_ms", "timer", "failed"]);
-    const { store, every_ms = EVERY_MS, timer = backgroundTimer, failed = () => {} } = options;
+    checkKeys(options, "options", ["store", "every_ms", "timer", "check", "differs", "failed"]);
+    const { store, every_ms = EVERY_MS, timer = backgroundTimer, check = null } = options;
+    const { differs = () => {}, failed = () => {} } = options;
     if (typeof store?.apply !== "function") throw new InputError("store", `is ${show(store)}; allowed: a store`);
     checkWait(every_ms, "every_ms");
     this.store = store;
@@ -57,12 +101,19 @@ export class Sweeper implements Disposable {
     this.every_ms = every_ms;
     this.timer = timer;
     this.failed = failed;
+    this.check = check;
+    this.differs = differs;
+  }
+
+  /** What was checked so far. */
+  get checks(): StoreChecks {
+    return this.checked;
   }
 
   /** Sweeps now, and from then on until it is disposed. */
   start(): void {
     if (this.next !== null || this.stopped) return;
-    this.next = this.timer.after(0, () => void this.round());
+    this.begin(0);
   }
 
   /** One round. */
@@ -83,17 +134,52 @@ export class Sweeper implements Disposable {
     return { expired, anchored };
   }
 
+  /** Compares the next few budgets with their chains. */
+  async sample(): Promise<void> {
+    const { check } = this;
+    const { instant } = this.store.clock.now();
+    if (check === null || instant < this.restsUntil) return;
+    const { budgets, defects, isRound } = await check.next();
+    if (isRound) this.restsUntil = instant + REST_MS;
+    const fresh = defects.filter(({ where, problem }) => !this.told.has(`${where}: ${problem}`));
+    const { budgets: before, differences, rounds } = this.checked;
+    this.checked = {
+      budgets: before + budgets,
+      differences: differences + fresh.length,
+      rounds: rounds + (isRound ? 1 : 0),
+      last: instant,
+    };
+    for (const defect of fresh) {
+      if (this.told.size >= MOST_TOLD) this.told.clear();
+      this.told.add(`${defect.where}: ${defect.problem}`);
+      this.differs(defect);
+    }
+  }
+
   [Symbol.dispose](): void {
     this.stopped = true;
     this.next?.[Symbol.dispose]();
   }
 
+  /** The same, and waits for the round that is under way. */
+  async close(): Promise<void> {
+    this[Symbol.dispose]();
+    await this.underWay;
+  }
+
   private async round(): Promise<void> {
     try {
       await this.sweep();
+      await this.sample();
     } catch (error) {
       this.failed(error);
     }
-    if (!this.stopped) this.next = this.timer.after(this.every_ms, () => void this.round());
+    if (!this.stopped) this.begin(this.every_ms);
+  }
+
+  private begin(after_ms: number): void {
+    this.next = this.timer.after(after_ms, () => {
+      this.underWay = this.round();
+    });
   }
 }

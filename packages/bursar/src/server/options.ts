@@ -10,6 +10,7 @@ import type { Bursar } from "../runs/bursar.js";
 import type { StartOptions } from "../runs/opening.js";
 import type { Principal } from "../runs/principal.js";
 import type { RunRecord } from "../runs/record.js";
+import type { StoreChecks } from "../runtime/sweeper.js";
 import { backgroundTimer } from "../runtime/system-clock.js";
 import type { Feed } from "../views/views.js";
 import { isLoopback } from "./hosts.js";
@@ -93,6 +94,8 @@ export interface ServerOptions {
   readonly sandbox?: ShownSandbox;
   /** What the configuration says, for people to see; of what the runs of a program get, if one is named. */
   readonly config?: (program?: string) => JsonObject | Promise<JsonObject>;
+  /** What the sweeper of this process has compared, for /metrics. */
+  readonly checks?: () => StoreChecks;
   /** The version of the product. */
   readonly version?: string;
   /** Demands tokens on an address of this machine too. Where none are demanded, what a proxy has passed on is refused. */
@@ -111,7 +114,7 @@ export interface ServerOptions {
 
 const KEYS = [
   ...["store", "bursar", "feed", "host", "port", "url", "tls", "page", "mounts", "programs", "start", "estimate"],
-  ...["sandbox", "config", "version", "requireLogin", "rate", "body_bytes", "timer", "onError", "onServed"],
+  ...["sandbox", "config", "checks", "version", "requireLogin", "rate", "body_bytes", "timer", "onError", "onServed"],
 ];
 const MOST_BODY = 64 * 1024 * 1024;
 
@@ -119,7 +122,7 @@ const MOST_BODY = 64 * 1024 * 1024;
 export interface ServerSettings
   extends Omit<
     Required<ServerOptions>,
-    "feed" | "url" | "tls" | "page" | "start" | "estimate" | "sandbox" | "requireLogin"
+    "feed" | "url" | "tls" | "page" | "start" | "estimate" | "sandbox" | "checks" | "requireLogin"
   > {
   readonly feed: Feed | null;
   readonly url: string | null;
@@ -128,6 +131,7 @@ export interface ServerSettings
   readonly start: ServerOptions["start"] | null;
   readonly estimate: ServerOptions["estimate"] | null;
   readonly sandbox: ShownSandbox | null;
+  readonly checks: (() => StoreChecks) | null;
   /** Whether everybody has to show a token. */
   readonly demanding: boolean;
 }
@@ -166,7 +170,7 @@ export function readServerSettings(options: ServerOptions): ServerSettings {
   const { onError = () => {}, onServed = () => {}, timer = backgroundTimer } = options;
   return {
     ...{ store, bursar, host, port, feed, tls, page, start, estimate, sandbox, version, rate, body_bytes, timer },
-    ...{ onError, onServed, url, mounts: options.mounts ?? {} },
+    ...{ onError, onServed, url, checks: options.checks ?? null, mounts: options.mounts ?? {} },
     ...{ programs: options.programs ?? (() => []), config: options.config ?? (() => ({})) },
     demanding: requireLogin || !isLoopback(host) || (url !== null && !isLoopback(new URL(url).hostname)),
   };

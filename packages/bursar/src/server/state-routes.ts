@@ -1,4 +1,5 @@
 import { noted, SERVER_CHAIN } from "../runtime/server-chain.js";
+import type { StoreChecks } from "../runtime/sweeper.js";
 import { overview, sessionViews } from "../views/views.js";
 import { HttpError, notThere } from "./http-error.js";
 import { type Family, labelled, writeMetrics } from "./metrics.js";
@@ -135,7 +136,28 @@ async function families(world: World): Promise<readonly Family[]> {
     },
     { name: "bursar_http_requests_total", help: "Requests.", type: "counter", samples: metrics.served },
     { ...gauge, name: "bursar_event_streams", help: "Clients that listen to events.", samples: one(streams.size) },
+    ...checkFamilies(settings.checks?.() ?? null),
     { ...gauge, name: "bursar_store_read_seconds", help: "How long the store took to read.", samples: one(seconds) },
+  ];
+}
+
+/** What the sweeper has compared with its chains; nothing where it does not. */
+function checkFamilies(checks: StoreChecks | null): readonly Family[] {
+  if (checks === null) return [];
+  const { budgets, differences, rounds, last } = checks;
+  const counter = (name: string, help: string, value: number): Family => ({
+    ...{ name: `bursar_store_check_${name}`, help, type: "counter" },
+    samples: [{ labels: "", value }],
+  });
+  return [
+    counter("budgets_total", "Budgets that were compared with their chains, again and again.", budgets),
+    counter("differences_total", "Differences that were found; any is worth a look: bursar store check.", differences),
+    counter("rounds_total", "How often all budgets have had their turn.", rounds),
+    {
+      ...{ name: "bursar_store_check_last_timestamp_seconds", type: "gauge" },
+      help: "When the last budgets were compared.",
+      samples: last === null ? [] : [{ labels: "", value: last / 1000 }],
+    },
   ];
 }
 

@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { type Dimensions, STANDARD } from "../core/dimensions.js";
 import { InputError, show } from "../core/errors.js";
 import type { Clock } from "../ports/clock.js";
+import type { SampledChecks } from "../runtime/sweeper.js";
 import { systemClock } from "../runtime/system-clock.js";
 import type { StoreAddress } from "./address.js";
 import { StoreError } from "./durable/errors.js";
@@ -13,6 +14,7 @@ import { isThere, makeFile, sweepFolder, writing } from "./durable/housekeeping/
 import { type Chunks, importFrom } from "./durable/housekeeping/import.js";
 import { info, type StoreInfo } from "./durable/housekeeping/info.js";
 import type { Engine, WorkOptions } from "./durable/housekeeping/port.js";
+import { SampledCheck } from "./durable/housekeeping/sample.js";
 import { addressOf, openAt } from "./open.js";
 
 export interface HousekeepingOptions {
@@ -75,6 +77,14 @@ export class Housekeeping implements AsyncDisposable {
   /** Verifies every chain and anchor and adds up all books. What is wrong is in the report; nothing is changed. */
   async check(options: CheckOptions = {}): Promise<CheckReport> {
     return check(await this.current(), this.dimensions, options);
+  }
+
+  /**
+   * A check that goes through the store a few budgets at a time, for a `Sweeper` to do in between. It uses the connection of this
+   * housekeeping, so it is over when that is disposed, and nothing else is to be asked of it meanwhile.
+   */
+  async sample(): Promise<SampledChecks> {
+    return new SampledCheck(await this.current(), this.dimensions);
   }
 
   /** Writes all rows as JSON lines, through the function given. `import` reads them into a store of either engine. */

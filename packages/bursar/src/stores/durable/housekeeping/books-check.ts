@@ -123,7 +123,8 @@ export class BooksCheck implements ChainReader {
   }
 }
 
-async function linesOf(sql: Sql, ids: readonly string[]): Promise<readonly (string | null)[]> {
+/** The lines of links, by their ids; null for those that are not there. */
+export async function linesOf(sql: Sql, ids: readonly string[]): Promise<readonly (string | null)[]> {
   const lines: (string | null)[] = ids.map(() => null);
   const wanted = ids.flatMap((id, at) => {
     const position = positionOf(id);

@@ -47,17 +47,26 @@ const MOST_NAMED = 50;
 /** Collects where a store and its chains say different things of a budget, and tells each with both values. */
 export class Differences {
   private readonly dimensions: Dimensions;
-  private readonly defects: Defects;
+  private defects: Defects;
   /** What a chain says was used beyond what the store says, by budget and dimension, without what is below it. */
   private readonly used = new Map<string, Map<string, number>>();
   private readonly suspects = new Map<string, Suspect>();
   private readonly foreign = new Map<string, Map<string, Told>>();
   private readonly searched: string[] = [];
   /** Whether there are chains whose links are not here, so that a notice may stand in one of them. */
-  isSomethingAway = false;
+  isSomethingAway: boolean;
+  private readonly isAlone: boolean;
 
-  constructor(dimensions: Dimensions, defects: Defects) {
+  /** With `isAlone`, nothing is known of the budgets above and below, so that each speaks for itself. */
+  constructor(dimensions: Dimensions, defects: Defects, isAlone = false) {
     this.dimensions = dimensions;
+    this.defects = defects;
+    this.isAlone = isAlone;
+    this.isSomethingAway = isAlone;
+  }
+
+  /** From now on, differences are told here. */
+  reportTo(defects: Defects): void {
     this.defects = defects;
   }
 
@@ -92,7 +101,7 @@ export class Differences {
     const { id } = budget;
     const used = budget.used[dimension] ?? 0;
     this.addUsed(id, dimension, (rebuilt.used.get(dimension) ?? 0) + below.sum(dimension) - used);
-    if (parent === rebuilt.parent) return;
+    if (parent === rebuilt.parent || this.isAlone) return;
     // What a detached child has used is still its parent's.
     if (rebuilt.parent !== null) this.addUsed(rebuilt.parent, dimension, used);
     if (parent !== null) this.addUsed(parent, dimension, -used);
@@ -113,7 +122,7 @@ export class Differences {
     }
   }
 
-  private compareOpen(budget: string, { open }: RebuiltBudget, reserved: readonly Call[]): void {
+  compareOpen(budget: string, { open }: RebuiltBudget, reserved: readonly Call[]): void {
     const wrong = (call: string, problem: string) => this.defects.add("error", `call ${call}`, problem);
     const held = new Set(reserved.map(({ id }) => id));
     for (const call of open.keys()) {
@@ -229,8 +238,19 @@ export class Differences {
     this.used.set(budget, amounts);
   }
 
-  /** What a budget has used is also what all above it have used. */
   private async tellUsed(sql: Sql): Promise<void> {
+    for (const [id, total] of await this.totals(sql)) {
+      const stored = await this.read(sql, id);
+      if (stored === null) continue;
+      for (const [dimension, amount] of total) {
+        const used = stored.used[dimension] ?? 0;
+        if (amount !== 0) this.tell(id, `used.${dimension}`, used, used + amount, dimension);
+      }
+    }
+  }
+
+  /** What a budget has used is also what all above it have used. */
+  private async totals(sql: Sql): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
     const totals = new Map<string, Map<string, number>>();
     for (const [budget, amounts] of this.used) {
       if ([...amounts.values()].every((amount) => amount === 0)) continue;
@@ -240,16 +260,10 @@ export class Differences {
         const total = totals.get(id) ?? new Map<string, number>();
         for (const [dimension, amount] of amounts) total.set(dimension, (total.get(dimension) ?? 0) + amount);
         totals.set(id, total);
+        if (this.isAlone) break;
       }
     }
-    for (const [id, total] of totals) {
-      const stored = await this.read(sql, id);
-      if (stored === null) continue;
-      for (const [dimension, amount] of total) {
-        const used = stored.used[dimension] ?? 0;
-        if (amount !== 0) this.tell(id, `used.${dimension}`, used, used + amount, dimension);
-      }
-    }
+    return totals;
   }
 
   /** Names the calls whose rows say something else than the links they point to. */

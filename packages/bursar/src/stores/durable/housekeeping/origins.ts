@@ -24,7 +24,7 @@ export async function checkOrigins(sql: Sql, defects: Defects, dimensions: Dimen
       continue;
     }
     if (line === null && head !== null && head.archived !== null) continue;
-    const problem = line === null ? `is not there (${chain}#${seq})` : difference(line, budget, dimensions);
+    const problem = line === null ? `is not there (${chain}#${seq})` : lineProblem(line, budget, dimensions);
     if (problem !== null) defects.add("error", `budget ${budget.id}`, `the link that recorded its opening ${problem}`);
   }
 }
@@ -38,9 +38,23 @@ async function* originsIn(sql: Sql, defects: Defects): AsyncGenerator<Origin> {
   }
 }
 
-function difference(line: string, { id, parent, terms }: SqlRow, dimensions: Dimensions): string | null {
+function lineProblem(line: string, budget: SqlRow, dimensions: Dimensions): string | null {
   try {
-    const { data } = parseLine(line);
+    return openingProblem(parseLine(line).data, budget, dimensions);
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+const UNREADABLE = "cannot be compared with its row, because one of them cannot be read";
+
+/** How a link that recorded an opening differs from the row of its budget; null where it does not. */
+export function openingProblem(
+  data: Readonly<Record<string, unknown>>,
+  { id, parent, terms }: SqlRow,
+  dimensions: Dimensions,
+): string | null {
+  try {
     const { scope, funding, deadline, limits, policies, thresholds } = JSON.parse(String(terms)) as Terms;
     const says = { run_id: data.run_id, parent: data.parent, scope: data.scope, funding: data.funding };
     const row = { run_id: id, parent, scope, funding };
@@ -62,7 +76,7 @@ function difference(line: string, { id, parent, terms }: SqlRow, dimensions: Dim
     }
     return limitDifference(data.limits as Record<string, unknown>, limits, dimensions);
   } catch {
-    return "cannot be compared with its row, because one of them cannot be read";
+    return UNREADABLE;
   }
 }
 

@@ -20,6 +20,8 @@ export interface OpenCall {
 export class RebuiltBudget {
   readonly id: string;
   readonly parent: string | null;
+  /** What the link says that recorded its opening. */
+  readonly opening: Written;
   /** When it was opened or its clock was last started, by the clock of who wrote the link. */
   startedAt: number;
   readonly thresholds: readonly number[] | null;
@@ -45,6 +47,7 @@ export class RebuiltBudget {
 
   constructor({ at, data }: Pick<Link, "at" | "data">, salt: string) {
     this.id = String(data.run_id);
+    this.opening = data;
     this.parent = typeof data.parent === "string" ? data.parent : null;
     this.startedAt = at;
     this.thresholds = Array.isArray(data.thresholds) ? data.thresholds : null;
