@@ -183,6 +183,7 @@ export type { TermOrigin, TermOrigins } from "./runs/terms.js";
 export { defineTool, type Tool, type ToolContext } from "./runs/tool.js";
 export { Webhook, type WebhookOptions } from "./runs/webhook.js";
 export { WORKER_SLOTS, Worker, type WorkerOptions } from "./runs/worker.js";
+export { type StoredVerification, type VerifyStoredOptions, verifyStored } from "./runtime/anchors.js";
 export {
   type Approval,
   type BudgetCheckResult,

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type Head, sha256Hex, type Verification, verifyChain, verifyJsonl } from "bursar";
+import { type Head, type StoredVerification, sha256Hex, type Verification, verifyJsonl, verifyStored } from "bursar";
 import { readArguments, UsageError } from "../args.js";
 import { ProgressBar } from "../render/progress.js";
 import { counted } from "../render/quantities.js";
@@ -16,7 +16,8 @@ const HELP = `Usage: bursar verify <file.jsonl | run | chain> [flags]
 Verifies a chain: that no link was changed, dropped, inserted or moved. For
 a file it needs neither a store nor a key; - is standard input. A run is looked
 for in the store, by its id or any unambiguous beginning of it, and verified
-against the head that the store has for it. So is any other chain, by its full
+against the head that the store has for it, and against the heads of it that
+the chain bursar:tenant names. So is any other chain, by its full
 name: bursar:server is the server's own.
 
 Flags:
@@ -81,22 +82,15 @@ async function verifyKept(
   head: Head | undefined,
   flags: Given,
   terminal: Terminal,
-): Promise<Verification> {
+): Promise<StoredVerification> {
   await using place = await openPlace(flags, terminal);
   const chain = await findChain(place.store, word);
-  const known = head ?? (await place.store.head(chain)) ?? undefined;
   using bar = new ProgressBar(terminal.aside);
-  const lines = verifying(place.store.chain(chain), known?.seq ?? 0, bar, terminal.signal);
-  return await verifyChain(lines, { hash: sha256Hex, head: known });
-}
-
-async function* verifying(lines: AsyncIterable<string>, total: number, bar: ProgressBar, signal: AbortSignal) {
-  let done = 0;
-  for await (const line of lines) {
-    signal.throwIfAborted();
-    bar.show({ what: "links", done: ++done, total });
-    yield line;
-  }
+  const progress = (done: number, total: number) => {
+    terminal.signal.throwIfAborted();
+    bar.show({ what: "links", done, total });
+  };
+  return await verifyStored(place.store, chain, { head, progress });
 }
 
 async function verifyFile(file: string, head: Head | undefined, terminal: Terminal): Promise<Verification> {
@@ -116,14 +110,23 @@ function readHead(given: string): Head {
   return { chain, seq: Number(seq), hash };
 }
 
-function text(file: string, result: Verification, knowsHead: boolean, style: Style): string {
+function text(file: string, result: Verification | StoredVerification, knowsHead: boolean, style: Style): string {
   if (!result.ok) {
     const problem = wrap(harmless(result.message), 76).map((line) => `    ${line}\n`);
     return `${style.bad("✗ not verified")}  ${file}\n${problem.join("")}`;
   }
   const { chain, seq, hash } = result.head;
   const end = knowsHead ? "" : "Without --head, nobody can tell whether its end was cut off.";
-  const pairs = [["chain", chain] as const, ["head", `${chain}:${seq}:${hash}`] as const];
+  const pairs: (readonly [string, string])[] = [
+    ["chain", chain],
+    ["head", `${chain}:${seq}:${hash}`],
+  ];
+  if ("anchored" in result) pairs.push(["anchor", anchorText(result.anchored)]);
   const note = end === "" ? "" : `  ${style.dim(end)}\n`;
   return `${style.good("✓ verified")}  ${counted(result.links, "link")}\n${facts(pairs, style)}${note}`;
+}
+
+function anchorText(anchored: number | null): string {
+  if (anchored === null) return "none yet; the sweeper of serve, gateway and worker makes them";
+  return `bursar:tenant vouches for it up to link ${anchored}`;
 }

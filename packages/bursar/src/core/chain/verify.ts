@@ -16,6 +16,7 @@ export type VerificationReason =
   | "beyond_head"
   | "wrong_head"
   | "truncated"
+  | "wrong_anchor"
   | "empty";
 
 /** What is wrong with a chain: the first bad line, and why, in a sentence. */
