@@ -263,7 +263,7 @@ export function chargeOf(chain: RebuiltChain, call: Call, dimensions: Dimensions
   return chain.chargeText(id, step_id, capability_id, written(charged, dimensions));
 }
 
-export function askedOf(chain: RebuiltChain, { id, kind, asked }: Call, dimensions: Dimensions): string {
+function askedOf(chain: RebuiltChain, { id, kind, asked }: Call, dimensions: Dimensions): string {
   return chain.askedText(id, kind, written(asked, dimensions));
 }
 

@@ -107,7 +107,7 @@ interface Settlement {
 /** So many settlements are remembered, so that nearly all corrections need not look anything up. */
 const REMEMBERED = 5000;
 /** So many corrections of older settlements are looked up at once. */
-export const MOST_CORRECTIONS = 50;
+const MOST_CORRECTIONS = 50;
 
 const LEDGER_LINE =
   /^\{"action_type":"(?:BudgetConsumptionRecorded|StepStarted|StepReleased|ClockPaused|ClockResumed|Key(?:Created|Rotated|Revoked)|Token(?:Created|Revoked))"/;
