@@ -38,7 +38,17 @@ test("a report shows what is wrong within 80 columns, and obeys nothing in it", 
     problem: "is wrong ".repeat(20),
     advice: "mend it",
   } as const;
-  const counts = { chains: 1, links: 2, archived: 0, files: null, anchors: 0, budgets: 1, rebuilt: 1, calls: 0, keys: 0 };
+  const counts = {
+    chains: 1,
+    links: 2,
+    archived: 0,
+    files: null,
+    anchors: 0,
+    budgets: 1,
+    rebuilt: 1,
+    calls: 0,
+    keys: 0,
+  };
   const report: CheckReport = {
     ok: false,
     where: "x.db",
