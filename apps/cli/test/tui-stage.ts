@@ -40,7 +40,7 @@ export async function openTuiStage() {
   const program = needing(writer, needsFrom(equipment, writer));
   const left: string[] = [];
   const controls = new Controls({ leave: (how) => left.push(how), repaint: () => left.push("repaint") });
-  const acts = new Acts(bursar, equipment, { name: "ann", role: "operator" }, controls.tell);
+  const acts = new Acts(bursar, { name: "ann", role: "operator" }, controls.tell);
   const lookout = new Lookout(store, controls.see);
   controls.connect(acts, lookout);
   return {

@@ -1,8 +1,10 @@
+import { openBursar } from "bursar";
 import { cleanup, render } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, describe, expect, test } from "vitest";
 import { scenario } from "../../../specs/scenario.js";
 import { styleFor, widthOf } from "../src/render/style.js";
+import { reviver } from "../src/runs/equipment.js";
 import { Acts } from "../src/tui/acts.js";
 import { App } from "../src/tui/app.js";
 import type { Controls } from "../src/tui/controls.js";
@@ -217,7 +219,8 @@ describe("the approvals", () => {
     const { sandbox } = stage.equipment;
     const nothing = { programs: [], tools: [], model: null, prices: null, deployments: {}, flags: [] };
     const bare = { ...nothing, sandbox, async [Symbol.asyncDispose]() {} };
-    await using acts = new Acts(stage.bursar, bare, { name: "ann", role: "operator" }, controls.tell);
+    const away = openBursar({ store: stage.store, revive: reviver(bare) });
+    await using acts = new Acts(away, { name: "ann", role: "operator" }, controls.tell);
     controls.connect(acts, stage.lookout);
     controls.see(stage.controls.view.sight);
     const { press, screen } = shown(controls);

@@ -1,8 +1,18 @@
-import { type ApprovalRequest, type ApprovalStatus, currentRequest, readApproval } from "bursar";
+import {
+  type ApprovalRequest,
+  type ApprovalStatus,
+  currentRequest,
+  type RunRecord,
+  readApproval,
+  readRun,
+  type Store,
+} from "bursar";
 import { UsageError, unknown } from "../args.js";
 import { approvalsText } from "../render/approval.js";
+import { harmless, type Style } from "../render/style.js";
 import { type Chore, type Done, listed, type RunsCommand, runsCommand } from "../runs/command.js";
 import { COMMON_HELP, IDS_HELP, QUIET, textOf } from "../runs/flags.js";
+import { openLooking } from "../runs/missing.js";
 import { openPlace } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
 
@@ -48,6 +58,39 @@ async function list({ flags, terminal, style }: Chore): Promise<Done> {
     if (found.length === MOST) break;
     found.push(await currentRequest(place.store, readApproval(document)));
   }
-  const text = approvalsText(found, place.store.clock.now().instant, style);
-  return { report: { approvals: found }, text, brief: listed(found.map(({ id }) => id)) };
+  const missing = await missingIn(found, place.store, terminal);
+  const text = `${approvalsText(found, place.store.clock.now().instant, style)}${missingText(missing, style)}`;
+  const approvals = found.map((request) => ({ ...request, missing: missing.get(request.run ?? "") ?? [] }));
+  return { report: { approvals }, text, brief: listed(found.map(({ id }) => id)) };
+}
+
+type Missing = ReadonlyMap<string, readonly string[]>;
+
+/** What this machine lacks to go on with the runs that wait for an answer, by their ids. */
+async function missingIn(found: readonly ApprovalRequest[], store: Store, terminal: Terminal): Promise<Missing> {
+  const waiting = found.flatMap(({ status, run }) => (status === "pending" && run !== null ? [run] : []));
+  const runs: RunRecord[] = [];
+  for (const id of new Set(waiting)) {
+    const document = await store.document("run", id);
+    if (document !== null) runs.push(readRun(document));
+  }
+  await using looking = await openLooking(
+    store,
+    terminal,
+    runs.map(({ program }) => program),
+  );
+  const missing = new Map<string, readonly string[]>();
+  for (const { id } of runs) {
+    const lacking = await looking.bursar.missingFor(id);
+    if (lacking.length > 0) missing.set(id, lacking);
+  }
+  return missing;
+}
+
+function missingText(missing: Missing, style: Style): string {
+  if (missing.size === 0) return "";
+  const lines = [...missing].flatMap(([run, lacking]) =>
+    lacking.map((each) => `  ${harmless(run)}  ${harmless(each)}\n`),
+  );
+  return `\n${style.warn("missing here")}\n${lines.join("")}`;
 }

@@ -14,6 +14,8 @@ import {
   EQUIPMENT,
   EQUIPMENT_HELP,
   principalOf,
+  REPLAY,
+  REPLAY_HELP,
   textOf,
 } from "../runs/flags.js";
 import { goOn } from "../runs/go-on.js";
@@ -33,6 +35,7 @@ it has used stays used.
 Flags:
   --extend <..>      other amounts than suggested, as llm_tokens=+50000,steps=+5
   --reason <text>    why, for the record
+${REPLAY_HELP}
   --all              all requests that wait, or all of this run and those below
                      it, as suggested; shows them and asks first
   --of <budget>      with --all: those for this budget alone, as session:team
@@ -53,7 +56,7 @@ Examples:
 `,
   word: "the request to approve, or its run,",
   wordless: "all",
-  flags: { extend: { type: "string" }, reason: { type: "string" }, ...ALL_FLAGS, ...EQUIPMENT, ...DRIVING },
+  flags: { extend: { type: "string" }, reason: { type: "string" }, ...ALL_FLAGS, ...REPLAY, ...EQUIPMENT, ...DRIVING },
   run: (chore) => (chore.flags.all === true ? approveAll(chore) : sayYes(chore)),
 };
 
@@ -66,7 +69,8 @@ async function sayYes({ word, flags, terminal, style }: Chore): Promise<Done> {
   const extend = textOf(flags, "extend");
   const extensions = extend === undefined ? undefined : amountsOf(extend, "--extend");
   const reason = textOf(flags, "reason") ?? null;
-  const options: ApproveOptions = { by, reason, ...(extensions !== undefined && { extensions }) };
+  const replayChanged = flags["replay-changed"] === true;
+  const options: ApproveOptions = { by, reason, replayChanged, ...(extensions !== undefined && { extensions }) };
   if (flags.of !== undefined) throw new UsageError("--of goes with --all");
   await using place = await openPlace(flags, terminal);
   const request = await findRequest(place.store, word);
@@ -81,8 +85,9 @@ async function sayYes({ word, flags, terminal, style }: Chore): Promise<Done> {
     const text = `${style.good("✓ approved")}  ${subjectOf(request)}${granted === "" ? "" : `: ${granted} more`}\n`;
     return { report: decided, text };
   }
-  const run = await rootOf(place.store, await findRun(place.store, namedRun(word, request)));
-  return await goOn({ place, flags, terminal, run }, async (bursar) => {
+  const about = await findRun(place.store, namedRun(word, request));
+  const run = await rootOf(place.store, about);
+  return await goOn({ place, flags, terminal, run, about }, async (bursar) => {
     await bursar.approve(request.id, options);
     await driveOthers(bursar, request, run);
   });

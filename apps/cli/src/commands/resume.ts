@@ -2,7 +2,16 @@ import { type ApprovalRequest, Events, pendingRequests, type Store } from "bursa
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { EXIT_HELP } from "../runs/exit-code.js";
 import { findRun } from "../runs/find.js";
-import { COMMON_HELP, DRIVING, DRIVING_HELP, EQUIPMENT, EQUIPMENT_HELP, principalOf } from "../runs/flags.js";
+import {
+  COMMON_HELP,
+  DRIVING,
+  DRIVING_HELP,
+  EQUIPMENT,
+  EQUIPMENT_HELP,
+  principalOf,
+  REPLAY,
+  REPLAY_HELP,
+} from "../runs/flags.js";
 import { goOn } from "../runs/go-on.js";
 import { openPlace } from "../runs/place.js";
 import { rootOf } from "../runs/root.js";
@@ -17,6 +26,7 @@ when \`bursar extend\` has added what it asks for. A worker that died holds its
 runs for half a minute at most.
 
 Flags:
+${REPLAY_HELP}
 ${EQUIPMENT_HELP}
 ${DRIVING_HELP}
 ${COMMON_HELP}
@@ -30,7 +40,7 @@ Examples:
   bursar resume nightly --module tools.mjs --watch
 `,
   word: "the run to resume",
-  flags: { ...EQUIPMENT, ...DRIVING },
+  flags: { ...REPLAY, ...EQUIPMENT, ...DRIVING },
   run: goAhead,
 };
 
@@ -48,9 +58,11 @@ async function goAhead({ word, flags, terminal }: Chore): Promise<Done> {
   for (const request of await pendingRequests(place.store, run.id)) {
     if (request.expires > now && !(await isExtended(place.store, request))) waiting.push(request);
   }
-  return await goOn({ place, flags, terminal, run }, async (bursar, by) => {
+  const replayChanged = flags["replay-changed"] === true;
+  return await goOn({ place, flags, terminal, run, about: found }, async (bursar, by) => {
     // While a request is open, to let the run go on would only make it ask the same again.
-    if (run.status === "paused" && waiting.length === 0) await bursar.resume(run.id, by);
+    if (run.status === "paused" && waiting.length === 0) await bursar.resume(run.id, by, { replayChanged });
+    else if (replayChanged) await bursar.allowChanged(found.id, by);
   });
 }
 

@@ -1,9 +1,11 @@
-import { openBursar, writeAmount } from "bursar";
+import { writeAmount } from "bursar";
 import { budgetsOf, childrenOf, readStory, runView } from "bursar/views";
 import { pageText, type RunPage } from "../render/run-page.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { findRun } from "../runs/find.js";
 import { COMMON_HELP, QUIET } from "../runs/flags.js";
+import { openLooking } from "../runs/missing.js";
+import { needsOf } from "../runs/needs.js";
 import { openPlace } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
 
@@ -42,14 +44,18 @@ export function show(args: readonly string[], terminal: Terminal): Promise<numbe
 async function look({ word, flags, terminal, style }: Chore): Promise<Done> {
   await using place = await openPlace(flags, terminal);
   const { store } = place;
-  await using bursar = openBursar({ store });
-  const { run, requests, result } = await bursar.resultWithRequests(await findRun(store, word));
+  const found = await findRun(store, word);
+  await using looking = await openLooking(store, terminal, [found.program]);
+  const { bursar } = looking;
+  const { run, requests, result } = await bursar.resultWithRequests(found);
+  const missing = await bursar.missingFor(run.id);
   const story = await readStory(store, run);
   const view = await runView(store, run.id);
   const page: RunPage = {
     ...{ run, interrupted: view?.interrupted ?? false, story, result, requests, budgets: await budgetsOf(store, run) },
     children: await childrenOf(store, run, story),
     ...{ expected: view?.expected ?? [], outlook: view?.outlook ?? null, saved_usd: view?.saved_usd ?? 0 },
+    missing,
   };
   const most = flags.all === true ? Number.POSITIVE_INFINITY : STEPS;
   const sight = { now: store.clock.now().instant, columns: terminal.columns(), most };
@@ -58,7 +64,7 @@ async function look({ word, flags, terminal, style }: Chore): Promise<Done> {
 
 /** For programs, in edge units; nobody needs the source of what was run here. */
 function reportOf(page: RunPage): object {
-  const { run, interrupted, result, budgets, story, children, requests, expected, outlook, saved_usd } = page;
+  const { run, interrupted, result, budgets, story, children, requests, expected, outlook, saved_usd, missing } = page;
   const { kind, name, digest } = run.program;
   const limits = budgets.map(({ budget, positions }) => ({
     budget,
@@ -87,6 +93,8 @@ function reportOf(page: RunPage): object {
       expected,
       outlook,
       saved_usd,
+      missing,
+      needs: needsOf(run.program)?.flags ?? [],
       cancel,
       budgets: limits,
       steps: story.steps,

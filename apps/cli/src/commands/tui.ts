@@ -67,7 +67,7 @@ async function open(flags: Given, terminal: Terminal): Promise<number> {
   const bursar = await bursarAt(place, equipment, terminal);
   const style = styleFor(wantsColour(env, isTerminal));
   const { runScreen } = await loadScreen();
-  const left = await runScreen({ bursar, equipment, by, style, signal, title: titleOf(flags, place, terminal) });
+  const left = await runScreen({ bursar, by, style, signal, title: titleOf(flags, place, terminal) });
   return terminal.finish(left.how === "quit" ? EXIT.done : EXIT.interrupted, lastWords(left, flags, equipment));
 }
 

@@ -87,7 +87,7 @@ async function requestMore(
   const request = waiting ?? (await requestExtension(store, { budget, dimension, action }));
   const note = await answerHere(driving, request.id, extra);
   const document = await store.document("approval", request.id);
-  const view = requestView(document === null ? request : readApproval(document), settings);
+  const view = await requestView(document === null ? request : readApproval(document), settings);
   const text = view.status === "pending" ? requestText(view, peer) : `Request ${view.approval_id} was ${view.status}.`;
   return noted({ structured: { request: view }, text }, note);
 }

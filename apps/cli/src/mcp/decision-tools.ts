@@ -3,6 +3,7 @@ import {
   type ApproveOptions,
   type BudgetAmounts,
   findNamed,
+  ProgramChangedError,
   readApproval,
   runOfCheckpoint,
 } from "bursar";
@@ -22,6 +23,8 @@ const DECIDED = z.object({
   run: RUN.nullable().describe("The run as it went on; null when none waits."),
 });
 
+const REPLAY_CHANGED =
+  "Lets the run go on though its trusted program was changed: it is played against what the run has done, and pauses where it differs.";
 const AS_SUGGESTED = "What to add, by dimension; as suggested when it is absent.";
 
 /** What both tools are told, under the names of the specification. */
@@ -43,6 +46,7 @@ export function offerDecisions(offer: Offer, driving: Driving): void {
       input: z.strictObject({
         ...ABOUT,
         extensions: extensionsOf(driving.settings.bursar).optional().describe(AS_SUGGESTED),
+        replay_changed: z.boolean().optional().describe(REPLAY_CHANGED),
       }),
       output: DECIDED,
       annotations: { destructiveHint: false },
@@ -76,20 +80,21 @@ interface DecisionArgs {
   readonly checkpoint_id: string;
   readonly extensions?: Readonly<Record<string, number | undefined>> | undefined;
   readonly reason?: string | undefined;
+  readonly replay_changed?: boolean | undefined;
   readonly wait_ms?: number | undefined;
 }
 
 async function decideOn(
   driving: Driving,
   answer: "approve" | "deny",
-  { checkpoint_id: id, extensions = {}, reason, wait_ms = WAIT_MS }: DecisionArgs,
+  { checkpoint_id: id, extensions = {}, reason, replay_changed = false, wait_ms = WAIT_MS }: DecisionArgs,
   extra: Extra,
 ): Promise<Said> {
   const { settings, peer } = driving;
   const { bursar } = settings;
   const granted = Object.fromEntries(Object.entries(extensions).filter(([, amount]) => amount !== undefined));
   const options: ApproveOptions = {
-    ...{ by: peer.principal, reason: reason ?? null },
+    ...{ by: peer.principal, reason: reason ?? null, replayChanged: replay_changed },
     ...(Object.keys(granted).length > 0 && { extensions: granted as BudgetAmounts }),
   };
   try {
@@ -97,16 +102,22 @@ async function decideOn(
     // Who names the checkpoint of a run above hears how that one goes on.
     const run = runOfCheckpoint(id) ?? asking;
     if (run === null) {
-      const request = requestView(await bursar.decide(approval, answer, options), settings);
+      const request = await requestView(await bursar.decide(approval, answer, options), settings);
       return { structured: { request, run: null }, text: `Request ${request.approval_id} is ${request.status}.` };
     }
     const next = await decideAndWait(driving, run, { id, kind: answer, options }, extra, wait_ms);
     const { result, note } = await withHuman(driving, next, extra, wait_ms);
     const { structured, text } = noted(await runAnswer(result, driving), note);
     const document = await bursar.store.document("approval", approval);
-    const request = document === null ? null : requestView(readApproval(document), settings);
+    const request = document === null ? null : await requestView(readApproval(document), settings);
     return { structured: { request, run: structured }, text: `Request ${approval} is ${request?.status}. ${text}` };
   } catch (error) {
+    if (error instanceof ProgramChangedError) {
+      throw new ToolError(
+        `${error.message}.`,
+        "bring the old program back, or set replay_changed if the user has told you to.",
+      );
+    }
     if (!(error instanceof ApprovalError)) throw error;
     throw new ToolError(`${error.message}.`, HINTS[error.code] ?? HINTS.decided);
   }
@@ -123,10 +134,11 @@ const HINTS: Readonly<Record<string, string>> & { readonly decided: string } = {
 
 async function listRequests({ settings }: Driving): Promise<Said> {
   const { items } = await listApprovals(settings.bursar.store, { status: "pending", limit: MOST_LISTED });
-  const requests = items.map((request) => requestView(request, settings));
+  const requests = await Promise.all(items.map((request) => requestView(request, settings)));
   const lines = requests.map(
-    ({ approval_id, run_id, budget_id, exhausted_dimension, kind, message }) =>
-      `${approval_id}  ${run_id ?? budget_id ?? ""}  ${exhausted_dimension ?? kind}${message === "" ? "" : `  ${message}`}`,
+    ({ approval_id, run_id, budget_id, exhausted_dimension, kind, message, missing }) =>
+      `${approval_id}  ${run_id ?? budget_id ?? ""}  ${exhausted_dimension ?? kind}${message === "" ? "" : `  ${message}`}` +
+      (missing.length === 0 ? "" : `  missing here: ${missing.join("; ")}`),
   );
   return { structured: { requests }, text: lines.join("\n") || "Nothing waits." };
 }

@@ -34,11 +34,15 @@ export const REQUEST = z.object({
   expires: z.number().describe("Milliseconds since 1970."),
   approval_url: z.string().nullable().describe("Where a person answers it in a browser, if there is such a place."),
   command: z.string().describe("The command line with which a person says yes."),
+  missing: z.array(z.string()).describe("What this process lacks to go on with the run; a worker may have it."),
 });
 
 export type RequestView = z.output<typeof REQUEST>;
 
-export function requestView(request: ApprovalRequest | ApprovalView, settings: McpSettings): RequestView {
+export async function requestView(
+  request: ApprovalRequest | ApprovalView,
+  settings: McpSettings,
+): Promise<RequestView> {
   const { id, status, kind, run, budget, checkpoint_id, exhausted_dimension, consumed, held, limits } = request;
   const { message, needs, needs_together, left, least_extension, waiting } = request;
   const waiting_calls = waiting.reduce((sum, { calls }) => sum + calls, 0);
@@ -50,6 +54,7 @@ export function requestView(request: ApprovalRequest | ApprovalView, settings: M
     prediction: prediction === null ? null : { ...prediction },
     approval_url: settings.approvalUrl?.(id) ?? null,
     command: settings.commandLine?.("approve", id) ?? `bursar approve ${id}`,
+    missing: status === "pending" && run !== null ? [...(await settings.bursar.missingFor(run))] : [],
   };
 }
 
@@ -69,7 +74,8 @@ export function requestText(
   const how = isDeciding(principal)
     ? "Answer it with budget_approve or budget_deny once the user has decided; or a person answers it"
     : "Only a person can answer it:";
-  return `Request ${approval_id}: ${what}.${more} ${how}${where} with \`${command}\`.`;
+  const lacking = rest.missing.length === 0 ? "" : ` Missing here: ${rest.missing.join("; ")}.`;
+  return `Request ${approval_id}: ${what}.${more} ${how}${where} with \`${command}\`.${lacking}`;
 }
 
 /** What of a dimension is held for calls under way, when something is. */
@@ -116,7 +122,7 @@ export async function runAnswer(
 ): Promise<{ readonly structured: Readonly<Record<string, unknown>>; readonly text: string }> {
   const { store } = settings.bursar;
   const { result, requests: waiting } = await current(known, settings.bursar);
-  const requests = waiting.map((request) => requestView(request, settings));
+  const requests = await Promise.all(waiting.map((request) => requestView(request, settings)));
   const { stdout, stderr } = result.output;
   const output = { stdout: stdout.slice(-LONGEST_OUTPUT), stderr: stderr.slice(-LONGEST_OUTPUT) };
   const view = await runView(store, result.run_id);
@@ -156,7 +162,11 @@ function runText(result: RunResult, requests: readonly RequestView[], peer: Peer
     case "failed":
       return `${head} ${result.failure.message}`;
     case "paused":
-      return [head, ...requests.map((request) => requestText(request, peer))].join("\n");
+      return [
+        head,
+        ...(result.problem === null ? [] : [result.problem]),
+        ...requests.map((request) => requestText(request, peer)),
+      ].join("\n");
     case "cancelled":
       if (result.denied !== null) return `${head} ${capitalized(denialText(result.denied))}.`;
       return result.reason === null ? head : `${head} ${result.reason}`;

@@ -1,5 +1,6 @@
-import type { ApprovalRequest, RunRecord, RunResult } from "bursar";
+import { type ApprovalRequest, hasEnded, type RunRecord, type RunResult } from "bursar";
 import type { BudgetNode, ExpectedView, Story, StoryStep } from "bursar/views";
+import { needsOf, quoted } from "../runs/needs.js";
 import { approvalText } from "./approval.js";
 import { expectedText } from "./estimate.js";
 import { executionLines } from "./execution.js";
@@ -26,6 +27,8 @@ export interface RunPage {
   readonly outlook: string | null;
   /** With all that is below it. */
   readonly saved_usd: number;
+  /** What this machine lacks to go on with it. */
+  readonly missing: readonly string[];
 }
 
 interface Sight {
@@ -56,7 +59,7 @@ function section(title: string, text: string, style: Style): string {
   return text === "" ? "" : `${style.dim(title)}\n${text}`;
 }
 
-function headText({ run, story, outlook, saved_usd }: RunPage, now: number, style: Style): string {
+function headText({ run, story, outlook, saved_usd, missing }: RunPage, now: number, style: Style): string {
   const { program, session, parent, started_by, created, ended } = run;
   const took = ended === null ? "" : `, ended ${span(now - ended)} ago`;
   const pairs: (readonly [string, string])[] = [
@@ -72,6 +75,10 @@ function headText({ run, story, outlook, saved_usd }: RunPage, now: number, styl
     ]);
   const handed = run.pause?.batches?.length ?? 0;
   if (handed > 0) pairs.push(["waits", `for ${counted(handed, "call")} in a batch of the provider`]);
+  if (run.pause?.problem !== undefined) pairs.push(["stands still", run.pause.problem]);
+  const flags = hasEnded(run) ? [] : (needsOf(run.program)?.flags ?? []);
+  if (flags.length > 0) pairs.push(["needs", flags.map(quoted).join(" ")]);
+  for (const each of missing) pairs.push(["missing here", each]);
   if (outlook !== null) pairs.push(["outlook", outlook]);
   if (saved_usd > 0) pairs.push(["saved", runFigure("cost_usd", saved_usd)]);
   pairs.push(["chain", counted(story.links, "link")]);

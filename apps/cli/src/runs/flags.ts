@@ -74,6 +74,13 @@ export const DRIVING_HELP = `  --yes              say yes to what the run asks f
   --as <name>        who decides; else the user's name
   --quiet            nothing but what the program prints and gives back`;
 
+/** What lets a run go on whose trusted program was changed. */
+export const REPLAY: Flags = { "replay-changed": { type: "boolean" } };
+
+export const REPLAY_HELP = `  --replay-changed   go on though the run's trusted program was changed: it is
+                     played against what the run has done, and the run pauses
+                     where it differs`;
+
 export function textOf(flags: Given, name: string): string | undefined {
   const value = flags[name];
   return typeof value === "string" ? value : undefined;

@@ -1,9 +1,9 @@
-import { type Bursar, claimOf, hasEnded, type Principal, RunError, type RunRecord, type Store } from "bursar";
+import { type Bursar, claimOf, type Principal, RunError, type RunRecord, type Store } from "bursar";
 import type { Terminal } from "../terminal.js";
 import type { Done } from "./command.js";
 import { bursarAt, companyFor } from "./company.js";
 import { type Company, driveOn } from "./drive.js";
-import { type Equipment, equip, reviver } from "./equipment.js";
+import { equip } from "./equipment.js";
 import { type Given, principalOf } from "./flags.js";
 import { needsOf } from "./needs.js";
 import { interrupted, outcomeOf } from "./outcome.js";
@@ -16,19 +16,21 @@ export interface GoingOn {
   readonly terminal: Terminal;
   /** The run that is driven, which may be above the one that something is decided about. */
   readonly run: RunRecord;
+  /** The run that something is decided about. */
+  readonly about?: RunRecord;
 }
 
 /** Does something to a run that has been started, and drives it on in this process. */
 export async function goOn(
-  { place, flags, terminal, run }: GoingOn,
+  { place, flags, terminal, run, about = run }: GoingOn,
   act: (bursar: Bursar, by: Principal) => Promise<unknown>,
 ): Promise<Done> {
   const by = principalOf(flags);
   await using equipment = await equip(flags, { env: terminal.env, config: place.config });
-  if (!hasEnded(run)) checkEquipped(equipment, run);
   const from = ((await place.store.head(run.budget))?.seq ?? -1) + 1;
   const printing = new Printing();
   await using bursar = await bursarAt(place, equipment, terminal, { printed: printing.printed });
+  await checkEquipped(bursar, run, about, flags["replay-changed"] === true);
   const company = companyFor(run, bursar, by, { flags, terminal, from, printing });
   const held_ms = await heldFor(place.store, run.id);
   if (held_ms > 0 && flags.quiet !== true) {
@@ -38,14 +40,15 @@ export async function goOn(
   return await accompanied(run, company, { flags, terminal }, () => act(bursar, by));
 }
 
-/** Before anything is decided: a run that is let go on and cannot would be nobody's. */
-function checkEquipped(equipment: Equipment, { program }: RunRecord): void {
-  try {
-    reviver(equipment)(program);
-  } catch (error) {
-    if (!(error instanceof RunError)) throw error;
-    throw new RunError(error.code, `${error.message}; or add --detach, and a worker that has it all goes on`);
+/** Before anything is decided: a yes that nothing comes of here is left to whoever can use it. */
+async function checkEquipped(bursar: Bursar, run: RunRecord, about: RunRecord, replayChanged: boolean): Promise<void> {
+  const missing = new Set<string>();
+  for (const { id } of new Set([run, about])) {
+    for (const each of await bursar.missingFor(id, { replayChanged })) missing.add(each);
   }
+  if (missing.size === 0) return;
+  const why = [...missing].join("; ");
+  throw new RunError("not_equipped", `${why}; or add --detach, and a worker that has it all goes on`);
 }
 
 /** How long a run stays with the process that has it, unless that one says more. */

@@ -2,6 +2,7 @@ import { extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Program, Tool } from "bursar";
 import { CommandError } from "../args.js";
+import { digestModule } from "./module-code.js";
 import { readProgram } from "./program-file.js";
 
 /** What a module of trusted code offers. */
@@ -24,10 +25,21 @@ export async function loadModule(file: string): Promise<LoadedModule> {
   }
   const exported = await importFrom(path, file);
   const offered = Object.values(exported).flatMap((value) => (Array.isArray(value) ? (value as unknown[]) : [value]));
-  const agents = unique(offered.filter(isAgent), file);
+  const code = await digestModule(path);
+  const agents = unique(offered.filter(isAgent), file).map((agent) => withCode(agent, code));
   const tools = unique(offered.filter(isTool), file);
   if (agents.length + tools.length > 0) return { file: path, agents, tools };
   throw new CommandError(`${file} exports neither an agent nor a tool; make them with defineAgent and defineTool`);
+}
+
+/** Agents of modules that were loaded more than once are the same each time. */
+const CODED = new WeakMap<Program, Program>();
+
+/** The text of an agent's function is not all that it does: what stands around it in the module counts as well. */
+function withCode(agent: Program, code: string): Program {
+  const coded = CODED.get(agent) ?? { ...agent, code };
+  CODED.set(agent, coded);
+  return coded;
 }
 
 function stripsTypes(): boolean {

@@ -1,6 +1,5 @@
 import { ApprovalError, type ApproveOptions, type Bursar, type Principal, type RunRecord } from "bursar";
 import { runFigures } from "../render/run-figures.js";
-import { type Equipment, reviver } from "../runs/equipment.js";
 import { findRequest } from "../runs/find.js";
 import { rootOf } from "../runs/root.js";
 import { Background } from "./background.js";
@@ -27,16 +26,14 @@ const MOST_REMEMBERED = 50;
 /** Decides, and drives on what was decided about, in the background. */
 export class Acts implements AsyncDisposable {
   private readonly bursar: Bursar;
-  private readonly equipment: Equipment;
   private readonly by: Principal;
   private readonly told: (note: Note | null) => void;
   private readonly background: Background;
   private readonly remembered: Note[] = [];
   private closed = false;
 
-  constructor(bursar: Bursar, equipment: Equipment, by: Principal, told: (note: Note | null) => void) {
+  constructor(bursar: Bursar, by: Principal, told: (note: Note | null) => void) {
     this.bursar = bursar;
-    this.equipment = equipment;
     this.by = by;
     this.told = told;
     this.background = new Background(MOST_DRIVEN, () => told(null));
@@ -60,7 +57,7 @@ export class Acts implements AsyncDisposable {
       const run = request.run === null ? null : await this.rootFor(request.run);
       // Whoever only ends a run need not know its program.
       const goesOn = answer === "approve" || request.kind !== "budget_extension";
-      const lacking = run === null || !goesOn ? null : this.lackingFor(run);
+      const lacking = run === null || !goesOn ? null : await this.lackingFor(request.run ?? run.id);
       if (lacking !== null && !anyway) {
         return {
           kind: "doubtful",
@@ -80,7 +77,7 @@ export class Acts implements AsyncDisposable {
   async resume(id: string): Promise<Outcome> {
     return this.carriedOut(async () => {
       const run = await this.rootFor(id);
-      const lacking = this.lackingFor(run);
+      const lacking = await this.lackingFor(run.id);
       if (lacking !== null) return { kind: "refused", note: { text: lacking, tone: "bad" } };
       this.drive(run.id, () => this.bursar.resume(run.id, this.by));
       return this.done(`run ${run.id} is resumed`, "good");
@@ -105,13 +102,9 @@ export class Acts implements AsyncDisposable {
   }
 
   /** What this process would need in order to drive a run on; null when it has it all. */
-  private lackingFor(run: RunRecord): string | null {
-    try {
-      reviver(this.equipment)(run.program);
-      return null;
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error);
-    }
+  private async lackingFor(id: string): Promise<string | null> {
+    const missing = await this.bursar.missingFor(id);
+    return missing.length === 0 ? null : missing.join("; ");
   }
 
   /** Whatever fails is told on the screen, which goes on. */

@@ -60,6 +60,7 @@ function headLines({ run }: RunSight, now: number, columns: number, style: Style
   }
   const handed = run.pause?.batches?.length ?? 0;
   if (handed > 0) lines.push(style.accent(`waits for ${counted(handed, "call")} in a batch of the provider`));
+  if (run.pause?.problem !== undefined) lines.push(style.bad(harmless(run.pause.problem)));
   if (run.outlook !== null) lines.push(style.warn(harmless(run.outlook)));
   if (run.saved_usd > 0) lines.push(style.good(`saved ${runFigure("cost_usd", run.saved_usd)}`));
   if (run.failure !== null) lines.push(style.bad(harmless(`${run.failure.code}: ${run.failure.message}`)));

@@ -1,7 +1,6 @@
 import type { Bursar, Principal } from "bursar";
 import { render } from "ink";
 import type { Style } from "../render/style.js";
-import type { Equipment } from "../runs/equipment.js";
 import { Acts } from "./acts.js";
 import { AlternateScreen } from "./alternate-screen.js";
 import { App } from "./app.js";
@@ -11,7 +10,6 @@ import type { Note } from "./state.js";
 
 export interface ScreenOptions {
   readonly bursar: Bursar;
-  readonly equipment: Equipment;
   readonly by: Principal;
   readonly title: string;
   readonly style: Style;
@@ -28,7 +26,7 @@ export interface Left {
 
 /** Shows the screen until it is left. */
 export async function runScreen(options: ScreenOptions): Promise<Left> {
-  const { bursar, equipment, by, title, style, signal } = options;
+  const { bursar, by, title, style, signal } = options;
   let leave: (how: Left["how"]) => void = () => {};
   const left = new Promise<Left["how"]>((resolve) => {
     leave = resolve;
@@ -43,7 +41,7 @@ export async function runScreen(options: ScreenOptions): Promise<Left> {
     app.rerender(<App {...{ controls, title, style }} />);
   };
   const controls = new Controls({ leave: (how) => leave(how), repaint });
-  await using acts = new Acts(bursar, equipment, by, controls.tell);
+  await using acts = new Acts(bursar, by, controls.tell);
   const lookout = new Lookout(bursar.store, controls.see);
   controls.connect(acts, lookout);
   // Before Ink hears of it: what was drawn for another size would stay behind.

@@ -39,6 +39,12 @@ export function ApprovalCard({ approval, onDecided, level = 2 }: ApprovalCardPro
         <div class="approval-told">
           <p class="why">{reasonOf(approval)}</p>
           <Facts approval={approval} />
+          {approval.missing.length > 0 && (
+            <p class="note">
+              This server cannot go on with the run: {approval.missing.join("; ")}. A yes waits for a worker that has
+              it.
+            </p>
+          )}
           {approval.prediction !== null && <PredictionTable prediction={approval.prediction} />}
           {approval.prediction === null && Object.keys(approval.limits).length > 0 && (
             <ConsumptionTable

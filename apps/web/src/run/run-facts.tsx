@@ -48,6 +48,17 @@ export function RunFacts({ run }: { readonly run: RunView }): JSX.Element {
           {run.cancel.reason !== null && <span class="note"> “{run.cancel.reason}”</span>}
         </Fact>
       )}
+      {run.pause?.problem !== undefined && (
+        <Fact label="Stands still">
+          <span class="fault">{run.pause.problem}</span>
+        </Fact>
+      )}
+      {run.missing.length > 0 && (
+        <Fact label="Missing here">
+          {run.missing.join("; ")}
+          <span class="note"> This server cannot go on with the run; a worker that has it does.</span>
+        </Fact>
+      )}
       {handed > 0 && (
         <Fact label="Waits for">
           {handed.toLocaleString("en-US")} {handed === 1 ? "call" : "calls"} in a batch

@@ -294,13 +294,19 @@ export class Bursar implements AsyncDisposable {
     }
   }
 
+  /** Lets a run, and those above it, go on though the code of their programs was changed, whenever they are driven next. */
+  async allowChanged(id: string, by: Principal = OPERATOR): Promise<void> {
+    mayDecide(by, "allow a changed program");
+    for await (const run of this.upwards(id)) await this.allowOne(run.id, by);
+  }
+
   /** Before anything is decided: a run whose program was changed stands still until an operator allows the changed one. */
   private async checkUnchanged(ids: readonly string[], by: Principal, replayChanged: boolean): Promise<void> {
     const runs = new Map<string, RunRecord>();
     for (const id of ids) for await (const run of this.upwards(id)) runs.set(run.id, run);
     for (const run of runs.values()) {
       if (hasEnded(run)) continue;
-      if (replayChanged) await this.allowChanged(run.id, by);
+      if (replayChanged) await this.allowOne(run.id, by);
       else if (run.replay_changed !== true) await this.checkSame(run);
     }
   }
@@ -315,7 +321,7 @@ export class Bursar implements AsyncDisposable {
     if (divergence !== null) throw new ProgramChangedError(run.id, run.program.name, { cause: divergence });
   }
 
-  private async allowChanged(id: string, by: Principal): Promise<void> {
+  private async allowOne(id: string, by: Principal): Promise<void> {
     for (;;) {
       const run = await this.find(id);
       // Without a code of its own it is told by what it does alone.

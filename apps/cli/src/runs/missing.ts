@@ -1,0 +1,60 @@
+import {
+  type Bursar,
+  type GuestSource,
+  guestProgram,
+  openBursar,
+  type Program,
+  type ProgramRef,
+  type Store,
+} from "bursar";
+import type { Terminal } from "../terminal.js";
+import { LazySandbox } from "./lazy-sandbox.js";
+import { digestModule } from "./module-code.js";
+import { bareSource, needsOf } from "./needs.js";
+
+/**
+ * Opens what can tell what this machine lacks to go on with runs: the key and the packages of the sandbox, and the code of modules as they
+ * stand on the disk. It executes none of them.
+ */
+export async function openLooking(
+  store: Store,
+  terminal: Pick<Terminal, "env">,
+  runs: readonly ProgramRef[],
+): Promise<Looking> {
+  const sandbox = new LazySandbox(terminal.env);
+  const codes = new Map<string, string>();
+  for (const ref of runs) {
+    const code = ref.code === undefined ? null : await codeOnDisk(ref);
+    if (code !== null) codes.set(ref.digest, code);
+  }
+  const bursar = openBursar({ store, revive: (ref) => programToLookAt(ref, sandbox, codes) });
+  return {
+    bursar,
+    [Symbol.asyncDispose]: async () => {
+      await bursar[Symbol.asyncDispose]();
+      await sandbox[Symbol.asyncDispose]();
+    },
+  };
+}
+
+interface Looking extends AsyncDisposable {
+  readonly bursar: Bursar;
+}
+
+function programToLookAt(ref: ProgramRef, sandbox: LazySandbox, codes: ReadonlyMap<string, string>): Program {
+  if (ref.kind === "guest" && ref.source !== null) {
+    return guestProgram(ref.name, bareSource(ref) as unknown as GuestSource, sandbox.open);
+  }
+  // Whether somebody has given it to a worker is not known here; where its file was changed is.
+  const code = codes.get(ref.digest) ?? ref.code;
+  const play = () => ({ result: new Promise<never>(() => {}) });
+  return { ...ref, ...(code !== undefined && { code }), play };
+}
+
+/** The code of the module that an agent came from, as it is now; null where none of its modules has changed, or is not here. */
+async function codeOnDisk(ref: ProgramRef): Promise<string | null> {
+  const flags = needsOf(ref)?.flags ?? [];
+  const files = flags.filter((_, index) => flags[index - 1] === "--module");
+  const digests = await Promise.all(files.map((file) => digestModule(file)));
+  return digests.includes(ref.code ?? "") ? null : (digests[0] ?? null);
+}
