@@ -23,6 +23,8 @@ export interface Stage {
    * it is made; null when the program is not in a state to be kept.
    */
   save(make: () => Promise<JsonObject | null>): Promise<void>;
+  /** Makes ready what the program needs before it can run, such as its interpreter: that is none of its running time. */
+  prepare<Value>(work: () => Promise<Value>): Promise<Value>;
   /**
    * Lets the program compute, with as much as is left of everything it uses, which is held for it meanwhile; infinite without a
    * limit. What it does again was paid for already: `used` says how far it has come, by dimension; of a peak, which is not used

@@ -3,6 +3,8 @@ export interface Sandbox {
   createSession(options: GuestOptions): Promise<GuestSession>;
   /** A session that was saved, here or elsewhere. It rejects with an error whose `reason` says why it cannot be restored. */
   restoreSession(saved: Uint8Array): Promise<GuestSession>;
+  /** Makes ready what the first session of a language would have to wait for. */
+  warm?(language: GuestOptions["language"]): Promise<void>;
   /** Names the key that saved sessions are signed with, without telling it; null when there is none yet. */
   keyFingerprint?(): Promise<string | null>;
   /** Why these packages cannot be mounted in it, each in a sentence for people; nothing when all can. */

@@ -216,7 +216,7 @@ export class Bursar implements AsyncDisposable {
     const running: RunRecord = playedWith(run, program);
     try {
       const claimed = record(run, "RunClaimed", { worker: this.worker, epoch: next.epoch });
-      const clocks = await startClocks(this.store, run, claim.worker === null ? null : claim.expires);
+      const clocks = await startClocks(this.store, run, claim.worker === null ? null : claim.spoke);
       await this.store.apply([putClaim(next), putRun(running), claimed, ...clocks]);
     } catch (error) {
       if (error instanceof StaleError) return false;

@@ -15,6 +15,8 @@ export interface Claim {
   /** Counts the claims, so that each attempt at a call has a name of its own. */
   readonly epoch: number;
   readonly expires: number;
+  /** When its worker has last written: of one that has died, nobody knows whether it did anything after that. */
+  readonly spoke: number;
   /** A reservation that its program computes with; whoever takes the run over gives it back. */
   readonly hold: string | null;
   /** How far its program has come that is paid for: what it has computed from its beginning on, by dimension. */
@@ -37,11 +39,12 @@ export function runOfClaim(id: string): string | null {
 
 export function readClaim(run: string, document: Document | null): Claim {
   if (document === null) {
-    return { run, worker: null, epoch: 0, expires: 0, hold: null, computed: {}, needs: null, version: 0 };
+    return { run, worker: null, epoch: 0, expires: 0, spoke: 0, hold: null, computed: {}, needs: null, version: 0 };
   }
   // Claims that were written before there were these have none.
-  const { worker, epoch, expires, hold, computed = {}, needs = null } = document.body as unknown as Claim;
-  return { run, worker, epoch, expires, hold, computed, needs, version: document.version };
+  const { worker, epoch, expires, hold, computed = {}, needs = null, ...rest } = document.body as unknown as Claim;
+  const { spoke = expires } = rest;
+  return { run, worker, epoch, expires, spoke, hold, computed, needs, version: document.version };
 }
 
 /** Who drives a run at present, and how long it stays so without another word. */
@@ -49,7 +52,7 @@ export async function claimOf(store: Store, run: string): Promise<Claim> {
   return readClaim(run, await store.document("lease", claimId(run)));
 }
 
-export function putClaim({ run, worker, epoch, expires, hold, computed, needs, version }: Claim): PutOperation {
+export function putClaim({ run, worker, epoch, expires, spoke, hold, computed, needs, version }: Claim): PutOperation {
   const status = worker === null ? "free" : "claimed";
   return {
     op: "put",
@@ -57,7 +60,7 @@ export function putClaim({ run, worker, epoch, expires, hold, computed, needs, v
     id: claimId(run),
     budget: null,
     status,
-    body: { worker, epoch, expires, hold, computed, needs },
+    body: { worker, epoch, expires, spoke, hold, computed, needs },
     version,
   };
 }
@@ -70,14 +73,14 @@ export async function isInterrupted(store: Store, run: Pick<RunRecord, "id" | "s
 /** Since when nobody drives a run that is under way by name; null while somebody does, and for one that is not under way. */
 export async function silentSince(store: Store, run: Pick<RunRecord, "id" | "status">): Promise<number | null> {
   if (run.status !== "running") return null;
-  const { worker, expires } = await claimOf(store, run.id);
+  const { worker, expires, spoke } = await claimOf(store, run.id);
   const { instant } = store.clock.now();
   if (worker === null) return instant;
-  return expires <= instant ? expires : null;
+  return expires <= instant ? spoke : null;
 }
 
 /** The claim that takes over from this one, if its holder is gone. */
 export function taken(claim: Claim, worker: string, now: number, claim_ms: number): Claim | null {
   if (claim.worker !== null && claim.expires > now) return null;
-  return { ...claim, worker, epoch: claim.epoch + 1, expires: now + claim_ms };
+  return { ...claim, worker, epoch: claim.epoch + 1, expires: now + claim_ms, spoke: now };
 }

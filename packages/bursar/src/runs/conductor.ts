@@ -209,6 +209,7 @@ export class Conductor {
       askedBefore: (number) => player.askedBefore(number),
       save: (make) => player.between(async () => this.save(player, await make())),
       compute: this.compute,
+      prepare: this.prepare,
       exhausted: (asked) => this.exhausted(asked as Amounts),
       watched: this.around.printed !== null,
       output: (output, execution = null) => {
@@ -230,6 +231,17 @@ export class Conductor {
     this.desk.needs = needsOf(saved);
     await this.desk.apply([putCheckpoint(next)]);
   }
+
+  /** The clock stands still meanwhile. One that is shared counts for others, and goes on. */
+  private readonly prepare: Stage["prepare"] = async (work) => {
+    const { budget, shares } = this.run;
+    if (shares) return work();
+    await this.desk.apply([...stopClock(this.run)]);
+    const value = await work();
+    // Whoever has ended the run meanwhile has stopped its clock for good.
+    if (!this.stageEnd.signal.aborted) await this.desk.apply([{ op: "resume", budget }]);
+    return value;
+  };
 
   private readonly compute: Stage["compute"] = async (dimension, used, work) => {
     this.working++;

@@ -160,7 +160,8 @@ export class Desk extends StoreOver {
   ): Promise<readonly Outcome[]> {
     for (let wait = AGAIN_MS; ; wait = Math.min(2 * wait, LONGEST_MS)) {
       const { hold, needs } = this;
-      const kept = next ?? { ...this.claim, expires: this.clock.now().instant + this.claim_ms };
+      const { instant } = this.clock.now();
+      const kept = next ?? { ...this.claim, expires: instant + this.claim_ms, spoke: instant };
       const renewed = { ...kept, hold, computed, needs };
       try {
         const outcomes = (await this.store.apply([putClaim(renewed), ...operations])) as readonly Outcome[];

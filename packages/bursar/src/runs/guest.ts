@@ -29,6 +29,8 @@ const ANSWERS = 25;
 const FUEL = 2_000_000_000;
 /** A guest that nobody limits may burn so much in one run. */
 const MOST_FUEL = 1_000_000_000_000_000;
+/** For a program that does nothing. */
+const WARM_UP_FUEL = 1_000_000_000;
 const LONGEST_MS = 24 * 60 * 60_000;
 
 /** Where guests run: opened when the first one does. */
@@ -128,6 +130,9 @@ interface Allowed {
   readonly memory: number;
 }
 
+/** The languages whose interpreters are ready, by the sandbox that they are ready in. */
+const warmed = new WeakMap<OpenSandbox, ReadonlySet<string>>();
+
 /** One execution of a guest program: its questions are effects of the run. */
 class Play {
   private readonly stage: Stage;
@@ -183,6 +188,7 @@ class Play {
     const { stage } = this;
     try {
       stage.signal.addEventListener("abort", () => this.cancel(), { once: true });
+      await this.prepare();
       if (stage.saved === null) this.isReady();
       let turn = stage.saved === null ? await this.compute((allowed) => this.begin(allowed)) : await this.restore();
       while (turn === null || turn.kind === "pending") {
@@ -243,6 +249,22 @@ class Play {
     });
   }
 
+  /** The first guest of a process waits for its interpreter, which is none of its time. */
+  private async prepare(): Promise<void> {
+    const { language } = this.source;
+    if (warmed.get(this.sandbox)?.has(language) === true) return;
+    await this.stage.prepare(async () => {
+      await this.opened(async (sandbox) => {
+        if (sandbox.warm === undefined) return;
+        await sandbox.warm(language);
+        // The thread that runs it makes the interpreter ready with its first program.
+        const session = await sandbox.createSession({ language, fuelBudget: WARM_UP_FUEL });
+        await session.begin("").finally(() => session.destroy());
+      });
+    });
+    warmed.set(this.sandbox, new Set([...(warmed.get(this.sandbox) ?? []), language]));
+  }
+
   private async restore(): Promise<null> {
     const saved = this.stage.saved as Saved;
     this.session = await this.opened((sandbox) => sandbox.restoreSession(Buffer.from(saved.session, "base64")));
@@ -257,7 +279,7 @@ class Play {
   }
 
   /** What keeps a guest from coming about is this process's doing: another one may have what it takes. */
-  private async opened(open: (sandbox: Sandbox) => Promise<GuestSession>): Promise<GuestSession> {
+  private async opened<Value>(open: (sandbox: Sandbox) => Promise<Value>): Promise<Value> {
     try {
       return await open(await this.sandbox());
     } catch (error) {

@@ -50,6 +50,7 @@ function dryStage({ id, created }: RunRecord, player: Player, signal: AbortSigna
     ask: (name, args, own) => player.ask(name, args, own),
     askedBefore: (number) => player.askedBefore(number),
     save: async () => {},
+    prepare: (work) => work(),
     compute: () => new Promise(() => {}),
     exhausted: async () => false,
     output: () => {},

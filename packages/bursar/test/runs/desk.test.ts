@@ -11,6 +11,7 @@ const CLAIM: Claim = {
   worker: "w",
   epoch: 1,
   expires: 60_000,
+  spoke: 0,
   hold: null,
   computed: {},
   needs: null,
