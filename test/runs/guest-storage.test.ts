@@ -145,14 +145,17 @@ await host.call("result", 5000);
     expect(await bursar.approve("r/checkpoint", { by: ANN })).toMatchObject({ status: "completed", result: 5000 });
   });
 
-  test("pauses again when the room it was given is too small", async () => {
+  test("is given no room that is too small for what it could not write", async () => {
     const { run, approve } = world(ASKING);
     const policies = { storage_write_bytes: "approval_required" } as const;
     await run({ storage_write_bytes: 1000 }, { policies });
-    expect(await approve(100)).toMatchObject({ status: "paused", exhausted_dimension: "storage_write_bytes" });
+    await expect(approve(100)).rejects.toMatchObject({
+      code: "too_little",
+      message: expect.stringContaining("storage_write_bytes=+4600"),
+    });
     const done = await approve(9000);
-    expect(done).toMatchObject({ status: "completed", result: [600, "full", "full"] });
-    expect(written(done)).toBe(600);
+    expect(done).toMatchObject({ status: "completed", result: [600, "full", 5000] });
+    expect(written(done)).toBe(5600);
   });
 
   test("is executed again from where it was saved when it had come to its end", async () => {

@@ -1,4 +1,4 @@
-import { type ApprovalRequest, Events, pendingRequests, type Store } from "bursar";
+import { type ApprovalRequest, pendingRequests } from "bursar";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { EXIT_HELP } from "../runs/exit-code.js";
 import { findRun } from "../runs/find.js";
@@ -56,7 +56,7 @@ async function goAhead({ word, flags, terminal }: Chore): Promise<Done> {
   const now = place.store.clock.now().instant;
   const waiting: ApprovalRequest[] = [];
   for (const request of await pendingRequests(place.store, run.id)) {
-    if (request.expires > now && !(await isExtended(place.store, request))) waiting.push(request);
+    if (request.expires > now && !isExtended(request)) waiting.push(request);
   }
   const replayChanged = flags["replay-changed"] === true;
   return await goOn({ place, flags, terminal, run, about: found }, async (bursar, by) => {
@@ -66,12 +66,7 @@ async function goAhead({ word, flags, terminal }: Chore): Promise<Done> {
   });
 }
 
-/** Whether what it asks for was extended without it, so that the run may find enough by now. */
-async function isExtended(
-  store: Store,
-  { budget: id, exhausted_dimension: dimension, limits }: ApprovalRequest,
-): Promise<boolean> {
-  const budget = id === null || dimension === null ? null : await store.budget(id);
-  if (budget === null || dimension === null) return false;
-  return Number(new Events(store.dimensions).limits(budget)[dimension]) > Number(limits[dimension]);
+/** Whether what it asks for was extended without it, so that a waiting call finds enough by now. */
+function isExtended({ exhausted_dimension: dimension, least_extension }: ApprovalRequest): boolean {
+  return dimension !== null && least_extension[dimension] === 0;
 }

@@ -40,7 +40,7 @@ import { openSession } from "./open-session.js";
 import { checkStart, openRun, type StartOptions, unopened } from "./opening.js";
 import { askedAnew } from "./preflight-request.js";
 import { isOperator, mayDecide, OPERATOR, type Principal } from "./principal.js";
-import { hasChanged, Programs } from "./programs.js";
+import { hasChanged, hasLeft, noteLeft, Programs } from "./programs.js";
 import { hasEnded, putRun, type RunRecord, readRun, record } from "./record.js";
 import { findDivergence } from "./replay-check.js";
 import { requestAbout } from "./request.js";
@@ -234,7 +234,10 @@ export class Bursar implements AsyncDisposable {
       { ...next, version: claim.version + 1 },
     );
     this.driving.drive(run.id, conductor).then(
-      (run) => this.told(run),
+      (run) => {
+        noteLeft(program, run);
+        this.told(run);
+      },
       (error) => {
         if (isLacking(error)) this.unable.set(run.id, { epoch: next.epoch, error, at: this.store.clock.now().instant });
       },
@@ -304,11 +307,9 @@ export class Bursar implements AsyncDisposable {
   private async checkUnchanged(ids: readonly string[], by: Principal, replayChanged: boolean): Promise<void> {
     const runs = new Map<string, RunRecord>();
     for (const id of ids) for await (const run of this.upwards(id)) runs.set(run.id, run);
-    for (const run of runs.values()) {
-      if (hasEnded(run)) continue;
-      if (replayChanged) await this.allowOne(run.id, by);
-      else if (run.replay_changed !== true) await this.checkSame(run);
-    }
+    const going = [...runs.values()].filter((run) => !hasEnded(run));
+    if (replayChanged) for (const { id } of going) await this.allowOne(id, by);
+    else await Promise.all(going.filter((run) => run.replay_changed !== true).map((run) => this.checkSame(run)));
   }
 
   /** Of a program that this process has: whether its code was changed, or what is around it, so that it does something else. */
@@ -316,7 +317,7 @@ export class Bursar implements AsyncDisposable {
     const program = this.programs.knownFor(run);
     if (program === null) return;
     if (hasChanged(run, program)) throw new ProgramChangedError(run.id, run.program.name);
-    if (program.code === undefined || run.status === "running") return;
+    if (program.code === undefined || run.status === "running" || hasLeft(program, run)) return;
     const divergence = await findDivergence(this.store, run, program);
     if (divergence !== null) throw new ProgramChangedError(run.id, run.program.name, { cause: divergence });
   }

@@ -9,6 +9,26 @@ export function hasChanged({ program: { code } }: Pick<RunRecord, "program">, pr
   return code !== undefined && program.code !== undefined && code !== program.code;
 }
 
+/** At which checkpoint a program has left the runs that it was played with last in this process. */
+const leftAt = new WeakMap<Program, Map<string, string>>();
+const MOST_LEFT = 10_000;
+
+/** Notes that a run stands still where this program has left it. */
+export function noteLeft(program: Program, { id, pause }: Pick<RunRecord, "id" | "pause">): void {
+  const left = leftAt.get(program) ?? new Map<string, string>();
+  leftAt.set(program, left);
+  left.delete(id);
+  if (pause === null || pause.problem !== undefined) return;
+  left.set(id, pause.checkpoint_id);
+  const [oldest = id] = left.keys();
+  if (left.size > MOST_LEFT) left.delete(oldest);
+}
+
+/** Whether a run stands where this very program has left it, so that it needs no play to see whether it does the same. */
+export function hasLeft(program: Program, { id, pause }: Pick<RunRecord, "id" | "pause">): boolean {
+  return pause !== null && leftAt.get(program)?.get(id) === pause.checkpoint_id;
+}
+
 function isSame(value: Json, other: Json | undefined): boolean {
   return other !== undefined && canonicalize(value) === canonicalize(other);
 }
