@@ -184,12 +184,12 @@ export { defineTool, type Tool, type ToolContext } from "./runs/tool.js";
 export { Webhook, type WebhookOptions } from "./runs/webhook.js";
 export { WORKER_SLOTS, Worker, type WorkerOptions } from "./runs/worker.js";
 export { type StoredVerification, type VerifyStoredOptions, verifyStored } from "./runtime/anchors.js";
+export type { BudgetWarning } from "./runtime/budget-warning.js";
 export {
   type Approval,
   type BudgetCheckResult,
   BudgetContext,
   type BudgetContextOptions,
-  type BudgetWarning,
   type CallResult,
   type PreCall,
 } from "./runtime/context.js";

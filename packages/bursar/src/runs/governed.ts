@@ -21,6 +21,7 @@ export interface HostCallOptions {
  * ```ts
  * const call = { budget: "run-7", capability_id: "search", asked: { cost_usd: 0.005 } };
  * const outcome = await handleHostCallGoverned({ gate, store }, call, (signal) => search(query, signal));
+ * for (const { dimension, percent } of outcome.warnings) console.warn(`${dimension} is at ${percent} %`);
  * ```
  */
 export async function handleHostCallGoverned<Value>(

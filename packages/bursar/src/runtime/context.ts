@@ -26,6 +26,7 @@ import type { CommitOperation, Operation, OutcomeOf } from "../core/operation.js
 import type { ExhaustionPolicy } from "../core/policy.js";
 import { type CallKind, estimateTokens, extractUsage } from "../core/usage.js";
 import type { Clock } from "../ports/clock.js";
+import { type BudgetWarning, warningsOf } from "./budget-warning.js";
 import { sha256Hex } from "./crypto.js";
 import { systemClock } from "./system-clock.js";
 
@@ -61,14 +62,10 @@ export interface CallResult {
   readonly output?: unknown;
 }
 
-export interface BudgetWarning {
-  readonly dimension: string;
-  readonly percent: number;
-  readonly consumed: number;
-  readonly limit: number;
-}
-
-/** The answer of the pre-call check. Only `proceed` lets the call be made; the call id is what its consumption is recorded under. */
+/**
+ * The answer of the pre-call check. Only `proceed` lets the call be made; the call id is what its consumption is recorded under.
+ * Each threshold that was crossed is in the `warnings` of one answer: of the next check that is not `busy`.
+ */
 export type BudgetCheckResult =
   | { readonly kind: "ok"; readonly proceed: true; readonly call_id: CallId }
   | {
@@ -77,10 +74,11 @@ export type BudgetCheckResult =
       readonly call_id: CallId;
       readonly warnings: readonly BudgetWarning[];
     }
-  | ({ readonly kind: "exhausted"; readonly policy: ExhaustionPolicy } & (
-      | { readonly proceed: true; readonly call_id: CallId }
-      | { readonly proceed: false }
-    ) &
+  | ({
+      readonly kind: "exhausted";
+      readonly policy: ExhaustionPolicy;
+      readonly warnings: readonly BudgetWarning[];
+    } & ({ readonly proceed: true; readonly call_id: CallId } | { readonly proceed: false }) &
       Exhaustion)
   | ({ readonly kind: "busy"; readonly proceed: false } & Exhaustion);
 
@@ -116,6 +114,8 @@ export class BudgetContext {
   private readonly operations: Operations;
   private readonly events: Events;
   private readonly warned = new Set<string>();
+  /** Warnings that no check has told yet, in the order of their links. */
+  private untold: readonly Notice[] = [];
 
   constructor(options: BudgetContextOptions = {}) {
     checkKeys(options, "options", OPTIONS);
@@ -147,7 +147,7 @@ export class BudgetContext {
     const call_id = call.call_id ?? randomUUID();
     const asked = readAmounts({ steps: 1, ...call.asked }, this.dimensions, { field: "asked" });
     const { step_id, capability_id, kind = "tool" } = call;
-    const { decision, notices, repeated } = this.apply({
+    const { decision, repeated } = this.apply({
       op: "reserve",
       budget: this.run_id,
       call: call_id,
@@ -159,15 +159,16 @@ export class BudgetContext {
     // Somebody holds this call already: letting it pass again would make it twice.
     if (repeated)
       throw new LedgerError(`call ${call_id} was admitted before; a further attempt needs an id of its own`);
-    this.remember(notices);
     const [worst] = decision.findings;
-    if (worst === undefined) return this.passed(call_id, notices);
-    const about = this.about(worst);
-    if (decision.kind === "admitted") {
-      return { kind: "exhausted", policy: worst.policy, proceed: true, call_id, ...about };
+    if (decision.kind === "busy" && worst !== undefined) return { kind: "busy", proceed: false, ...this.about(worst) };
+    const warnings = this.tellWarnings();
+    if (worst === undefined) {
+      return warnings.length === 0
+        ? { kind: "ok", proceed: true, call_id }
+        : { kind: "warning", proceed: true, call_id, warnings };
     }
-    if (decision.kind === "busy") return { kind: "busy", proceed: false, ...about };
-    return { kind: "exhausted", policy: worst.policy, proceed: false, ...about };
+    const exhausted = { kind: "exhausted", policy: worst.policy, warnings, ...this.about(worst) } as const;
+    return decision.kind === "admitted" ? { ...exhausted, proceed: true, call_id } : { ...exhausted, proceed: false };
   }
 
   /**
@@ -178,15 +179,13 @@ export class BudgetContext {
     checkKeys(result, "result", CALL_RESULT);
     const { amounts, duration_ms } = extractUsage(result.metadata, this.dimensions);
     const estimate = estimateTokens(result.input ?? "", result.output ?? "");
-    const outcome = this.apply({
+    return this.apply({
       op: "commit",
       call: call_id,
       used: amounts,
       estimate,
       ...(duration_ms === null ? {} : { duration_ms }),
     });
-    this.remember(outcome.notices);
-    return outcome;
   }
 
   /** Gives back what was held for a call that was not made. */
@@ -207,6 +206,7 @@ export class BudgetContext {
       const room = writeAmount(this.dimensions.get(result.dimension), result.room);
       throw new InputError(`extension.${result.dimension}`, `has no room: budget ${result.budget} has ${room} left`);
     }
+    this.forgetRearmed();
   }
 
   /** Stops the run's clock, as while it waits for a person. */
@@ -260,6 +260,7 @@ export class BudgetContext {
   private apply<const O extends Operation>(operation: O): OutcomeOf<O> {
     const time = this.clock.now();
     const outcome = this.books.transact(time.instant, (books) => this.operations.apply(books, operation, time));
+    if ("notices" in outcome) this.remember(outcome.notices);
     return outcome as OutcomeOf<O>;
   }
 
@@ -267,21 +268,25 @@ export class BudgetContext {
     return this.books.budget(this.run_id) as Budget;
   }
 
-  private passed(call_id: CallId, notices: readonly Notice[]): BudgetCheckResult {
-    const warnings = notices.map(({ dimension, percent, consumed, limit }) => ({
-      dimension,
-      percent,
-      consumed: this.edge(dimension, consumed),
-      limit: this.edge(dimension, limit),
-    }));
-    return warnings.length === 0
-      ? { kind: "ok", proceed: true, call_id }
-      : { kind: "warning", proceed: true, call_id, warnings };
+  private tellWarnings(): readonly BudgetWarning[] {
+    const warnings = warningsOf(this.untold, this.dimensions);
+    this.untold = [];
+    return warnings;
   }
 
   private remember(notices: readonly Notice[]): void {
-    for (const { kind, dimension, percent } of notices)
-      if (kind === "Warning") this.warned.add(`${dimension}:${percent}`);
+    const warnings = notices.filter(({ kind }) => kind === "Warning");
+    for (const { dimension, percent } of warnings) this.warned.add(`${dimension}:${percent}`);
+    if (warnings.length > 0) this.untold = [...this.untold, ...warnings];
+  }
+
+  /** A threshold that an extension has armed again is told when it is crossed the next time. */
+  private forgetRearmed(): void {
+    const { thresholds, warned } = this.budget();
+    this.untold = this.untold.filter(
+      ({ budget, dimension, percent }) =>
+        budget !== this.run_id || thresholds.indexOf(percent) < (warned[dimension] ?? 0),
+    );
   }
 
   private about({ dimension, refusal, used, limit }: Finding): Exhaustion {

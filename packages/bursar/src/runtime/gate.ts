@@ -16,11 +16,13 @@ import {
   readLimits,
   readPolicies,
 } from "../core/input.js";
+import type { Notice } from "../core/notice.js";
 import type { CommitOperation, OpenOperation, OutcomeOf, ReserveOperation } from "../core/operation.js";
 import { estimateTokens, extractUsage, isSilent } from "../core/usage.js";
 import type { Clock } from "../ports/clock.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
+import { type BudgetWarning, warningsOf } from "./budget-warning.js";
 import { type HoldWatch, holdWatchFor } from "./dead-holds.js";
 import type { Filling } from "./filling.js";
 import { checkEffected, type Effect, type Effected, type Gated, type GatedCall } from "./gated-call.js";
@@ -68,6 +70,8 @@ interface HeldCall {
   readonly call: NamedCall;
   readonly asked: Amounts;
   readonly holder: string | null;
+  /** What budgets have told at its reservation, which may take several tries. */
+  readonly notices: Notice[];
 }
 
 type Made<Value> = Effected<Value> | { readonly error: unknown };
@@ -189,11 +193,12 @@ export class Gate implements Disposable {
   ): Promise<Gated<Value>> {
     const named = call?.call_id === undefined ? { ...call, call_id } : (call as NamedCall);
     const asked = this.check(named);
-    const held: HeldCall = { call: named, asked, holder };
+    const held: HeldCall = { call: named, asked, holder, notices: [] };
     const first = await this.approach(held);
     const { decision, granted, path } = first.decision.kind === "busy" ? await this.queued(held, first) : first;
     if (decision.kind !== "admitted") {
-      return { kind: "refused", decision, message: explainDecision(decision, this.store.dimensions) };
+      const message = explainDecision(decision, this.store.dimensions);
+      return { kind: "refused", decision, message, warnings: this.warnings(held) };
     }
     const began = this.clock.now().monotonic;
     const now = path ?? (await this.pathFor(call.budget, call_id));
@@ -222,16 +227,23 @@ export class Gate implements Disposable {
       const used = call.reported?.() ?? null;
       const told = { value: undefined, usage: error, ...(used !== null && { used }) };
       const settled = await this.settle(call, call_id, told, began);
-      return { kind: "failed", error, settled };
+      return { kind: "failed", error, settled, warnings: this.warnings(held, settled.notices) };
     }
-    return { kind: "done", value: made.value, settled: await this.settle(call, call_id, made, began) };
+    const settled = await this.settle(call, call_id, made, began);
+    return { kind: "done", value: made.value, settled, warnings: this.warnings(held, settled.notices) };
+  }
+
+  private warnings({ notices }: HeldCall, settled: readonly Notice[] = []): readonly BudgetWarning[] {
+    return notices.length + settled.length === 0
+      ? NO_WARNINGS
+      : warningsOf([...notices, ...settled], this.store.dimensions);
   }
 
   /** Reserves what a call asks for, waiting while budgets are busy. Whoever is admitted has to settle the call. */
   async admit(call: NamedCall): Promise<Decision> {
     const asked = this.check(call);
     // It outlives this process: whoever it is handed to settles it.
-    const held: HeldCall = { call, asked, holder: null };
+    const held: HeldCall = { call, asked, holder: null, notices: [] };
     const first = await this.approach(held);
     return first.decision.kind === "busy" ? (await this.queued(held, first)).decision : first.decision;
   }
@@ -319,7 +331,7 @@ export class Gate implements Disposable {
 
   /** Whoever has to wait settles the reservations of dead holders first, so that they do not stand in anybody's way. */
   private async reserve<Seen extends Path | null>(
-    { call, asked, holder }: HeldCall,
+    { call, asked, holder, notices: told }: HeldCall,
     path: Seen,
     sweeping: boolean,
   ): Promise<Answer<Seen>> {
@@ -349,7 +361,8 @@ export class Gate implements Disposable {
       await this.holds?.settleDeadEvery(HOLDS_LOOK_MS);
     }
     try {
-      const [{ decision, granted, repeated }] = await this.store.apply([reserve]);
+      const [{ decision, granted, notices, repeated }] = await this.store.apply([reserve]);
+      if (notices.length > 0) told.push(...notices);
       if (!repeated) return { path, decision, granted };
     } catch (error) {
       // It may have happened all the same, with only the answer lost. Under an id that was given to us, it may be
@@ -427,6 +440,8 @@ export class Gate implements Disposable {
     await this.store.apply([{ op: "record", budget: call.budget, action }]);
   }
 }
+
+const NO_WARNINGS: readonly BudgetWarning[] = Object.freeze([]);
 
 const QUEUED: Decision = Object.freeze({ kind: "busy", findings: Object.freeze([]) });
 

@@ -6,6 +6,7 @@ import { InputError, show } from "../core/errors.js";
 import type { BudgetAmounts } from "../core/input.js";
 import type { CommitOperation, Operation, OutcomeOf } from "../core/operation.js";
 import type { CallKind } from "../core/usage.js";
+import type { BudgetWarning } from "./budget-warning.js";
 
 /** A call that wants to be made. */
 export interface GatedCall {
@@ -62,11 +63,15 @@ export function checkEffected<Value>(result: unknown): Effected<Value> {
   throw new InputError("effect", `gave ${show(result)}; allowed: an object with value, and usage where it is known`);
 }
 
-/** How a governed call ended. A refusal is no exception: nothing was called. */
-export type Gated<Value> =
+/**
+ * How a governed call ended. A refusal is no exception: nothing was called. The `warnings` are the thresholds that its reservation and
+ * its settlement have crossed, so that a caller who logs them hears of each once.
+ */
+export type Gated<Value> = { readonly warnings: readonly BudgetWarning[] } & (
   | { readonly kind: "done"; readonly value: Value; readonly settled: OutcomeOf<CommitOperation> }
   | { readonly kind: "failed"; readonly error: unknown; readonly settled: OutcomeOf<CommitOperation> }
-  | { readonly kind: "refused"; readonly decision: Decision; readonly message: string };
+  | { readonly kind: "refused"; readonly decision: Decision; readonly message: string }
+);
 
 /** An effect, told what is held for it and when to stop. */
 export type Effect<Value> = (signal: AbortSignal, granted: Amounts) => Promise<Effected<Value>>;

@@ -243,6 +243,29 @@ scenario("004/kernel-validates-hints-and-budget", async () => {
   expect(await handleHostCallGoverned({ gate, store }, call, effect, { hints, by: ANN })).toMatchObject({ value: 7 });
 });
 
+test("a governed host call tells each threshold once that its reservation and its settlement have crossed", async () => {
+  const { store, clock } = new Theatre([]);
+  using gate = new Gate({ store, timer: clock });
+  await gate.open("r", { limits: { steps: 4, cost_usd: 1, wall_clock_ms: 100, llm_tokens: null } });
+  const call = { budget: "r", capability_id: "search", asked: { cost_usd: 0.9 } };
+  const heard: string[] = [];
+  const once = async (effect: () => Promise<{ value: number; usage: { cost_usd: number } }>) => {
+    const outcome = await handleHostCallGoverned({ gate, store }, call, effect);
+    heard.push(`${outcome.kind}: ${outcome.warnings.map(({ dimension, percent }) => `${dimension} ${percent}`)}`);
+  };
+  await once(async () => ({ value: 1, usage: { cost_usd: 0.05 } }));
+  clock.advance(60);
+  await once(async () => ({ value: 2, usage: { cost_usd: 0.05 } }));
+  await once(() => Promise.reject(Object.assign(new Error("broken"), { usage: { cost_usd: 0.8 } })));
+  await once(async () => ({ value: 4, usage: { cost_usd: 0.05 } }));
+  expect(heard).toEqual([
+    "done: ",
+    "done: wall_clock_ms 50,steps 50",
+    "failed: cost_usd 50,cost_usd 80",
+    "refused: ",
+  ]);
+});
+
 scenario("004/hint-budget-extend", async () => {
   const theatre = new Theatre([talker]);
   const hints = {

@@ -4,6 +4,7 @@ import { defineDimension } from "../../src/core/dimension.js";
 import { STANDARD } from "../../src/core/dimensions.js";
 import type { ExhaustionPolicy } from "../../src/core/policy.js";
 import { BudgetContext } from "../../src/runtime/context.js";
+import { checkBudgetPreCall } from "../../src/runtime/host.js";
 import { contextOf, events, links, spend } from "./spending.js";
 
 scenario("004/limits-immutable", () => {
@@ -163,17 +164,125 @@ scenario("004/check-result-ok", () => {
   expect(contextOf().context.checkPreCall()).toMatchObject({ kind: "ok", proceed: true });
 });
 
+// What a host hears of each dimension that logs nothing but the answers of its checks.
+const heardOf = (dimension: string, ...amounts: number[]) => {
+  const { context, clock } = contextOf({ limits: { [dimension]: 10, steps: dimension === "steps" ? 10 : null } });
+  const heard: string[] = [];
+  const hear = (asked: Record<string, number>) => {
+    const check = context.checkPreCall({ asked });
+    const warnings = "warnings" in check ? check.warnings : [];
+    heard.push(...warnings.map(({ percent, consumed, limit }) => `${percent}: ${consumed} of ${limit}`));
+    return check;
+  };
+  for (const amount of amounts) {
+    const check = hear(dimension === "wall_clock_ms" ? {} : { [dimension]: amount });
+    if (dimension === "wall_clock_ms") clock.advance(amount);
+    if (check.proceed) context.recordConsumption(check.call_id, { metadata: { [dimension]: amount } });
+  }
+  hear({});
+  hear({});
+  return heard;
+};
+
 scenario("004/check-result-warning", () => {
-  const { context, clock } = contextOf({ limits: { wall_clock_ms: 100 } });
+  const { context, clock } = contextOf({ limits: { wall_clock_ms: 100, steps: 10 } });
+  spend(context, { steps: 5 });
 
+  expect(context.checkPreCall()).toEqual({
+    kind: "warning",
+    proceed: true,
+    call_id: expect.any(String),
+    warnings: [{ budget: "run", dimension: "steps", percent: 50, consumed: 5, limit: 10 }],
+  });
   clock.advance(60);
-
   expect(context.checkPreCall()).toMatchObject({
     kind: "warning",
     proceed: true,
     warnings: [{ dimension: "wall_clock_ms", percent: 50, consumed: 60, limit: 100 }],
   });
   expect(context.checkPreCall().kind).toBe("ok");
+  for (const dimension of ["steps", "llm_tokens", "cost_usd", "network_egress_bytes", "storage_write_bytes"]) {
+    expect([dimension, ...heardOf(dimension, 4, 2, 1, 1)]).toEqual([dimension, "50: 6 of 10", "80: 8 of 10"]);
+    expect([dimension, ...heardOf(dimension, 9)]).toEqual([dimension, "50: 9 of 10", "80: 9 of 10"]);
+  }
+  expect(heardOf("wall_clock_ms", 4, 2, 3)).toEqual(["50: 6 of 10", "80: 9 of 10"]);
+});
+
+describe("a check tells a warning", () => {
+  test("beside an exhaustion, and never in its place", () => {
+    const { context } = contextOf({ limits: { steps: 2, llm_tokens: 10 }, policies: { steps: "soft_warn" } });
+    spend(context, { steps: 2 });
+    const first = context.checkPreCall({ asked: { llm_tokens: 6 } });
+
+    expect(first).toMatchObject({
+      kind: "exhausted",
+      proceed: true,
+      warnings: [
+        { dimension: "steps", percent: 50 },
+        { dimension: "steps", percent: 80 },
+      ],
+    });
+    if (first.proceed) context.recordConsumption(first.call_id, { metadata: { total_tokens: 6 } });
+    expect(context.checkPreCall({ asked: { llm_tokens: 100 } })).toMatchObject({
+      kind: "exhausted",
+      dimension: "llm_tokens",
+      proceed: false,
+      warnings: [{ dimension: "llm_tokens", percent: 50 }],
+    });
+    expect(context.checkPreCall()).toMatchObject({ kind: "exhausted", warnings: [] });
+  });
+
+  test("after a busy answer, which the same call may get many times", () => {
+    const { context } = contextOf({ limits: { cost_usd: 10 } });
+    const held = context.checkPreCall({ asked: { cost_usd: 4 } });
+    spend(context, { cost_usd: 6 });
+
+    expect(context.checkPreCall({ asked: { cost_usd: 1 } }).kind).toBe("busy");
+    if (held.proceed) context.release(held.call_id);
+
+    expect(context.checkPreCall({ asked: { cost_usd: 1 } })).toMatchObject({
+      kind: "warning",
+      warnings: [{ dimension: "cost_usd", percent: 50, consumed: 6, limit: 10 }],
+    });
+  });
+
+  test("that came up when a call was given back", () => {
+    const { context, clock } = contextOf({ limits: { wall_clock_ms: 100 } });
+    const check = context.checkPreCall();
+    clock.advance(50);
+    if (check.proceed) context.release(check.call_id);
+
+    expect(events(context, "Warning")).toHaveLength(1);
+    expect(context.checkPreCall()).toMatchObject({ kind: "warning", warnings: [{ dimension: "wall_clock_ms" }] });
+  });
+
+  test("again once an extension has armed its threshold again, and not what the extension made untrue", () => {
+    const { context } = contextOf({ limits: { steps: 10 } });
+    spend(context, { steps: 8 });
+    context.extend("steps", 2);
+
+    expect(context.checkPreCall()).toMatchObject({ kind: "warning", warnings: [{ percent: 50, limit: 10 }] });
+
+    context.extend("steps", 12);
+    spend(context, { steps: 4 });
+    expect(context.checkPreCall()).toMatchObject({
+      kind: "warning",
+      warnings: [{ dimension: "steps", percent: 50, consumed: 12, limit: 24 }],
+    });
+  });
+
+  test("of its session, by the name of that budget", () => {
+    const { context } = contextOf({ limits: { steps: 4 }, session_budget_limits: { steps: 4 } });
+    spend(context, { steps: 2 });
+
+    expect(checkBudgetPreCall(context, {})).toMatchObject({
+      kind: "warning",
+      warnings: [
+        { budget: "run", dimension: "steps", percent: 50 },
+        { budget: "run/session", dimension: "steps", percent: 50 },
+      ],
+    });
+  });
 });
 
 scenario("004/check-result-exhausted", () => {
