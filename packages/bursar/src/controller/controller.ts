@@ -56,7 +56,6 @@ const REASONS: readonly (readonly [dimension: string, reason: BlockReason])[] = 
 interface Offer {
   readonly account: Account;
   readonly most: Amounts;
-  readonly base: number;
 }
 
 /** The sub-budgets handed out, by identity: a copy of one is a budget like any other, and attaches to nothing. */
@@ -80,8 +79,8 @@ const offers = new WeakMap<object, Offer>();
  * ```
  *
  * Given what `getSubBudget` returned, that very object, it becomes a child: as much as it may use is held in its parent,
- * clipped to what is free there at that moment, and what it records counts in both. It may get nothing; then it is
- * blocked from the start. It has to be ended, so that the rest is free again.
+ * clipped to what is free there at that moment, and what it records of cost, tokens and time counts in both. Its iterations and
+ * its depth are its own. It may get nothing; then it is blocked from the start. It has to be ended, so that the rest is free again.
  *
  * @example
  * ```ts
@@ -111,11 +110,11 @@ export class BudgetController implements Disposable {
       this.account = Account.root(readBudget(budget), clock ?? systemClock, listener);
       return;
     }
-    const { account, most, base } = offer;
+    const { account, most } = offer;
     if (clock !== null && clock !== account.clock) {
       throw new InputError("clock", "is not the parent's; leave it out, a child runs on its parent's clock");
     }
-    this.account = account.child(most, base, listener);
+    this.account = account.child(most, listener);
   }
 
   /**
@@ -125,14 +124,15 @@ export class BudgetController implements Disposable {
    */
   canProceed(operation: Operation, depth = 0): boolean {
     readWord(operation, "operation", OPERATIONS);
-    const asked = needs(operation, this.account.base + amount(depth, "depth") + 1);
+    const asked = needs(operation, amount(depth, "depth") + 1);
     this.account.tick();
     if (this.account.ended) return false;
     return !this.account.findings(asked).some(({ dimension }) => dimension === TIME || dimension in asked);
   }
 
   /**
-   * Adds what was used, here and in every controller above: all of it, or none when a value cannot be used. It is never
+   * Adds what was used, here and in every controller above, but for iterations and depth, which are each controller's own: all of
+   * it, or none when a value cannot be used. It is never
    * refused for being too much, because it has happened. What `onWarning` throws comes out of here, after everything is
    * recorded and every other warning given.
    *
@@ -140,7 +140,7 @@ export class BudgetController implements Disposable {
    * @throws LedgerError when the controller has ended.
    */
   record(usage: Recording): void {
-    this.account.charge(readRecording(usage, this.account.base));
+    this.account.charge(readRecording(usage));
   }
 
   /**
@@ -152,7 +152,7 @@ export class BudgetController implements Disposable {
   getSubBudget(depth = 0): Budget {
     const { account } = this;
     account.assertOpen();
-    const base = account.base + amount(depth, "depth") + 1;
+    const below = amount(depth, "depth") + 1;
     const free = account.free();
     const most: Record<string, Amount> = {};
     for (const id of [COST, TOKENS, TIME]) {
@@ -160,19 +160,21 @@ export class BudgetController implements Disposable {
     }
     const iterations = account.limit(ITERATIONS);
     if (Number.isFinite(iterations)) most[ITERATIONS] = Math.ceil(iterations / 2) as Amount;
+    const depths = account.limit(DEPTH);
+    if (Number.isFinite(depths)) most[DEPTH] = Math.max(0, depths - below) as Amount;
     const upTo = (id: string) => written(id, most[id] ?? Number.POSITIVE_INFINITY);
     const sub: Budget = Object.freeze({
       maxCost: upTo(COST),
       maxTokens: upTo(TOKENS),
       maxTime: upTo(TIME),
-      maxDepth: levels(free(DEPTH), base),
+      maxDepth: upTo(DEPTH),
       maxIterations: upTo(ITERATIONS),
     });
-    offers.set(sub, { account, most, base });
+    offers.set(sub, { account, most });
     return sub;
   }
 
-  /** What was used until now, by this controller and its children. */
+  /** What was used until now: cost, tokens and subcalls with those of its children, time, and its own iterations and depth. */
   getUsage(): Usage {
     const used = this.account.used();
     const read = (id: string) => written(id, used(id)) as number;
@@ -184,20 +186,19 @@ export class BudgetController implements Disposable {
       duration: read(TIME),
       iterations: read(ITERATIONS),
       subcalls: read(SUBCALLS),
-      maxDepthReached: Math.max(0, read(DEPTH_REACHED) - this.account.base),
+      maxDepthReached: read(DEPTH_REACHED),
     };
   }
 
   /** What may still be used: without what is used and what is held for children, never below 0, `null` without a limit. */
   getRemaining(): Remaining {
-    const { account } = this;
-    const free = account.free();
+    const free = this.account.free();
     const read = (id: string) => written(id, free(id));
     return {
       cost: read(COST),
       tokens: read(TOKENS),
       time: read(TIME),
-      depth: levels(free(DEPTH), account.base),
+      depth: read(DEPTH),
       iterations: read(ITERATIONS),
     };
   }
@@ -207,7 +208,7 @@ export class BudgetController implements Disposable {
    * either, as long as they hold them.
    */
   getBlockReason(): BlockReason | null {
-    const findings = this.account.blocker.findings(needs("iteration", this.account.base));
+    const findings = this.account.blocker.findings(needs("iteration", 0));
     return REASONS.find(([id]) => findings.some(({ dimension }) => dimension === id))?.[1] ?? null;
   }
 
@@ -234,11 +235,6 @@ function needs(operation: Operation, level: number): Amounts {
   const one = 1 as Amount;
   const both = { [COST]: one, [TOKENS]: one };
   return operation === "iteration" ? { ...both, [ITERATIONS]: one } : { ...both, [DEPTH]: level as Amount };
-}
-
-/** How many levels may lie below `base`, where `deepest` is the deepest allowed, which is the same in the whole tree. */
-function levels(deepest: number, base: number): number | null {
-  return written(DEPTH, Math.max(0, deepest - base));
 }
 
 function readClock(options: unknown): Clock | null {

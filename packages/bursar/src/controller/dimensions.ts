@@ -13,6 +13,13 @@ export const DEPTH = "depth";
 /** The deepest level recorded. It has no limit, because a record is the truth and must not block what is less deep. */
 export const DEPTH_REACHED = "depth_reached";
 
+const OWN: ReadonlySet<string> = new Set([ITERATIONS, DEPTH, DEPTH_REACHED]);
+
+/** Whether each controller has this for itself: what a child uses of it counts in no other. */
+export function isOwn(id: string): boolean {
+  return OWN.has(id);
+}
+
 /** What the ledger behind a controller counts. */
 export const DIMENSIONS: Dimensions = STANDARD.with(
   defineDimension({ id: DEPTH_REACHED, kind: "peak", unit: "levels", description: "Deepest level of subcalls" }),

@@ -13,7 +13,7 @@ import {
 } from "./dimensions.js";
 import { readFields } from "./input.js";
 
-/** What was used under a controller, its children included. */
+/** What was used under a controller: its children are included in all but `iterations` and `maxDepthReached`. */
 export interface Usage {
   /** In US dollars. */
   readonly cost: number;
@@ -23,13 +23,14 @@ export interface Usage {
   readonly outputTokens: number;
   /** Running time in milliseconds, until now or until the controller ended. */
   readonly duration: number;
+  /** The controller's own rounds; a child has rounds of its own. */
   readonly iterations: number;
   readonly subcalls: number;
-  /** The deepest level recorded, counted from the controller asked. */
+  /** The deepest level that the controller itself has recorded. */
   readonly maxDepthReached: number;
 }
 
-/** What is left under a controller: neither used nor held for a child. `null` is no limit. */
+/** What is left under a controller: neither used nor, of cost and tokens, held for a child. `null` is no limit. */
 export interface Remaining {
   /** In US dollars. */
   readonly cost: number | null;
@@ -57,11 +58,8 @@ export interface Recording {
 
 const FIELDS = ["cost", "inputTokens", "outputTokens", "iteration", "subcall", "depth"] as const;
 
-/**
- * Reads a recording into amounts, all of it or none, for a controller that lies `base` levels deep itself. A field that
- * is there must have a value: usage a provider did not report is not zero.
- */
-export function readRecording(input: unknown, base: number): Amounts {
+/** Reads a recording into amounts, all of it or none. A field that is there must have a value: usage a provider did not report is not zero. */
+export function readRecording(input: unknown): Amounts {
   const given = readFields(input, "usage", FIELDS);
   const read = (field: keyof Recording, reader: (value: unknown) => Amount): Amount =>
     field in given ? reader(given[field]) : NONE;
@@ -74,7 +72,7 @@ export function readRecording(input: unknown, base: number): Amounts {
     [TOKENS]: amount(inputTokens + outputTokens, "inputTokens + outputTokens"),
     [ITERATIONS]: read("iteration", (value) => one(value, "iteration")),
     [SUBCALLS]: read("subcall", (value) => one(value, "subcall")),
-    [DEPTH_REACHED]: read("depth", (value) => amount(base + amount(value, "depth"), "depth")),
+    [DEPTH_REACHED]: read("depth", (value) => amount(value, "depth")),
   };
 }
 

@@ -42,9 +42,9 @@ describe("a sub-budget", () => {
 
     expect(children.map((child) => child.getRemaining())).toMatchObject([
       { cost: 5, tokens: 50, iterations: 5 },
-      { cost: 3, tokens: 30, iterations: 3 },
+      { cost: 3, tokens: 30, iterations: 5 },
     ]);
-    expect(parent.getRemaining()).toMatchObject({ cost: 0, tokens: 0, iterations: 0 });
+    expect(parent.getRemaining()).toMatchObject({ cost: 0, tokens: 0, iterations: 8 });
   });
 
   test("of an ended controller cannot be had, nor attached", () => {
@@ -63,13 +63,13 @@ describe("a child", () => {
     const parent = new BudgetController({ maxCost: 10, maxTokens: 100, maxIterations: 10 });
     const child = new BudgetController(parent.getSubBudget());
     child.record({ cost: 2, inputTokens: 10, iteration: true });
-    expect(parent.getRemaining()).toMatchObject({ cost: 5, tokens: 50, iterations: 5 });
+    expect(parent.getRemaining()).toMatchObject({ cost: 5, tokens: 50 });
 
     child.end();
     child.end();
 
-    expect(parent.getRemaining()).toMatchObject({ cost: 8, tokens: 90, iterations: 9 });
-    expect(parent.getUsage()).toMatchObject({ cost: 2, tokens: 10, iterations: 1 });
+    expect(parent.getRemaining()).toMatchObject({ cost: 8, tokens: 90 });
+    expect(parent.getUsage()).toMatchObject({ cost: 2, tokens: 10 });
   });
 
   test("ends with its block when it is declared with using", () => {
@@ -166,6 +166,53 @@ describe("a child", () => {
     expect(child.getBlockReason()).toBe("Time budget exhausted");
   });
 
+  test("has rounds of its own, however many children there are and whether they have ended", () => {
+    const parent = new BudgetController({ maxTime: null });
+    parent.record({ iteration: true });
+
+    for (let round = 0; round < 2; round++) {
+      const child = new BudgetController(parent.getSubBudget());
+      let rounds = 0;
+      while (child.canProceed("iteration")) {
+        child.record({ iteration: true, cost: 0.01, inputTokens: 10 });
+        rounds++;
+      }
+      expect([rounds, child.getBlockReason()]).toEqual([15, "Max iterations reached"]);
+      expect(parent.getRemaining().iterations).toBe(29);
+      if (round === 0) child.end();
+    }
+
+    expect(parent.getUsage()).toMatchObject({ cost: 0.3, tokens: 300, iterations: 1 });
+    let own = 1;
+    for (; parent.canProceed("iteration"); own++) parent.record({ iteration: true });
+    expect([own, parent.getBlockReason()]).toEqual([30, "Max iterations reached"]);
+  });
+
+  test("works on when its parent has had its rounds, and on half of that parent's limit itself", () => {
+    const parent = new BudgetController({ maxIterations: 5 });
+    for (let round = 0; round < 5; round++) parent.record({ iteration: true });
+
+    expect(parent.canProceed("iteration")).toBe(false);
+    expect(parent.canProceed("subcall")).toBe(true);
+    const child = new BudgetController(parent.getSubBudget());
+    expect(child.getRemaining().iterations).toBe(3);
+    expect(child.canProceed("iteration")).toBe(true);
+    expect(new BudgetController(child.getSubBudget()).getRemaining().iterations).toBe(2);
+  });
+
+  test("has a depth of its own: levels below it, from its own calls on", () => {
+    const root = new BudgetController({ maxDepth: 3 });
+    const child = new BudgetController(root.getSubBudget());
+    child.record({ subcall: true, depth: 2 });
+    root.record({ subcall: true, depth: 1 });
+
+    expect([root.getRemaining().depth, child.getRemaining().depth]).toEqual([3, 2]);
+    expect([child.canProceed("subcall", 1), child.canProceed("subcall", 2)]).toEqual([true, false]);
+    expect([root.canProceed("subcall", 2), root.canProceed("subcall", 3)]).toEqual([true, false]);
+    expect(child.getUsage().maxDepthReached).toBe(2);
+    expect(root.getUsage()).toMatchObject({ subcalls: 2, maxDepthReached: 1 });
+  });
+
   test("of a child counts in all of them", () => {
     const root = new BudgetController({ maxCost: 8, maxDepth: 3 });
     const child = new BudgetController(root.getSubBudget());
@@ -174,8 +221,8 @@ describe("a child", () => {
     grandchild.record({ cost: 1, subcall: true, depth: 1 });
 
     expect(grandchild.getUsage()).toMatchObject({ cost: 1, subcalls: 1, maxDepthReached: 1 });
-    expect(child.getUsage()).toMatchObject({ cost: 1, subcalls: 1, maxDepthReached: 2 });
-    expect(root.getUsage()).toMatchObject({ cost: 1, subcalls: 1, maxDepthReached: 3 });
+    expect(child.getUsage()).toMatchObject({ cost: 1, subcalls: 1, maxDepthReached: 0 });
+    expect(root.getUsage()).toMatchObject({ cost: 1, subcalls: 1, maxDepthReached: 0 });
     expect([grandchild, child, root].map((each) => each.getRemaining().cost)).toEqual([1, 2, 4]);
   });
 
@@ -193,14 +240,14 @@ describe("a child", () => {
   });
 
   test("after child, each ended, adds up exactly", () => {
-    const root = new BudgetController({ maxCost: 100, maxIterations: null, maxTime: null });
+    const root = new BudgetController({ maxCost: 100, maxTime: null });
 
     for (let round = 0; round < 1_000; round++) {
       using child = new BudgetController(root.getSubBudget());
       child.record({ cost: 0.01, iteration: true });
     }
 
-    expect(root.getUsage()).toMatchObject({ cost: 10, iterations: 1_000 });
+    expect(root.getUsage()).toMatchObject({ cost: 10, iterations: 0 });
     expect(root.getRemaining().cost).toBe(90);
   });
 });
@@ -210,11 +257,10 @@ describe("a child of an exhausted parent", () => {
     [{ maxCost: 1 }, "Cost budget exhausted"],
     [{ maxTokens: 10 }, "Token budget exhausted"],
     [{ maxTime: 100 }, "Time budget exhausted"],
-    [{ maxIterations: 1 }, "Max iterations reached"],
   ] as const)("has nothing, for the parent's reason: %o", (budget, reason) => {
     const clock = new FakeClock();
     const parent = new BudgetController(budget, undefined, { clock });
-    parent.record({ cost: 1, inputTokens: 10, iteration: true });
+    parent.record({ cost: 1, inputTokens: 10 });
     clock.advance(100);
 
     const child = new BudgetController(parent.getSubBudget());
@@ -235,8 +281,8 @@ describe("a child of an exhausted parent", () => {
     grandchild.record({ cost: 0.5, inputTokens: 80, subcall: true, depth: 1 });
 
     expect(grandchild.getUsage()).toMatchObject({ cost: 0.5, tokens: 80, subcalls: 1, maxDepthReached: 1 });
-    expect(child.getUsage()).toMatchObject({ cost: 0.5, tokens: 80, subcalls: 1, maxDepthReached: 2 });
-    expect(parent.getUsage()).toMatchObject({ cost: 1.5, tokens: 80, subcalls: 1, maxDepthReached: 3 });
+    expect(child.getUsage()).toMatchObject({ cost: 0.5, tokens: 80, subcalls: 1, maxDepthReached: 0 });
+    expect(parent.getUsage()).toMatchObject({ cost: 1.5, tokens: 80, subcalls: 1, maxDepthReached: 0 });
     expect(heard).toEqual(["Cost at 100% of budget", "Tokens at 80% of budget"]);
     expect(grandchild.getBlockReason()).toBe("Cost budget exhausted");
     expect(() => parent.end()).toThrow("controller 1 has 1 children that have not ended");

@@ -201,14 +201,14 @@ describe("children", () => {
     expect(parent.getSubBudget().maxCost).toBe(0.000000001);
   });
 
-  test("iterations, subcalls and depth of a child count above it too", () => {
+  test("cost, tokens and subcalls of a child count above it too, its iterations and depth do not", () => {
     const parent = new BudgetController({ maxDepth: 5 });
     const child = new BudgetController(parent.getSubBudget(1));
 
     child.record({ cost: 1, inputTokens: 5, outputTokens: 6, iteration: true, subcall: true, depth: 1 });
 
-    const all = { cost: 1, tokens: 11, inputTokens: 5, outputTokens: 6, iterations: 1, subcalls: 1 };
-    expect(child.getUsage()).toMatchObject({ ...all, maxDepthReached: 1 });
-    expect(parent.getUsage()).toMatchObject({ ...all, maxDepthReached: 3 });
+    const both = { cost: 1, tokens: 11, inputTokens: 5, outputTokens: 6, subcalls: 1 };
+    expect(child.getUsage()).toMatchObject({ ...both, iterations: 1, maxDepthReached: 1 });
+    expect(parent.getUsage()).toMatchObject({ ...both, iterations: 0, maxDepthReached: 0 });
   });
 });

@@ -9,7 +9,7 @@ export interface Limits {
   readonly iterations: number;
 }
 
-const HELD = ["cost", "tokens", "iterations"] as const;
+const HELD = ["cost", "tokens"] as const;
 const USD = 1e9;
 
 /**
@@ -19,8 +19,6 @@ const USD = 1e9;
 export class Model {
   readonly limits: Limits;
   readonly parent: Model | null;
-  /** How far below its parent it lies. */
-  readonly below: number;
   readonly children: Model[] = [];
   readonly warned = new Set<string>();
   /** What was found exhausted when somebody wanted to attach. */
@@ -34,12 +32,11 @@ export class Model {
   /** Whether its parent was exhausted when it came. */
   private readonly empty: boolean;
 
-  constructor(limits: Limits, now: number, parent: Model | null = null, below = 0, empty = false) {
+  constructor(limits: Limits, now: number, parent: Model | null = null, empty = false) {
     this.empty = empty;
     this.limits = limits;
     this.since = now;
     this.parent = parent;
-    this.below = below;
     parent?.children.push(this);
   }
 
@@ -74,14 +71,10 @@ export class Model {
       inputTokens,
       outputTokens,
       duration: (this.until ?? now) - this.since,
-      iterations: this.own.iterations + sum((usage) => usage.iterations),
+      iterations: this.own.iterations,
       subcalls: this.own.subcalls + sum((usage) => usage.subcalls),
-      maxDepthReached: Math.max(0, ...this.told()),
+      maxDepthReached: Math.max(0, ...this.levels),
     };
-  }
-
-  private told(): readonly number[] {
-    return [...this.levels, ...this.children.flatMap((child) => child.told().map((level) => level + child.below))];
   }
 
   /** Used, in the units of `limits`. */
@@ -143,7 +136,7 @@ export class Model {
   }
 
   /** The child a sub-budget `offered` at some moment makes now. */
-  attach(offered: Limits, below: number, now: number): Model {
+  attach(offered: Limits, now: number): Model {
     const spent = (what: keyof Limits) =>
       (this.limits[what] > 0 || this.used(what, now) > 0) && this.used(what, now) >= this.limits[what];
     for (const what of HELD) if (!this.empty && spent(what)) this.recorded.add(what);
@@ -154,9 +147,9 @@ export class Model {
       tokens: clip("tokens"),
       time: clip("time"),
       depth: exhausted ? 0 : offered.depth,
-      iterations: clip("iterations"),
+      iterations: exhausted ? 0 : offered.iterations,
     };
-    return new Model(limits, now, this, below, exhausted);
+    return new Model(limits, now, this, exhausted);
   }
 
   offer(depth: number, now: number): Limits {

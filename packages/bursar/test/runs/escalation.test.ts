@@ -258,12 +258,7 @@ test("a governed host call tells each threshold once that its reservation and it
   await once(async () => ({ value: 2, usage: { cost_usd: 0.05 } }));
   await once(() => Promise.reject(Object.assign(new Error("broken"), { usage: { cost_usd: 0.8 } })));
   await once(async () => ({ value: 4, usage: { cost_usd: 0.05 } }));
-  expect(heard).toEqual([
-    "done: ",
-    "done: wall_clock_ms 50,steps 50",
-    "failed: cost_usd 50,cost_usd 80",
-    "refused: ",
-  ]);
+  expect(heard).toEqual(["done: ", "done: wall_clock_ms 50,steps 50", "failed: cost_usd 50,cost_usd 80", "refused: "]);
 });
 
 scenario("004/hint-budget-extend", async () => {
