@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Clock, Events, openStore, Sweeper } from "bursar";
+import { openStore } from "bursar";
 import { openScriptedModel, type Script } from "bursar/testing";
 import { afterAll, describe, expect, test } from "vitest";
 import { startGateway, until } from "./listening-process.js";
@@ -133,7 +133,7 @@ describe("bursar gateway", () => {
     await expect(ask(gateway.url, secret)).rejects.toThrow();
   });
 
-  test("killed in the middle of a stream, it leaves a reservation that is charged when it has expired", async () => {
+  test("killed in the middle of a stream, the next gateway charges what it had reserved", async () => {
     await using at = await scene(() => ({ kind: "half", text: "word ".repeat(100), ending: "hang" }));
     const { secret, key } = at.key("--limits", "cost_usd=1");
     {
@@ -142,33 +142,18 @@ describe("bursar gateway", () => {
       await streamed.body?.getReader().read();
       expect(await gateway.end("SIGKILL")).toBe("SIGKILL");
     }
-    const used = async (ahead_ms: number) => {
-      const clock: Clock = {
-        now: () => ({ instant: Date.now() + ahead_ms, monotonic: performance.now() + ahead_ms }),
-      };
-      await using store = await openStore(at.env.BURSAR_STORE, { clock });
-      const { expired } = await new Sweeper({ store }).sweep();
-      const budget = await store.budget(key.budget);
-      if (budget === null) throw new Error("there is no budget");
-      return {
-        expired,
-        reserved: budget.reserved.cost_usd ?? 0,
-        used: new Events(store.dimensions).consumed(budget, clock.now()),
-      };
+    await using store = await openStore(at.env.BURSAR_STORE);
+    const budget = async () => {
+      const found = await store.budget(key.budget);
+      if (found === null) throw new Error("there is no budget");
+      return found;
     };
-    const before = await used(0);
-    expect(before).toMatchObject({ expired: 0 });
-    expect(before.reserved).toBeGreaterThan(0);
-    {
-      // Another process goes on with what is left.
-      await using gateway = await startGateway(["--json", "--wait", "0s"], at.env);
-      const big = { ...ASK, max_tokens: 16_000, messages: [{ role: "user", content: "x ".repeat(180_000) }] };
-      const answer = await ask(gateway.url, secret, big);
-      expect([answer.status, answer.headers.get("x-bursar-refused")]).toEqual([402, "budget_busy"]);
-    }
-    const after = await used(16 * 60_000);
-    expect(after).toMatchObject({ expired: 1, reserved: 0, used: { steps: 1, llm_output_tokens: 5000 } });
-    expect(after.used.cost_usd).toBe(before.reserved / 1e9);
+    const { reserved } = await budget();
+    expect(reserved.cost_usd).toBeGreaterThan(0);
+    await using _next = await startGateway(["--json"], at.env);
+    await expect.poll(async () => (await budget()).open, { timeout: 60_000 }).toBe(0);
+    const { used } = await budget();
+    expect(used).toMatchObject({ steps: 1, llm_output_tokens: 5000, cost_usd: reserved.cost_usd });
   });
 
   test("asks a person for more where the policy says so, and the same call passes when it was approved", async () => {

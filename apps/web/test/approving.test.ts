@@ -202,6 +202,8 @@ test("everything can be done from the keyboard", async () => {
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
   await page.keyboard.press("Escape");
+  // Keys of the page are off while the dialog is open, and it closes a moment after the key.
+  await page.getByRole("dialog", { name: "Keyboard" }).waitFor({ state: "hidden" });
   await page.keyboard.press("/");
   await page.getByRole("searchbox", { name: "Search" }).waitFor();
   await expect.poll(() => page.evaluate("document.activeElement.type"), POLL).toBe("search");

@@ -44,8 +44,8 @@ Examples:
 export const SETTLE: RunsCommand = {
   help: `Usage: bursar holds settle [call] [flags]
 
-Settles what dead processes have left, or one call of a dead process: model calls
-are charged as reserved, for their answers may have come; others are given back.
+Settles the holds of dead processes, or one of them. Model calls are charged as
+reserved, because their answers may have come; other calls are given back.
 Holds of living processes stay as they are.
 
 Flags:

@@ -5,7 +5,7 @@ import { SqliteStore } from "bursar/sqlite";
 import { expect, test } from "vitest";
 import { verifyChain } from "../../src/core/chain/verify.js";
 import { sha256Hex } from "../../src/runtime/crypto.js";
-import { systemClock } from "../../src/runtime/system-clock.js";
+import { Sweeper } from "../../src/runtime/sweeper.js";
 import type { ScriptedRequest } from "../../src/testing/scripted/request.js";
 import { openScriptedModel } from "../../src/testing/scripted-model.js";
 import { temporaryFolder } from "../stores/folder.js";
@@ -16,7 +16,6 @@ const GATEWAY = fileURLToPath(new URL("./children/gateway.mjs", import.meta.url)
 const AT_ONCE = 30;
 const KILLS = 3;
 const LIMITS = { cost_usd: 0.6, llm_tokens: 200_000, steps: null, wall_clock_ms: null };
-const HOUR_MS = 3_600_000;
 
 /** A gateway that is killed with -9 after so many answers, with many callers in the middle of something. */
 async function untilKilled(path: string, upstream: string, answers: number, first: number): Promise<void> {
@@ -43,14 +42,10 @@ async function untilKilled(path: string, upstream: string, answers: number, firs
   await gone;
 }
 
-/** The books when everything that was left behind has expired. */
+/** The budget and its chain when everything that the killed gateways held is settled. */
 async function booksAfter(path: string) {
-  const clock = { now: () => ({ ...systemClock.now(), instant: systemClock.now().instant + HOUR_MS }) };
-  await using store = await SqliteStore.open({ path, clock });
-  for (let settled = 1; settled > 0; ) {
-    const [{ calls }] = await store.apply([{ op: "expire" }]);
-    settled = calls.length;
-  }
+  await using store = await SqliteStore.open({ path });
+  await new Sweeper({ store }).sweep();
   const lines: string[] = [];
   for await (const line of store.chain("team")) lines.push(line);
   return { budget: await store.budget("team"), lines };

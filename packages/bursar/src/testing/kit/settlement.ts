@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { ReserveOperation } from "../../core/operation.js";
 import type { Case } from "./scene.js";
 
 /** Exactly once, and never guessed in the agent's favour. */
@@ -161,6 +162,30 @@ export const SETTLEMENT: readonly Case[] = [
       await assert.rejects(scene.reserve("run", "late", {}), /has ended/);
       await assert.rejects(scene.extend("run", { steps: 1 }), /has ended/);
       await scene.expectUsed("run", { steps: 1 });
+    },
+  },
+  {
+    name: "calls that hold something are listed by id with their holder, and settled calls are not",
+    async run(scene) {
+      const { store } = scene;
+      await scene.open("run", scene.limits({ steps: 2000 }));
+      const ids = Array.from({ length: 1200 }, (_, index) => `call-${String(index).padStart(4, "0")}`);
+      const asked = scene.amounts({ steps: 1 });
+      const reserve = (call: string): ReserveOperation => {
+        return { op: "reserve", kind: "tool", budget: "run", call, asked, holder: `process of ${call}` };
+      };
+      for (let at = 0; at < ids.length; at += 100) await store.apply(ids.slice(at, at + 100).map(reserve));
+      const settled = new Set(ids.filter((_, index) => index % 3 === 0));
+      for (const call of settled) await store.apply([{ op: "commit", call, used: asked }]);
+      const held: string[] = [];
+      for await (const call of store.heldCalls()) {
+        assert.equal(call.holder, `process of ${call.id}`);
+        held.push(call.id);
+      }
+      assert.deepEqual(
+        held,
+        ids.filter((id) => !settled.has(id)),
+      );
     },
   },
 ];
