@@ -28,7 +28,7 @@ test("what somebody else does to the same SQLite file appears in the page", asyn
   const [request = ""] = Object.values((await elsewhere.find(run)).requests);
   await elsewhere.decide(request, "deny", { by, reason: "not from here" });
 
-  await page.locator(".heading .status", { hasText: "cancelled" }).waitFor();
+  await page.locator(".heading .status", { hasText: "denied" }).waitFor();
   await page.getByText("not from here").first().waitFor();
   await expect.poll(() => page.getByRole("button", { name: "Approve" }).count(), POLL).toBe(0);
 });
