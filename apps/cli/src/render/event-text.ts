@@ -18,7 +18,9 @@ const TEXTS: Readonly<Record<string, (data: JsonObject) => string>> = {
     return `model ${before}${tier(to)}${ofStep(step)}${because(reason)}`;
   },
   TierPinned: ({ to, reason, step }) => `model ${tier(to)}${ofStep(step)}${because(reason)}`,
+  CostUnknown: ({ capability_id }) => `${short(capability_id)} has no price, so its cost is unknown and not counted`,
   Batched: ({ model, quote_usd, full_quote_usd }) => {
+    if (quote_usd === null) return `a call to ${short(model)} waits in a batch of the provider; it has no price`;
     const prices = `up to ${bare("cost_usd", quote_usd)} instead of ${bare("cost_usd", full_quote_usd)}`;
     return `a call to ${short(model)} waits in a batch of the provider, ${prices}`;
   },

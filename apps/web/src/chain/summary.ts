@@ -29,8 +29,11 @@ const SUMMARIES: Readonly<Record<string, (data: JsonObject) => string>> = {
   TierSwitched: ({ from, to, reason, step }) =>
     `${isObject(from) ? `${tier(from)} → ` : ""}${tier(to)}${ofStep(step)}${typeof reason === "string" ? `: ${reason}` : ""}`,
   TierPinned: ({ to, step }) => `${tier(to)} for all of ${word(step)}`,
+  CostUnknown: ({ capability_id }) => `${word(capability_id)} has no price, so its cost is unknown and not counted`,
   Batched: ({ model, quote_usd, full_quote_usd }) =>
-    `${word(model)} waits in a batch: up to ${amount("cost_usd", quote_usd)} instead of ${amount("cost_usd", full_quote_usd)}`,
+    quote_usd === null
+      ? `${word(model)} waits in a batch; it has no price`
+      : `${word(model)} waits in a batch: up to ${amount("cost_usd", quote_usd)} instead of ${amount("cost_usd", full_quote_usd)}`,
   Saved: ({ kind, saved_usd }) =>
     `${saved_usd === 0 ? "a request" : amount("cost_usd", saved_usd)} saved${HOW[word(kind)] ?? ""}`,
 };

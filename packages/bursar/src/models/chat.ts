@@ -2,7 +2,7 @@ import type { Json } from "../core/chain/canonical.js";
 import { InputError, show } from "../core/errors.js";
 import { checkKeys, checkWait, checkWhole } from "../core/fields.js";
 import type { BudgetAmounts } from "../core/input.js";
-import type { Calling, CallSite, Model, ModelAnswer, SitedCall } from "../ports/model.js";
+import type { Calling, CallSite, Model, ModelAnswer, Pricing, SitedCall } from "../ports/model.js";
 import type { TiersOptions } from "../ports/tiers.js";
 import { readAnswer } from "./chat-answer.js";
 import { MOST_OUTPUT_TOKENS, madeOf, readChat } from "./chat-body.js";
@@ -72,6 +72,8 @@ const KEYS = [
   ...["url", "model", "tiers", "apiKey", "reuse", "prices", "assume", "deployments", "remedies", "max_tokens"],
   ...["timeout_ms", "allow", "fetch"],
 ];
+const PRICED: Pricing = { unpriced: false };
+const UNPRICED: Pricing = { unpriced: true };
 const MAX_TOKENS = 1024;
 const TIMEOUT_MS = 600_000;
 
@@ -155,14 +157,16 @@ class ChatModel implements Model {
     if (this.book !== null) checkTierPrices(lists, this.book);
   }
 
-  quote(request: Json): BudgetAmounts | Promise<BudgetAmounts> {
+  quote(request: Json, pricing: Pricing = PRICED): BudgetAmounts | Promise<BudgetAmounts> {
     const read = this.read(request);
     const { book } = this;
-    return book === null ? this.open().then((opened) => this.most(opened, read)) : this.most(book, read);
+    if (book === null) return this.open().then((opened) => this.most(opened, read, pricing));
+    return this.most(book, read, pricing);
   }
 
   async call(request: Json, calling: Calling): Promise<ModelAnswer> {
-    const { terms } = this.priced(await this.open(), this.read(request));
+    // Its quote was let in before: whether it had to have a price is decided there.
+    const { terms } = this.priced(await this.open(), this.read(request), UNPRICED);
     return (await this.answer(terms, terms.wanted, calling)).answer;
   }
 
@@ -172,7 +176,7 @@ class ChatModel implements Model {
     // Of several answers nobody can tell how long each of them was.
     if (wire.answers !== 1) return null;
     const site = this.sites.find(siteKey(read.siting.site ?? null, within, wire), wire.model, store);
-    const { terms } = this.priced(await this.open(), read, site);
+    const { terms } = this.priced(await this.open(), read, UNPRICED, site);
     return new SitedChat(terms, site, store, (most, calling) => this.answer(terms, most, calling));
   }
 
@@ -182,16 +186,22 @@ class ChatModel implements Model {
     return { request: readChat(bare, { model, url, deployments, allow }), siting };
   }
 
-  private priced(book: PriceBook, { request, siting }: ReadChat, site: Site | null = null): PricedRequest {
+  private priced(
+    book: PriceBook,
+    { request, siting }: ReadChat,
+    { unpriced }: Pricing,
+    site: Site | null = null,
+  ): PricedRequest {
     const { wire } = request;
     const wanted = wire.output_tokens ?? this.max_tokens;
-    const basis = { wanted, site, full: site === null || siting.full === true, remedies: this.remedies };
+    const { remedies } = this;
+    const basis = { wanted, site, full: site === null || siting.full === true, remedies, unpriced };
     return madeOf(priceRequest(book, request, basis), wire.model);
   }
 
   /** The most a request may use; a step is counted by whoever makes the call. */
-  private most(book: PriceBook, read: ReadChat): BudgetAmounts {
-    const { steps: _, ...asked } = this.priced(book, read).quote.asked;
+  private most(book: PriceBook, read: ReadChat, pricing: Pricing): BudgetAmounts {
+    const { steps: _, ...asked } = this.priced(book, read, pricing).quote.asked;
     const { llm_input_tokens: input = 0, llm_output_tokens: output = 0 } = asked;
     return { ...atEdge(asked), llm_tokens: input + output };
   }

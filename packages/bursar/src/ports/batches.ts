@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { BudgetAmounts } from "../core/input.js";
+import type { Pricing } from "./model.js";
 
 const LONGEST_NAME = 100;
 
@@ -14,8 +15,11 @@ export function isBatchName(name: unknown): name is string {
 export interface Batches {
   /** The model of requests that name none; it may leave open which one that is, as `bursar/auto`. */
   readonly model?: string;
-  /** What a request would be sent as, and the most it may use. It throws when the request makes no sense, or has no price. */
-  terms(request: Json): Promise<BatchTerms>;
+  /**
+   * What a request would be sent as, and the most it may use. It throws when the request makes no sense, or has no price where one is
+   * needed.
+   */
+  terms(request: Json, pricing?: Pricing): Promise<BatchTerms>;
   /**
    * Does what is due: sends what has waited long enough, looks for answers, settles them, and wakes the runs that stand still
    * for them. Any number of processes may do so on one store: one of them does at a time.
@@ -33,6 +37,6 @@ export interface BatchTerms {
   readonly body: JsonObject;
   /** The most it may use at the price of batches, in edge units. */
   readonly asked: BudgetAmounts;
-  /** What the same would cost at most if it did not wait. */
-  readonly full_usd: number;
+  /** What the same would cost at most if it did not wait; null where the model has no price. */
+  readonly full_usd: number | null;
 }

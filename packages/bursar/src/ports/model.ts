@@ -10,8 +10,11 @@ import type { Store } from "./store.js";
 export interface Model {
   /** Which model answers when a request names none. */
   readonly name?: string;
-  /** The most a request may use, in edge units. It throws when the price is not known. */
-  quote(request: Json): BudgetAmounts | Promise<BudgetAmounts>;
+  /**
+   * The most a request may use, in edge units. It throws when the price is not known, unless none is needed: then it names no
+   * `cost_usd`.
+   */
+  quote(request: Json, pricing?: Pricing): BudgetAmounts | Promise<BudgetAmounts>;
   /** Makes the request. What it gives back may carry usage under any of the usual names. */
   call(request: Json, options: Calling): Promise<ModelAnswer>;
   /** Says which model answers a request that leaves it open; null when the request names one. Who cannot choose has no such method. */
@@ -21,6 +24,12 @@ export interface Model {
    * and each of its calls holds all that it may use.
    */
   sited?(request: Json, about: CallSite): Promise<SitedCall | null>;
+}
+
+/** Whether a request has to have a price. */
+export interface Pricing {
+  /** Set where no budget that pays limits money: a model without a price may be asked then. */
+  readonly unpriced: boolean;
 }
 
 /** What a call has to go by. */

@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Batches, BatchTerms } from "../ports/batches.js";
-import type { Model, ModelChoice } from "../ports/model.js";
+import type { Model, ModelChoice, Pricing } from "../ports/model.js";
 import { judged } from "../runtime/unfit.js";
 import type { Asking, BatchDeed } from "./deed.js";
-import { choiceFor } from "./model-deed.js";
+import { budgetOf, choiceFor, pricingFor } from "./model-deed.js";
 
 /** What is done for a program that asks a model and can wait for the answer. */
 export async function batchDeed(
@@ -16,8 +16,11 @@ export async function batchDeed(
   const wanted = without(named(request ?? rest, batches.model), ["site", "full"]);
   const isFinal = final === true;
   const choice = model === null ? null : await choiceFor(model, wanted, isFinal, asking);
-  if (choice === null) return { kind: "batch", final: isFinal, terms: await batches.terms(without(wanted, ["step"])) };
-  return chosenDeed(choice, await termsFor(batches, choice), isFinal);
+  const pricing = await pricingFor(asking.store, budgetOf(asking.run, isFinal));
+  if (choice === null) {
+    return { kind: "batch", final: isFinal, terms: await batches.terms(without(wanted, ["step"]), pricing) };
+  }
+  return chosenDeed(choice, await termsFor(batches, choice, pricing), isFinal);
 }
 
 /** The same for a request that has left its model open. */
@@ -35,9 +38,9 @@ function chosenDeed(choice: ModelChoice, terms: BatchTerms, final: boolean): Bat
   };
 }
 
-async function termsFor(batches: Batches, choice: ModelChoice): Promise<BatchTerms> {
+async function termsFor(batches: Batches, choice: ModelChoice, pricing: Pricing): Promise<BatchTerms> {
   try {
-    return await batches.terms(choice.request);
+    return await batches.terms(choice.request, pricing);
   } catch (error) {
     choice.entered();
     choice.untold();

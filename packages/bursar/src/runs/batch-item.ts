@@ -27,8 +27,9 @@ export interface BatchItem {
   readonly run: string | null;
   /** As it is sent; null when it is over. */
   readonly request: JsonObject | null;
-  readonly quote_usd: number;
-  readonly full_quote_usd: number;
+  /** Null where the model has no price. */
+  readonly quote_usd: number | null;
+  readonly full_quote_usd: number | null;
   /** When it was handed over. */
   readonly at: number;
   /** The batch that it went out with. */
@@ -76,7 +77,7 @@ export function newItem(
   about: Pick<BatchItem, "id" | "status" | "call" | "budget" | "run" | "at">,
 ): BatchItem {
   const { outlet, provider, model, body, asked, full_usd } = terms;
-  const quotes = { quote_usd: asked.cost_usd ?? 0, full_quote_usd: full_usd };
+  const quotes = { quote_usd: asked.cost_usd ?? null, full_quote_usd: full_usd };
   return { ...about, outlet, provider, model, ...quotes, request: body, batch: null, answered: null, version: 0 };
 }
 

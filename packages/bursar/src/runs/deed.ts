@@ -33,6 +33,8 @@ export interface CallDeed {
   readonly call: CallKind;
   /** The most it may use, in edge units. */
   readonly asked: BudgetAmounts;
+  /** Whether it names no money because the model has no price. */
+  readonly unpriced?: boolean;
   /** How far that may be cut to what is left, in edge units. What is not named here is not cut. */
   readonly least?: BudgetAmounts;
   /** What was seen of it when it was given up, in edge units: that is charged where it does not say what it used. */

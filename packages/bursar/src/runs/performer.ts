@@ -9,6 +9,7 @@ import { extractResultUsage, extractUsage } from "../core/usage.js";
 import type { OwnEffect } from "../ports/program.js";
 import type { Timer } from "../ports/timer.js";
 import type { Effected, Gate, GatedCall } from "../runtime/gate.js";
+import { costUnknown } from "../runtime/money-limit.js";
 import { type Purse, withPurse } from "../runtime/purse.js";
 import { OutOfTime } from "../runtime/time-limit.js";
 import { untilAborted } from "../runtime/until-aborted.js";
@@ -191,11 +192,13 @@ export class Performer {
     }
     const key = `${run.id}/${ask.number}`;
     const call_id = callId(run.id, ask.number, this.desk.epoch);
+    const budget = deed.final === true ? (run.wrap_up ?? run.budget) : run.budget;
+    const about = { budget, call_id, capability_id: deed.capability_id };
     const call: GatedCall = {
-      budget: deed.final === true ? (run.wrap_up ?? run.budget) : run.budget,
-      ...{ capability_id: deed.capability_id, kind: deed.call, input: ask.args, call_id },
+      ...{ ...about, kind: deed.call, input: ask.args },
       ...quoteOf(deed, this.desk.dimensions),
       ...{ step_id: key, signal, expires_ms: DAY_MS, ...this.patience(ask) },
+      ...(deed.unpriced === true && { alongside: (reported: Amounts) => costUnknown(reported, about) }),
     };
     this.desk.later(this.recorded(deed.record), deed.unwritten);
     const told: Told = { entry: null };

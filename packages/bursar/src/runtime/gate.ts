@@ -86,7 +86,7 @@ const HOLDS_LOOK_MS = 5000;
 const LOOK_MS = 1000;
 const CALL_KEYS = [
   ...["budget", "capability_id", "kind", "asked", "least", "ledger", "input", "call_id", "step_id", "wait_ms"],
-  ...["signal", "expires_ms", "onWait", "seen", "reported", "path", "inner", "heeds"],
+  ...["signal", "expires_ms", "onWait", "seen", "reported", "alongside", "path", "inner", "heeds"],
 ];
 const OPEN_KEYS = ["limits", "parent", "scope", "policies", "thresholds", "deadline"];
 
@@ -405,10 +405,11 @@ export class Gate implements Disposable {
     const reported = { op: "commit", call: id, used: amounts, duration_ms: took } as const;
     const silent = isSilent(call.kind, call.ledger?.asked ?? call.asked ?? {}, amounts);
     const commit: CommitOperation = silent ? { ...reported, ...this.guess(call, value) } : reported;
-    const isAlone = alongside === undefined || alongside.length === 0;
+    const also = call.alongside === undefined ? alongside : [...call.alongside(amounts), ...(alongside ?? [])];
+    const isAlone = also === undefined || also.length === 0;
     for (let again = false; ; again = true) {
       try {
-        return (await this.store.apply(isAlone ? [commit] : [commit, ...alongside]))[0];
+        return (await this.store.apply(isAlone ? [commit] : [commit, ...also]))[0];
       } catch (cause) {
         if (again) throw new SettlementError(id, value, cause);
       }

@@ -39,6 +39,11 @@ export interface GatedCall {
    * units. It is charged as if the call had given it back by itself; null where it has said nothing.
    */
   readonly reported?: () => Amounts | null;
+  /**
+   * Asked when the call is over, however it ended, with what it has reported in ledger units: what is written in the transaction of its
+   * settlement.
+   */
+  readonly alongside?: (reported: Amounts) => readonly Operation[];
   /** The path of the budget, for who has just read it; it is read otherwise. */
   readonly path?: Path;
   /** Whether it is a part of a call that was admitted: it waits for nobody who waits for that one. */

@@ -42,8 +42,7 @@ describe("a chat model without stated prices", () => {
       code: "unknown_price",
       message: expect.stringContaining('state it: prices: { "nobody-knows": {'),
     });
-    const call = { signal: new AbortController().signal, key: "k" };
-    await expect(unknown.call("Hi.", call)).rejects.toMatchObject({ code: "unknown_price" });
+    expect(await unknown.quote("Hi.", { unpriced: true })).not.toHaveProperty("cost_usd");
     expect(await costOf("nobody-knows", { prompt_tokens: 1000, completion_tokens: 100 }, { assume: OWN })).toBe(0.0045);
     expect(await costOf("gpt-4o", { prompt_tokens: 1000, completion_tokens: 100 }, { assume: OWN })).toBe(0.0035);
   });

@@ -4,6 +4,7 @@ import { InputError, LedgerError, show } from "../../core/errors.js";
 import { explainDecision } from "../../core/explain.js";
 import type { Operation } from "../../core/operation.js";
 import type { Batches as BatchesPort, BatchTerms } from "../../ports/batches.js";
+import type { Pricing } from "../../ports/model.js";
 import type { Store } from "../../ports/store.js";
 import type { Timer } from "../../ports/timer.js";
 import {
@@ -18,6 +19,7 @@ import {
   recordBatched,
 } from "../../runs/batch-item.js";
 import { RunError, readError } from "../../runs/error.js";
+import { limitsMoney } from "../../runtime/money-limit.js";
 import { newName } from "../../runtime/names.js";
 import type { Purse } from "../../runtime/purse.js";
 import { systemTimer } from "../../runtime/system-clock.js";
@@ -103,20 +105,20 @@ export class Batches implements BatchesPort, AsyncDisposable {
     this.rounds = new Rounds({ store, outlet, provider, pace, settling });
   }
 
-  async terms(request: Json): Promise<BatchTerms> {
+  async terms(request: Json, { unpriced }: Pricing = { unpriced: false }): Promise<BatchTerms> {
     const read = this.provider.request(request, { ...this.defaults, deployments: this.deployments });
     const { wire } = read;
     const { model } = wire;
     if (wire.hosted !== undefined) madeOf(hostedElsewhere("a batch", "make the call by itself"));
     const wanted = wire.output_tokens ?? this.defaults.max_tokens;
     const { remedies = OPTION_REMEDIES } = this.options;
-    const basis = { wanted, site: null, full: true, remedies };
+    const basis = { wanted, site: null, full: true, remedies, unpriced };
     const { terms, quote } = madeOf(priceRequest(await this.book(), read, basis), model);
     const price = batchPrice(terms.price, this.factor);
     const { steps: _, ...asked } = madeOf(quoted({ ...terms, price })).quote.asked;
     const { name: provider } = this.provider;
     const about = { outlet: this.outlet, provider, model, body: wire.held(wanted) };
-    return { ...about, asked: atEdge(asked), full_usd: atEdge(quote.asked).cost_usd ?? 0 };
+    return { ...about, asked: atEdge(asked), full_usd: atEdge(quote.asked).cost_usd ?? null };
   }
 
   async round({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
@@ -154,7 +156,7 @@ export class Batches implements BatchesPort, AsyncDisposable {
     for (let turn = 1; turn <= MOST_TURNS; turn++) {
       const known = await findItem(this.store, itemNamed(name));
       if (known !== null && !isOpen(known)) return name;
-      const terms = await this.terms(request);
+      const terms = await this.terms(request, { unpriced: !limitsMoney(await purse.store.path(purse.budget)) });
       const call = `${name}@${newName(at)}`;
       const about = { id: itemNamed(name), status: "asking", call, budget: purse.budget, run: null, at } as const;
       const item: BatchItem = { ...newItem(terms, about), version: known?.version ?? 0 };

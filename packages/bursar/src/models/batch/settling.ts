@@ -7,9 +7,11 @@ import type { Store } from "../../ports/store.js";
 import { BATCH_HOLD_MS, type BatchItem, findItem, putItem } from "../../runs/batch-item.js";
 import { RunError, writeError } from "../../runs/error.js";
 import type { Answered } from "../../runs/journal.js";
+import { costUnknown } from "../../runtime/money-limit.js";
 import { SAVED } from "../../runtime/saved.js";
 import { isFree } from "../meter/answer-status.js";
 import { usedOf } from "../meter/quote.js";
+import { isPriced, noPrice } from "../prices/no-price.js";
 import type { PriceBook } from "../prices/price.js";
 import { ProviderError } from "../provider-error.js";
 import { batchPrice } from "./batch-price.js";
@@ -59,13 +61,13 @@ export class Settling {
   }
 
   private async write(turn: Turn, item: BatchItem, fate: Fate): Promise<void> {
-    const { settlement, answered, saved } = await this.outcome(item, fate);
+    const { settlement, answered, alongside } = await this.outcome(item, fate);
     // Whoever gave it up does not want the answer; whoever is no run comes for it when he likes.
     const status = item.status === "given_up" || item.run === null ? "over" : "answered";
     const kept = item.status === "given_up" ? null : answered;
     const after = putItem({ ...item, status, request: null, answered: kept });
     try {
-      await turn.apply([settlement, ...saved, after]);
+      await turn.apply([settlement, ...alongside, after]);
     } catch (error) {
       if (!(error instanceof LedgerError)) throw error;
       // There is no such call any more, so nothing can be charged, and nobody should wait for it.
@@ -79,24 +81,23 @@ export class Settling {
   ): Promise<{
     readonly settlement: CommitOperation | ReleaseOperation;
     readonly answered: Answered;
-    readonly saved: readonly Operation[];
+    readonly alongside: readonly Operation[];
   }> {
     const { call } = item;
     switch (fate.kind) {
       case "answer": {
-        const price = (await this.book()).find(item.model, this.provider);
+        const price = (await this.book()).find(item.model, this.provider) ?? noPrice(item.model);
         const answered = this.answerIn(fate.body);
         const counts = this.provider.usage(fate.body);
-        if (counts === null || price === null) {
-          return { settlement: { op: "commit", call, used: {} }, answered, saved: [] };
-        }
+        if (counts === null)
+          return { settlement: { op: "commit", call, used: {} }, answered, alongside: unknownCost(item) };
         const tokens = usedOf(this.provider.billed(counts), batchPrice(price, this.factor));
         const used = { ...tokens, network_egress_bytes: sentBytes(item) };
         const nano = price.cost(counts) - BigInt(tokens.cost_usd ?? 0);
         return {
           settlement: { op: "commit", call, used },
           answered,
-          saved: nano > 0n ? [recordSaved(item, nano)] : [],
+          alongside: isPriced(price) ? savedOn(item, nano) : unknownCost(item),
         };
       }
       case "error": {
@@ -108,15 +109,17 @@ export class Settling {
           ...(status !== null && { status }),
         });
         const used = isPaid ? {} : { ...NOTHING, network_egress_bytes: sentBytes(item) };
-        return { settlement: { op: "commit", call, used }, answered: { error: writeError(error) }, saved: [] };
+        const alongside = isPaid ? unknownCost(item) : [];
+        return { settlement: { op: "commit", call, used }, answered: { error: writeError(error) }, alongside };
       }
       case "unprocessed": {
         const error = new RunError(`batch_${fate.why}`, `the batch has ${fate.why} before this call was made`);
-        return { settlement: this.givenBack(item), answered: { error: writeError(error) }, saved: [] };
+        return { settlement: this.givenBack(item), answered: { error: writeError(error) }, alongside: [] };
       }
       case "lost": {
         const error = new RunError("batch_lost", fate.message);
-        return { settlement: { op: "commit", call, used: {} }, answered: { error: writeError(error) }, saved: [] };
+        const settlement = { op: "commit", call, used: {} } as const;
+        return { settlement, answered: { error: writeError(error) }, alongside: unknownCost(item) };
       }
     }
   }
@@ -134,6 +137,15 @@ export class Settling {
       return { error: writeError(error) };
     }
   }
+}
+
+function savedOn(item: BatchItem, nano: bigint): readonly Operation[] {
+  return nano > 0n ? [recordSaved(item, nano)] : [];
+}
+
+/** A model without a price leaves word that its cost is unknown. */
+function unknownCost({ quote_usd, budget, call: call_id, model }: BatchItem): readonly Operation[] {
+  return quote_usd === null ? costUnknown({}, { budget, call_id, capability_id: `llm:${model}` }) : [];
 }
 
 /** How many bytes of a call were sent: its request, as on the wire. */

@@ -6,7 +6,9 @@ import { type BudgetAmounts, readAmounts } from "../../core/input.js";
 import type { Operation } from "../../core/operation.js";
 import type { Filling } from "../../runtime/filling.js";
 import type { Effected, GatedCall } from "../../runtime/gate.js";
+import { costUnknown } from "../../runtime/money-limit.js";
 import type { Purse, Round } from "../../runtime/purse.js";
+import { isPriced } from "../prices/no-price.js";
 import { type SentText, writeSent } from "../wire/source.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import { type Held, type MeteredEffect, type MeteredRequest, NOTHING_AT_ALL, type Seen } from "./meter.js";
@@ -110,7 +112,15 @@ export class HeldCall implements Held {
     if (heeds !== undefined) call.heeds = heeds;
     if (wait_ms !== undefined) call.wait_ms = wait_ms;
     if (onWait !== undefined) call.onWait = onWait;
+    if (!isPriced(this.terms.price)) call.alongside = (reported) => this.unpriced(reported);
     return call;
+  }
+
+  /** The chain is told that the cost is unknown, however the call has ended. What was not made, or was answered before, costs nothing. */
+  private unpriced(reported: Amounts): readonly Operation[] {
+    const { budget } = this.purse;
+    const about = { budget, call_id: this.id, capability_id: capabilityOf(this.terms.wire.model) };
+    return this.handed ? NONE : costUnknown(reported, about);
   }
 
   make<Value>(
@@ -197,6 +207,7 @@ export class HeldCall implements Held {
     const { network_egress_bytes: sent } = this.egress;
     if (sent === undefined) return used;
     const { llm_input_tokens, llm_output_tokens, llm_tokens, cost_usd } = used;
+    if (cost_usd === undefined) return { ...used, network_egress_bytes: sent as Amount };
     return { llm_input_tokens, llm_output_tokens, llm_tokens, cost_usd, network_egress_bytes: sent as Amount };
   }
 

@@ -7,6 +7,7 @@ import { checkWhole } from "../../core/fields.js";
 import type { BudgetAmounts } from "../../core/input.js";
 import type { CommitOperation, OutcomeOf } from "../../core/operation.js";
 import type { Effected, Gated } from "../../runtime/gate.js";
+import { limitsMoney } from "../../runtime/money-limit.js";
 import { newName } from "../../runtime/names.js";
 import type { Purse } from "../../runtime/purse.js";
 import { judged, type Unfit } from "../../runtime/unfit.js";
@@ -244,7 +245,8 @@ export class Meter {
     choice: Choice | null,
   ): Promise<Metered<Value>> {
     const book = this.book instanceof Promise ? await this.book : this.book;
-    const most = this.priced(book, purse, request);
+    const known = this.priced(book, purse, request);
+    const most = isUnpriced(known) ? await this.withoutPrice(book, purse, request, known) : known;
     if ("code" in most) return this.refuse(purse, request, most);
     const isLooked = mayBeFewer(request) || this.mayCount(request);
     const { quoted, seen } = isLooked ? await this.lookedAt(book, purse, request, most) : { quoted: most, seen: null };
@@ -302,6 +304,25 @@ export class Meter {
     const wanted = this.wanted(request.wire);
     const { full = purse.full === true } = request;
     return priceRequest(book, request, { wanted, site: this.siteOf(purse, request, wanted), full, uses });
+  }
+
+  /** Where no budget on the path limits money, no price is needed. */
+  private async withoutPrice(
+    book: PriceBook,
+    purse: Purse,
+    request: MeteredRequest,
+    refusal: RefusalReport,
+  ): Promise<PricedRequest | RefusalReport> {
+    try {
+      if (limitsMoney(await purse.store.path(purse.budget))) return refusal;
+    } catch (error) {
+      const closed = closedBudget(error);
+      if (closed === null) throw error;
+      return closed;
+    }
+    const wanted = this.wanted(request.wire);
+    const { full = purse.full === true } = request;
+    return priceRequest(book, request, { wanted, site: this.siteOf(purse, request, wanted), full, unpriced: true });
   }
 
   /** The quote by what the budget has left, with what was seen of that, unless it took a while. */
@@ -370,6 +391,11 @@ export class Meter {
     const counted = { ...terms, input };
     return { terms: counted, quote: quoteOf(counted) };
   }
+}
+
+/** Whether nothing but a price is missing. */
+function isUnpriced(priced: PricedRequest | RefusalReport): priced is RefusalReport {
+  return "code" in priced && priced.code === "unknown_price";
 }
 
 /** Whether a request leaves it open how often the provider's tools are used. */

@@ -3,6 +3,7 @@ import { writeAmount } from "../../core/dimension.js";
 import { STANDARD } from "../../core/dimensions.js";
 import type { BudgetAmounts } from "../../core/input.js";
 import type { Filling } from "../../runtime/filling.js";
+import { isPriced } from "../prices/no-price.js";
 import type { Bound, Price } from "../prices/price.js";
 import type { Site } from "../reservations/site.js";
 import type { WireRequest } from "../wire/protocol.js";
@@ -53,10 +54,14 @@ export function quoteOf({ wire, price, input, wanted, egress_bytes }: Terms): Qu
     steps: ONE,
     llm_input_tokens: counted(input),
     llm_output_tokens: counted(output),
-    cost_usd: cost(output),
   };
+  const least: Record<string, Amount> = { llm_output_tokens: counted(needed) };
+  if (isPriced(price)) {
+    asked.cost_usd = cost(output);
+    least.cost_usd = cost(needed);
+  }
   if (egress_bytes > 0) asked.network_egress_bytes = counted(egress_bytes + ADDED_BYTES);
-  return { asked, least: { llm_output_tokens: counted(needed), cost_usd: cost(needed) } };
+  return { asked, least };
 }
 
 /** What a request is expected to need at most, of what can be cut; null when that is not known, or no less than it wants. */
@@ -66,6 +71,7 @@ export function learnedOf({ wire, price, input, wanted, site, full }: Terms): Am
   if (upper === null || full) return null;
   const output = Math.max(upper, least_output, 1);
   if (output >= wanted) return null;
+  if (!isPriced(price)) return { llm_output_tokens: counted(output) };
   return { llm_output_tokens: counted(output), cost_usd: nanoUsd(price.most({ input, output, ...boundFor(wire) })) };
 }
 
@@ -77,18 +83,21 @@ export function outputOf({ wire, price, input }: Terms, granted: Amounts): numbe
   return Math.max(Math.min(tokens, paid), wire.least_output * wire.answers);
 }
 
-/** What a model call used, in ledger units. */
-export type Used = Readonly<Record<"llm_input_tokens" | "llm_output_tokens" | "llm_tokens" | "cost_usd", Amount>>;
+/** What a model call used, in ledger units; without money where the model has no price. */
+export type Used = Readonly<Record<"llm_input_tokens" | "llm_output_tokens" | "llm_tokens", Amount>> & {
+  readonly cost_usd?: Amount;
+};
 
 /** What the provider has reported, with what it costs. */
 export function usedOf(counts: TokenCounts, price: Price): Used {
   const { input, output } = counts;
-  return {
+  const used: Filling<Used> = {
     llm_input_tokens: counted(input),
     llm_output_tokens: counted(output),
     llm_tokens: counted(input + output),
-    cost_usd: nanoUsd(price.cost(counts)),
   };
+  if (isPriced(price)) used.cost_usd = nanoUsd(price.cost(counts));
+  return used;
 }
 
 /** The same in edge units. */
@@ -99,12 +108,13 @@ export function amountsOf(counts: TokenCounts, price: Price): BudgetAmounts {
 /** What a model call used, in edge units. */
 export function atEdge(used: Amounts): BudgetAmounts {
   const edge: Filling<BudgetAmounts> = { ...used };
-  edge.cost_usd = writeAmount(COST, used.cost_usd ?? 0);
+  if (used.cost_usd !== undefined) edge.cost_usd = writeAmount(COST, used.cost_usd);
   return edge;
 }
 
 /** The most that a call can have used of which this was seen. */
 export function boundOf({ reported, output }: Seen, { wire, price, input }: Terms): BudgetAmounts {
+  if (!isPriced(price)) return amountsOf({ input: reported?.input ?? input, output }, price);
   // Between the rounds of hosted tools not all of the input is reported.
   if (reported !== null && wire.hosted === undefined) {
     const counts = { ...reported, output };

@@ -1,3 +1,4 @@
+import { noPrice } from "../prices/no-price.js";
 import type { Price, PriceBook } from "../prices/price.js";
 import type { PriceRemedies } from "../prices/price-remedies.js";
 import type { Site } from "../reservations/site.js";
@@ -25,6 +26,8 @@ export interface QuoteBasis {
   readonly full: boolean;
   /** How a price that is missing is stated where the request comes from; as options unless it is said. */
   readonly remedies?: PriceRemedies;
+  /** Whether no budget on the path limits money, so that a model without a price may be asked. */
+  readonly unpriced?: boolean;
   /** How often tools may be used that the provider runs, where the request leaves it open. */
   readonly uses?: number;
 }
@@ -36,11 +39,12 @@ export interface QuoteBasis {
 export function priceRequest(
   book: PriceBook,
   { wire: read, url, egress_bytes }: Pick<MeteredRequest, "wire" | "url" | "egress_bytes">,
-  { wanted, site, full, remedies, uses = MOST_OPEN_USES }: QuoteBasis,
+  { wanted, site, full, remedies, unpriced = false, uses = MOST_OPEN_USES }: QuoteBasis,
 ): PricedRequest | RefusalReport {
   const wire = cappedAt(read, uses);
-  const price = book.find(wire.model, { url, protocol: wire.protocol });
-  if (price === null) return unknownPrice(book, wire, remedies);
+  const known = book.find(wire.model, { url, protocol: wire.protocol });
+  if (known === null && !unpriced) return unknownPrice(book, wire, remedies);
+  const price = known ?? noPrice(wire.model);
   const input = bytesBound(wire, price);
   if (input === null) return unboundedInput(wire);
   const terms: Terms = { wire, price, wanted, egress_bytes, input, site, full };

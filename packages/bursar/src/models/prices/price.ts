@@ -14,8 +14,11 @@ export interface Bound {
 /** What one model costs. All sums are exact and in billionths of a dollar, rounded up once. */
 export interface Price {
   readonly model: string;
-  /** Where it comes from: the caller's own words, the table of prices, or what the caller assumes for models nobody knows. */
-  readonly source: "stated" | "table" | "assumed";
+  /**
+   * Where it comes from: the caller's own words, the table of prices, or what the caller assumes for models nobody knows. `unknown` stands for
+   * no price at all, where no budget limits money.
+   */
+  readonly source: "stated" | "table" | "assumed" | "unknown";
   /** The most input the model can take, where it is known. */
   readonly context_window: number | null;
   cost(counts: TokenCounts): bigint;

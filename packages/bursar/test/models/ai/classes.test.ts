@@ -140,7 +140,7 @@ describe("what nobody can bound", () => {
   });
 
   test("a model without a price, a call outside of any budget and a limit said elsewhere", async () => {
-    await using at = await openScene(() => "word ".repeat(500), { llm_output_tokens: 30 });
+    await using at = await openScene(() => "word ".repeat(500), { llm_output_tokens: 30, cost_usd: 1 });
     const plain = createOpenAI({ baseURL: at.server.url, apiKey: "k" });
     const nameless = govern(plain.chat("nobody-knows-this"));
     const asked = at.budget.run(() => generateText({ model: nameless, prompt: "Bolts?" }));

@@ -94,11 +94,11 @@ async function openServer() {
 }
 
 test.each([
-  ["a request to anybody", "/things", "POST"],
-  ["one that only looks", "/v1/messages", "GET"],
-  ["a model call", "/v1/chat/completions", "POST"],
-  ["a call to a server that nobody knows", "/v1/embeddings", "POST"],
-])("%s has the headers that were given with it, whatever becomes of them later", async (_, path, method) => {
+  ["a request to anybody", "/things", {}],
+  ["one that only looks", "/v1/messages", null],
+  ["a model call", "/v1/chat/completions", { messages: [{ role: "user", content: "Hello." }], max_tokens: 5 }],
+  ["a call to a server that nobody knows", "/v1/embeddings", { input: "Hello." }],
+])("%s has the headers that were given with it, whatever becomes of them later", async (_, path, asked) => {
   await using server = await openServer();
   const prices = { m: { input_usd_per_mtok: 1, output_usd_per_mtok: 10 } };
   const about = {
@@ -109,8 +109,8 @@ test.each([
     passage: new Passage(),
   };
   const send = governedGlobal(fetch, about);
-  const messages = [{ role: "user", content: "Hello." }];
-  const body = method === "GET" ? null : JSON.stringify({ model: "m", input: "Hello.", messages, max_tokens: 5 });
+  const method = asked === null ? "GET" : "POST";
+  const body = asked === null ? null : JSON.stringify({ model: "m", ...asked });
   const headers = new Headers();
   await withBudget({ steps: 5 }, () =>
     Promise.all(

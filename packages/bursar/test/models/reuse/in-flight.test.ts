@@ -109,7 +109,7 @@ describe("what is not the same is not one", () => {
         create({ max_tokens: 99 }),
         create({}, { headers: { authorization: "Bearer other" } }),
         create({}, { headers: { "openai-project": "other" } }),
-        create({}, { query: { other: 1 } }),
+        create({}, { query: { "api-version": "1" } }),
         READ.chat(at),
         READ.chat(at),
         at.openai.responses.create({ model, input: "Hi", conversation: "c", max_output_tokens: 100 }),
