@@ -56,7 +56,7 @@ export class Deployments {
 export const NO_DEPLOYMENTS: Deployments = new Deployments();
 
 /** The deployment that a path names; null where the body says which model is asked. */
-export function deploymentIn({ hostname, pathname }: URL): string | null {
+function deploymentIn({ hostname, pathname }: URL): string | null {
   const segments = pathname.split("/").filter((segment) => segment !== "");
   // Of several, servers that take only one take the last.
   const at = segments.findLastIndex((segment) => BEFORE_NAME.has(decoded(segment).toLowerCase()));

@@ -15,7 +15,7 @@ export type HostedToolKind = keyof ToolUses;
  * (developers.openai.com/api/docs/pricing) and Anthropic (platform.claude.com/docs/en/about-claude/pricing) of 2026-11-05. Web searches
  * are 10 dollars for a thousand at both, file searches 2.50 dollars at OpenAI, and fetches cost nothing but their tokens.
  */
-export const HOSTED_TOOL_NANO: Readonly<Record<HostedToolKind, bigint>> = {
+const HOSTED_TOOL_NANO: Readonly<Record<HostedToolKind, bigint>> = {
   web_search: 10_000_000n,
   file_search: 2_500_000n,
   web_fetch: 0n,
