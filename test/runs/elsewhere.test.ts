@@ -51,7 +51,8 @@ async function strange(scene: Scene): Promise<{ readonly seen: Seen; readonly to
 test("with another key it is refused, with a reason", async () => {
   await using scene = await Scene.open();
   const { told } = await strange(scene);
-  expect(told).toContain("session is not signed with this sandbox's key: it was changed, or saved elsewhere");
+  expect(told).toContain("it was saved with the sandbox key");
+  expect(told).toContain("BURSAR_SANDBOX_KEY");
 });
 
 test("a worker with another key does nothing that the program waits for", async () => {

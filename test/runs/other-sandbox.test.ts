@@ -6,6 +6,7 @@ import { openSandbox, type Sandbox } from "@bursar/sandbox";
 import {
   type Bursar,
   type BursarOptions,
+  defineAgent,
   defineTool,
   guestProgram,
   MemoryStore,
@@ -166,6 +167,28 @@ describe.each(["python", "javascript", "plan"] as const)("a paused %s run", (kin
     expect(await world.at(one).outcome("r")).toMatchObject({ status: "completed" });
     expect(world.noted).toHaveLength(CALLS);
   });
+});
+
+test("a run whose child cannot be brought back here is not touched either, and goes on where both can", async () => {
+  const world = new World();
+  const parent = defineAgent("parent", (context) => context.spawn("python", null, "share"));
+  const programs = [parent, PROGRAMS.python];
+  const here = world.at(one, { programs });
+  expect(await here.run("parent", null, TERMS)).toMatchObject({ status: "paused" });
+  const away = world.at(otherKey, { programs: [parent] });
+  expect(await away.missingFor("r")).toEqual([expect.stringContaining("BURSAR_SANDBOX_KEY")]);
+  await here.decide("r/checkpoint", "approve", YES);
+  const before = await world.events("r");
+  {
+    await using worker = new Worker({ bursar: away });
+    await worker.drain();
+  }
+  expect(await world.events("r")).toEqual(before);
+  expect(await away.missingFor("r")).toEqual([expect.stringContaining("BURSAR_SANDBOX_KEY")]);
+  expect(await here.missingFor("r")).toEqual([]);
+  expect(await here.outcome("r")).toMatchObject({ status: "completed" });
+  expect(world.noted).toHaveLength(CALLS);
+  expect(await here.find("r")).not.toHaveProperty("awaits");
 });
 
 test.each([

@@ -23,10 +23,12 @@ async function pass(door, about) {
   return response.json();
 }
 
-/** The store, with a door before the journal: whoever resumes a run has claimed it then, and knows nothing of it yet. */
+/** The store, with a door before the journal of a run that was just claimed: of it nothing is known here yet. */
 function doored(store) {
   const journal = async function* (part) {
-    await pass("resuming", { part });
+    const [run] = part.split(":");
+    // Before a yes the journal is only looked at.
+    if ((await store.document("run", run))?.status === "running") await pass("resuming", { part });
     yield* store.journal(part);
   };
   return new Proxy(store, {

@@ -10,12 +10,11 @@ import { equip } from "../runs/equipment.js";
 import { COMMON_HELP, countOf, EQUIPMENT, EQUIPMENT_HELP, textOf } from "../runs/flags.js";
 import { configOf, isKept, makePlace } from "../runs/place.js";
 import { openSweeping } from "../runs/sweeping.js";
+import { ToldFaults } from "../runs/told-faults.js";
 import type { Terminal } from "../terminal.js";
 import { DRAIN_MS } from "./listening.js";
 
 const MOST = 1000;
-/** So many faults are remembered, in order not to be told again with every round. */
-const MOST_REMEMBERED = 10_000;
 
 const COMMAND: RunsCommand = {
   help: `Usage: bursar worker [flags]
@@ -115,7 +114,7 @@ class Telling {
   private readonly terminal: Terminal;
   private readonly style: Style;
   private readonly how: { readonly json: boolean; readonly quiet: boolean };
-  private readonly faults = new Set<string>();
+  private readonly faults = new ToldFaults();
 
   constructor(terminal: Terminal, style: Style, how: { readonly json: boolean; readonly quiet: boolean }) {
     this.terminal = terminal;
@@ -148,11 +147,7 @@ class Telling {
   }
 
   failed(error: unknown, run: string | null): void {
-    const message = error instanceof Error ? error.message : String(error);
-    const text = run === null ? message : `run ${run}: ${message}`;
-    if (this.faults.has(text)) return;
-    if (this.faults.size >= MOST_REMEMBERED) this.faults.clear();
-    this.faults.add(text);
-    process.stderr.write(`bursar: ${harmless(text)}\n`);
+    const line = this.faults.line(error, run);
+    if (line !== null) process.stderr.write(`bursar: ${harmless(line)}\n`);
   }
 }

@@ -78,7 +78,7 @@ function headText({ run, story, outlook, saved_usd, missing }: RunPage, now: num
   if (run.pause?.problem !== undefined) pairs.push(["stands still", run.pause.problem]);
   const flags = hasEnded(run) ? [] : (needsOf(run.program)?.flags ?? []);
   if (flags.length > 0) pairs.push(["needs", flags.map(quoted).join(" ")]);
-  for (const each of missing) pairs.push(["missing here", each]);
+  for (const each of missing) pairs.push(["missing", each]);
   if (outlook !== null) pairs.push(["outlook", outlook]);
   if (saved_usd > 0) pairs.push(["saved", runFigure("cost_usd", saved_usd)]);
   pairs.push(["chain", counted(story.links, "link")]);

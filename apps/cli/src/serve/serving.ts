@@ -12,6 +12,7 @@ import { EQUIPMENT, type Given, textOf } from "../runs/flags.js";
 import { LazySandbox } from "../runs/lazy-sandbox.js";
 import { configOf, makePlace, type Place } from "../runs/place.js";
 import { openSweeping, type Sweeping } from "../runs/sweeping.js";
+import { ToldFaults } from "../runs/told-faults.js";
 import type { Terminal } from "../terminal.js";
 import { version } from "../version.js";
 import { configView } from "./config-view.js";
@@ -73,7 +74,11 @@ async function open({ flags, terminal, most, onError }: ServingOptions, endings:
   const feed = endings.add(new Feed({ store: place.store, failed: onError }));
   const sweeping = endings.add(await openSweeping(place, store === undefined ? flags : { ...flags, store }, config));
   const bursar = await bursarAt({ ...place, store: feed.store }, equipment, terminal);
-  const worker = endings.add(new Worker({ bursar, most: Math.max(1, most), failed: onError }));
+  const faults = new ToldFaults();
+  const failed = (error: unknown, run: string | null) => {
+    if (faults.line(error, run) !== null) onError(error);
+  };
+  const worker = endings.add(new Worker({ bursar, most: Math.max(1, most), failed }));
   if (most > 0) worker.start();
   // Commands that are told to people name the store, also where no flag did.
   const told = store === undefined ? flags : { ...flags, store };

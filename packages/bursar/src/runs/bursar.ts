@@ -213,13 +213,15 @@ export class Bursar implements AsyncDisposable {
     if (next === null || this.driving.has(run.id) || this.driving.isClosed) return false;
     // Who only ends a run need not know its program.
     const program = run.cancel === null ? await this.programFor(run, claim) : NO_PROGRAM;
+    if (run.cancel === null) for await (const child of this.below(run)) await this.checkEquipped(child);
     const running: RunRecord = playedWith(run, program);
     try {
       const claimed = record(run, "RunClaimed", { worker: this.worker, epoch: next.epoch });
       const clocks = await startClocks(this.store, run, claim.worker === null ? null : claim.spoke);
       await this.store.apply([putClaim(next), putRun(running), claimed, ...clocks]);
     } catch (error) {
-      if (error instanceof StaleError) return false;
+      // Another worker may have taken it, and ended it with its budget, since it was read.
+      if (error instanceof StaleError || (await this.find(run.id)).version !== run.version) return false;
       throw error;
     }
     const conductor = new Conductor(
@@ -271,18 +273,34 @@ export class Bursar implements AsyncDisposable {
 
   /** What a run that stands still lacks here, and those below it that it waits for. */
   private async addMissing(run: RunRecord, replayChanged: boolean, missing: Set<string>): Promise<void> {
+    const standing = [run];
+    for await (const child of this.below(run)) standing.push(child);
+    for (const each of standing) {
+      try {
+        await this.checkEquipped(replayChanged ? { ...each, replay_changed: true } : each);
+      } catch (error) {
+        if (!isLacking(error)) throw error;
+        for (const what of error instanceof NotEquippedError ? error.missing : [error.message]) missing.add(what);
+      }
+    }
+  }
+
+  /** Throws when this process lacks something to go on with a run that no other process drives. */
+  private async checkEquipped(run: RunRecord): Promise<void> {
     const claim = await claimOf(this.store, run.id);
     const isDriven = claim.worker !== null && claim.expires > this.store.clock.now().instant;
     if (hasEnded(run) || run.cancel !== null || isDriven) return;
-    try {
-      await this.programFor(replayChanged ? { ...run, replay_changed: true } : run, claim);
-    } catch (error) {
-      if (!isLacking(error)) throw error;
-      for (const each of error instanceof NotEquippedError ? error.missing : [error.message]) missing.add(each);
-    }
-    for (const child of run.pause?.children ?? []) {
-      const document = await this.store.document("run", child);
-      if (document !== null) await this.addMissing(readRun(document), replayChanged, missing);
+    await this.programFor(run, claim);
+  }
+
+  /** The runs below a run that it stands still for, or that it has to hear from next. */
+  private async *below({ pause, awaits = [] }: RunRecord): AsyncIterable<RunRecord> {
+    for (const id of pause?.children ?? awaits) {
+      const document = await this.store.document("run", id);
+      if (document === null) continue;
+      const child = readRun(document);
+      yield child;
+      yield* this.below(child);
     }
   }
 
@@ -300,13 +318,19 @@ export class Bursar implements AsyncDisposable {
   /** Lets a run, and those above it, go on though the code of their programs was changed, whenever they are driven next. */
   async allowChanged(id: string, by: Principal = OPERATOR): Promise<void> {
     mayDecide(by, "allow a changed program");
-    for await (const run of this.upwards(id)) await this.allowOne(run.id, by);
+    for await (const run of this.upAndDown(id)) await this.allowOne(run.id, by);
+  }
+
+  /** A run, those above it, and those below that it stands still for. */
+  private async *upAndDown(id: string): AsyncIterable<RunRecord> {
+    yield* this.upwards(id);
+    yield* this.below(await this.find(id));
   }
 
   /** Before anything is decided: a run whose program was changed stands still until an operator allows the changed one. */
   private async checkUnchanged(ids: readonly string[], by: Principal, replayChanged: boolean): Promise<void> {
     const runs = new Map<string, RunRecord>();
-    for (const id of ids) for await (const run of this.upwards(id)) runs.set(run.id, run);
+    for (const id of ids) for await (const run of this.upAndDown(id)) runs.set(run.id, run);
     const going = [...runs.values()].filter((run) => !hasEnded(run));
     if (replayChanged) for (const { id } of going) await this.allowOne(id, by);
     else await Promise.all(going.filter((run) => run.replay_changed !== true).map((run) => this.checkSame(run)));
@@ -580,13 +604,13 @@ export class Bursar implements AsyncDisposable {
 
 /** A run as it is while it is driven with this program. */
 function playedWith(run: RunRecord, program: Program): RunRecord {
-  const { replay_changed: _, ...rest } = run;
-  const { code } = run.program;
   if (program === NO_PROGRAM) return { ...run, status: "running" };
-  // Where neither says of which code it is, it shows only in what it does.
-  if (!hasChanged(run, program) || code === undefined || program.code === undefined)
-    return { ...rest, status: "running" };
-  return { ...rest, status: "running", former_code: code, program: { ...run.program, code: program.code } };
+  const { replay_changed: _, awaits: __, ...rest } = run;
+  const { code } = program;
+  if (code === undefined) return { ...rest, status: "running" };
+  const { code: former } = run.program;
+  const changed = hasChanged(run, program) && former !== undefined && { former_code: former };
+  return { ...rest, status: "running", ...changed, program: { ...run.program, code } };
 }
 
 export function openBursar(options: BursarOptions): Bursar {

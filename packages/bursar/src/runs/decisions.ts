@@ -335,7 +335,9 @@ function rise(
   if (isHeld && wanted === null) return false;
   // Who is to end is taken up for that alone.
   if (wanted === null) operations.push(record(run, "RunResumed"));
-  operations.push(putRun({ ...(isHeld ? run : letGo(run)), status: "queued", pause: null, cancel: wanted }));
+  const awaits = run.pause?.children ?? [];
+  const freed = { ...(isHeld ? run : letGo(run)), ...(awaits.length > 0 && { awaits }) };
+  operations.push(putRun({ ...freed, status: "queued", pause: null, cancel: wanted }));
   return true;
 }
 

@@ -244,8 +244,9 @@ function blankRun({ id, program, input, instant, by, brought }: New, place: Plac
   };
 }
 
-function refOf({ kind, name, digest, source, code }: Program): ProgramRef {
-  return { kind, name, digest, source, ...(code !== undefined && { code }) };
+/** Of which code it is, is known when it is played. */
+function refOf({ kind, name, digest, source }: Program): ProgramRef {
+  return { kind, name, digest, source };
 }
 
 function recordStart({ id, budget, program, parent, session, started_by, terms }: RunRecord): Operation {

@@ -84,6 +84,8 @@ export interface RunRecord {
   /** What it was expected to take before it began; null when nobody could say, or nobody was asked. */
   readonly estimate: Estimate | null;
   readonly pause: Pause | null;
+  /** The children that it stood still for, from the moment it may go on until it is driven again. */
+  readonly awaits?: readonly string[];
   /** Somebody wants it to end. */
   readonly cancel: RunCancellation | null;
   /** Pending requests by what they are about, so that nothing is asked for twice. Other runs may wait for the same ones. */
