@@ -88,6 +88,23 @@ await host.call("result", [await each for each in both])
 const exhausted = /"event":"Exhausted".*storage_write_bytes|storage_write_bytes.*"event":"Exhausted"/;
 const written = ({ usage }: RunResult) => Number(usage.storage_write_bytes);
 
+test("what a program computes is recorded with its duration", async () => {
+  const { run, chain } = world(ASKING);
+  expect(await run({ storage_write_bytes: null })).toMatchObject({ status: "completed" });
+  const links = (await chain()).split("\n").map((line) => JSON.parse(line));
+  const consumed = links.filter(({ event }) => event === "Consumption");
+  expect(new Set(consumed.map(({ data }) => data.capability_id))).toEqual(new Set(["sandbox", "note"]));
+  for (const { data } of consumed) {
+    expect([data.capability_id, data.metadata]).toEqual([
+      data.capability_id,
+      {
+        duration_ms: expect.any(Number),
+        ...(data.resources.cost_usd !== undefined && { cost_usd: expect.any(Number) }),
+      },
+    ]);
+  }
+});
+
 describe("a program that cannot write what it wants to", () => {
   test("ends with the run where the policy is to stop", async () => {
     const { run, chain, notes } = world(ASKING);

@@ -1,7 +1,7 @@
 import { type Amounts, NO_AMOUNTS } from "./amount.js";
 import { type Account, accountOf, type Books, callOf, openAccount, pathOf, writePath } from "./books.js";
 import type { Budget, Path } from "./budget.js";
-import { type Call, updated } from "./call.js";
+import { type Call, lastedOf, updated } from "./call.js";
 import { checkOperation } from "./check.js";
 import { endBudget, openBudget } from "./children.js";
 import { fitted } from "./cut.js";
@@ -148,6 +148,7 @@ export class Operations {
         capability_id: step.capability_id,
         // Whoever is told what was granted holds the same object.
         asked: Object.freeze(asked),
+        began: time.instant,
         expires: operation.expires ?? null,
         link,
         status: "reserved",
@@ -192,6 +193,7 @@ export class Operations {
     const reserved = call.status === "reserved" ? sums(asked, this.dimensions) : NO_AMOUNTS;
     const settled = this.settle(books, call, reserved, difference(charged, call.charged, this.dimensions), time);
     const corrects = call.status === "reserved" ? null : call.link;
+    const duration_ms = lastedOf(call, operation.duration_ms, time.instant);
     const action = this.events.consumption(settled.leaf, time, {
       call_id: call.id,
       step_id: call.step_id,
@@ -200,15 +202,14 @@ export class Operations {
       unreported,
       estimate,
       ...(operation.seen === undefined ? {} : { seen: this.counted(bound) }),
-      duration_ms: operation.duration_ms ?? null,
+      duration_ms,
       corrects,
     });
     const links = this.tell(books, call, action, settled.notices, operation.cause);
     // A later report is measured against what was seen, not against what had been reserved before.
     const link = links[0] ?? call.link;
-    books.putCall(
-      updated(call, { status: "committed", asked: bound, charged, reported, estimate: guess, unreported, link }),
-    );
+    const known = { status: "committed", asked: bound, charged, reported, estimate: guess, unreported, link } as const;
+    books.putCall(updated(call, duration_ms === null ? known : { ...known, duration_ms }));
     const estimated = unreported.length > 0;
     return { op: "commit", charged, estimated, repeated: false, notices: settled.notices, links };
   }
@@ -335,7 +336,9 @@ export class Operations {
     const { budget, step_id, capability_id } = call;
     const action = this.events.stepReleased(budget, call.id, { step_id, capability_id }, why);
     const links = this.tell(books, call, action, notices, cause);
-    books.putCall(updated(call, { status: why, link: links[0] ?? call.link }));
+    const duration_ms = lastedOf(call, undefined, time.instant);
+    const gone = { status: why, link: links[0] ?? call.link } as const;
+    books.putCall(updated(call, duration_ms === null ? gone : { ...gone, duration_ms }));
     return { notices, links };
   }
 

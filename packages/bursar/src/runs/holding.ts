@@ -30,6 +30,8 @@ export class Holding {
   private count = 0;
   /** How far the program had come when it began to compute. */
   private from: Figures = {};
+  /** When it began to compute. */
+  private since = 0;
 
   constructor(desk: Desk, timer: Timer, run: RunRecord) {
     this.desk = desk;
@@ -67,10 +69,10 @@ export class Holding {
       const path = await desk.path(run.budget);
       const free = this.freeIn(path, sums);
       const all = this.freeIn(path, Object.keys(used));
-      const most = (held: Figures) => ({
-        ...all,
-        ...Object.fromEntries(sums.map((id) => [id, (held[id] ?? free[id] ?? 0) + again(id)])),
-      });
+      const most = (held: Figures) => {
+        this.since = desk.clock.now().monotonic;
+        return { ...all, ...Object.fromEntries(sums.map((id) => [id, (held[id] ?? free[id] ?? 0) + again(id)])) };
+      };
       const left = free[dimension] ?? 0;
       if (left === Number.POSITIVE_INFINITY && path.length === 1 && run.budget === run.id && alone()) return most({});
       // With nothing at all, because others hold it, it could not do what it may: it rather waits.
@@ -132,7 +134,8 @@ export class Holding {
     const { hold } = desk;
     if (hold !== null) operations.push({ op: "release", call: hold });
     if (Object.keys(amounts).some((each) => from[each] !== undefined)) {
-      const charge = { call: `${id}/${name}`, used: amounts as Amounts, capability_id: "sandbox" };
+      const duration_ms = Math.max(0, Math.round(desk.clock.now().monotonic - this.since));
+      const charge = { call: `${id}/${name}`, used: amounts as Amounts, capability_id: "sandbox", duration_ms };
       operations.push({ op: "charge", budget, ...charge });
     }
     desk.hold = null;

@@ -109,6 +109,8 @@ export function writeCall(call: Call): string {
   // Most calls are steps of their own.
   if (step_id !== id) body.step_id = step_id;
   if (call.holder !== undefined) body.holder = call.holder;
+  if (call.began !== undefined) body.began = call.began;
+  if (call.duration_ms !== undefined) body.duration_ms = call.duration_ms;
   addFilled(body, call, NO_REPORT);
   return JSON.stringify(body);
 }

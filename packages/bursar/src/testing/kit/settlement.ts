@@ -69,6 +69,37 @@ export const SETTLEMENT: readonly Case[] = [
     },
   },
   {
+    name: "every record of consumption says how long the call took: as told, else from its reservation on",
+    async run(scene) {
+      const expires = scene.clock.now().instant + 400;
+      await scene.open("run", scene.limits({ cost_usd: 10 }));
+      const calls = ["measured", "told", "back"];
+      for (const call of calls) await scene.reserve("run", call, { cost_usd: 1 }, { kind: "model" });
+      await scene.reserve("run", "dead", { cost_usd: 1 }, { kind: "model", expires });
+      scene.clock.advance(250);
+      await scene.commit("measured", {});
+      await scene.store.apply([
+        { op: "commit", call: "told", used: scene.amounts({ cost_usd: 0.5 }), duration_ms: 20 },
+        { op: "release", call: "back" },
+      ]);
+      scene.clock.advance(250);
+      await scene.store.apply([{ op: "expire" }]);
+      for (const call of ["measured", "dead", "back"]) await scene.commit(call, { cost_usd: 0.1 });
+      const told = (await scene.links("run")).filter(({ event }) => event === "Consumption");
+      assert.deepEqual(
+        told.map(({ data }) => [data.step_id, (data.metadata as { readonly duration_ms?: number }).duration_ms]),
+        [
+          ["measured", 250],
+          ["told", 20],
+          ["dead", 500],
+          ["measured", 250],
+          ["dead", 500],
+          ["back", 250],
+        ],
+      );
+    },
+  },
+  {
     name: "a model call without usage or reserved tokens is charged its estimate, a tool is not",
     async run(scene) {
       await scene.open("run", scene.limits({ llm_tokens: 1000 }));

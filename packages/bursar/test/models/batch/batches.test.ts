@@ -26,6 +26,8 @@ describe.each(["openai", "anthropic"] as const)("calls that can wait, at %s", (p
       expect({ who, model }).toEqual({ who: provider, model: MODEL });
       expect(Number(full_quote_usd)).toBeCloseTo(2 * Number(quote_usd), 8);
     }
+    const consumed = links.filter(({ event }) => event === "Consumption").map(({ data }) => data.metadata);
+    expect(consumed).toMatchObject([1, 2, 3].map(() => ({ duration_ms: expect.any(Number) })));
     expect(ofType(links, "Saved")).toMatchObject([1, 2, 3].map(() => ({ kind: "batch", saved_usd: FULL - COST })));
   });
 
