@@ -2,7 +2,7 @@ import type { Timer } from "../ports/timer.js";
 import { type Purse, withPurse } from "../runtime/purse.js";
 
 /** How long a budget stays open for a result that nobody reads on: ten minutes. */
-export const UNREAD_MS = 600_000;
+const UNREAD_MS = 600_000;
 
 /** Keeps a budget open as long as something that was given out of it is read, and has it read inside of the budget. */
 class Reading {

@@ -1,3 +1,4 @@
+import { openStore, type Store } from "bursar";
 import { expect, test, vi } from "vitest";
 import type { JsonObject } from "../../src/core/chain/canonical.js";
 import type { Estimate } from "../../src/foresight/estimate.js";
@@ -10,11 +11,12 @@ import { defineTool } from "../../src/runs/tool.js";
 import type { MemoryStore } from "../../src/stores/memory.js";
 import { keyViews, listRuns, overview, readStory, runOutlook, runView } from "../../src/views/views.js";
 import { Latch, settle, Theatre } from "../runs/stage.js";
+import { sqliteEngine } from "../stores/engines.js";
 
 const idle = defineAgent("idle", async () => null);
 
 /** Leaves word in the chain of a budget that something was saved. */
-async function save(store: MemoryStore, budget: string, data: JsonObject): Promise<void> {
+async function save(store: Store, budget: string, data: JsonObject): Promise<void> {
   await store.apply([{ op: "record", budget, action: { action_type: "Saved", data } }]);
 }
 
@@ -162,13 +164,19 @@ test("what each key has saved stands with it, and a chain that many of them shar
 });
 
 test("a chain that claims a budget to be above itself is summed up all the same", async () => {
-  const { store } = new Theatre([idle]);
-  const grant = { kind: "limits", limits: {} } as const;
-  await store.apply([{ op: "open", parent: null, opening: { id: "team", scope: "shared", grant } }]);
-  const forged = { action_type: "Forged", event: "Allocation", data: { run_id: "x", parent: "x" } } as const;
-  await store.apply([{ op: "record", budget: "team", action: forged }]);
-  await save(store, "team", { budget: "x", kind: "cache", saved_usd: 0.5 });
-  await save(store, "team", { budget: "team", kind: "cache", saved_usd: 0.25 });
+  await using engine = await sqliteEngine();
+  const url = engine.fresh();
+  {
+    await using store = await openStore(url);
+    const grant = { kind: "limits", limits: {} } as const;
+    await store.apply([{ op: "open", parent: null, opening: { id: "team", scope: "shared", grant } }]);
+    await store.apply([{ op: "open", parent: "team", opening: { id: "x", scope: "shared", grant } }]);
+    await save(store, "team", { budget: "x", kind: "cache", saved_usd: 0.5 });
+    await save(store, "team", { budget: "team", kind: "cache", saved_usd: 0.25 });
+    expect(await savedUsd(store, "team")).toBe(0.75);
+  }
+  await engine.tamper(url, `UPDATE links SET lines = replace(lines, '"parent":"team"', '"parent":"x"')`);
+  await using store = await openStore(url);
   expect(await savedUsd(store, "team")).toBe(0.25);
 });
 

@@ -263,8 +263,9 @@ export function chargeOf(chain: RebuiltChain, call: Call, dimensions: Dimensions
   return chain.chargeText(id, step_id, capability_id, written(charged, dimensions));
 }
 
-function askedOf(chain: RebuiltChain, { id, kind, asked }: Call, dimensions: Dimensions): string {
-  return chain.askedText(id, kind, written(asked, dimensions));
+function askedOf(chain: RebuiltChain, call: Call, dimensions: Dimensions): string {
+  const { id, step_id, capability_id, kind, asked } = call;
+  return chain.askedText({ call_id: id, step_id, capability_id, kind, asked: written(asked, dimensions) });
 }
 
 /** As links say it. */

@@ -118,7 +118,9 @@ export class Differences {
       wrong("has calls whose rows are not what its chain records");
       if (this.searched.length < MOST_SEARCHED) this.searched.push(budget);
     } else if (rebuilt.areAsksKnown && !stored.asks.equals(rebuilt.asks)) {
-      wrong("has settled calls whose rows say another kind, or other amounts asked for, than its chain");
+      wrong(
+        "has settled calls whose rows say another kind, step or capability, or other amounts asked for, than its chain",
+      );
     }
   }
 

@@ -100,8 +100,8 @@ interface Settlement {
   readonly isRelease: boolean;
   readonly resources: Written;
   readonly charge: string | null;
-  /** The part of the digest of what was asked; null where it is not known. */
-  readonly asked: string | null;
+  /** The call with what it had asked for; null where that is not known. */
+  readonly call: OpenCall | null;
 }
 
 /** So many settlements are remembered, so that nearly all corrections need not look anything up. */
@@ -121,7 +121,7 @@ export class RebuiltChain {
   readonly tokens: Map<string, Registration> = new Map();
   private readonly options: RebuiltChainOptions;
   private readonly recent = new Bounded<string, Settlement>(REMEMBERED);
-  private corrections: { readonly corrects: string; readonly budget: RebuiltBudget; readonly now: Settlement }[] = [];
+  private corrections: { readonly corrects: string; readonly budget: RebuiltBudget }[] = [];
   private readonly salt: string;
 
   constructor(options: RebuiltChainOptions, salt: string) {
@@ -157,13 +157,13 @@ export class RebuiltChain {
     if (corrections.length === 0) return;
     this.corrections = [];
     const lines = await this.options.lookUp(corrections.map(({ corrects }) => corrects));
-    for (const [at, { budget, now }] of corrections.entries()) {
+    for (const [at, { budget }] of corrections.entries()) {
       const line = lines[at];
       const before = line === null || line === undefined ? null : this.readSettlement(line);
       if (before === null) {
         budget.isUsageKnown = false;
         budget.areAsksKnown = false;
-      } else this.replace(budget, before, now);
+      } else this.replace(budget, before);
     }
   }
 
@@ -227,22 +227,21 @@ export class RebuiltChain {
       budget.open.set(call_id, { ...call, kind: String(data.kind ?? capability_id) });
     } else {
       const call = this.closed(budget, data.call_id ?? data.step_id, data);
-      const asked = call === null || !budget.isExact ? null : this.askedText(call.call_id, call.kind, call.asked);
-      if (asked !== null) budget.asks.add(asked);
+      if (call !== null) budget.asks.add(this.askedText(call));
       const isRelease = data.why === "released";
-      this.recent.set(id, { budget: budget.id, isRelease, resources: {}, charge: null, asked });
+      this.recent.set(id, { budget: budget.id, isRelease, resources: {}, charge: null, call });
     }
   }
 
   private takeConsumption({ id, data }: Link, budget: RebuiltBudget): void {
     const resources = (data.resources ?? {}) as Written;
     const call_id = String(data.call_id);
-    const call = this.closed(budget, call_id, data);
+    const corrects = typeof data.corrects === "string" ? data.corrects : null;
+    const before = corrects === null ? null : (this.recent.get(corrects) ?? null);
+    const asked = before === null ? this.closed(budget, call_id, data) : askedAgain(before);
+    const call = asked === null || data.seen === undefined ? asked : { ...asked, asked: data.seen as Written };
     const charge = this.chargeText(call_id, String(data.step_id), String(data.capability_id), resources);
-    const bound = (data.seen ?? call?.asked) as Written | undefined;
-    const asked =
-      call === null || bound === undefined || !budget.isExact ? null : this.askedText(call_id, call.kind, bound);
-    const now: Settlement = { budget: budget.id, isRelease: false, resources, charge, asked };
+    const now: Settlement = { budget: budget.id, isRelease: false, resources, charge, call };
     for (const dimension of this.options.dimensions.all) {
       const amount = resources[dimension.id];
       if (amount === undefined || dimension.kind === "clock") continue;
@@ -252,18 +251,14 @@ export class RebuiltChain {
     }
     budget.charges.add(charge);
     budget.charged++;
-    if (asked !== null) budget.asks.add(asked);
+    if (call !== null) budget.asks.add(this.askedText(call));
     this.recent.set(id, now);
-    if (typeof data.corrects !== "string") return;
-    // What was asked is known of a correction only where it says so.
-    if (data.seen !== undefined) budget.areAsksKnown = false;
-    const before = this.recent.get(data.corrects);
-    if (before === undefined) this.corrections.push({ corrects: data.corrects, budget, now });
-    else this.replace(budget, before, now);
+    if (before !== null) this.replace(budget, before);
+    else if (corrects !== null) this.corrections.push({ corrects, budget });
   }
 
   /** Takes off what an earlier settlement of the same call had said. Of peaks the highest stays. */
-  private replace(budget: RebuiltBudget, before: Settlement, now: Settlement): void {
+  private replace(budget: RebuiltBudget, before: Settlement): void {
     for (const dimension of this.options.dimensions.all) {
       const amount = before.resources[dimension.id];
       if (amount === undefined || dimension.kind !== "sum") continue;
@@ -273,8 +268,9 @@ export class RebuiltChain {
       budget.charges.remove(before.charge);
       budget.charged--;
     }
-    // Of a call that was given back nothing is asked any more.
-    if (before.isRelease || now.asked !== null) budget.areAsksKnown = false;
+    // The link of a settlement that is looked up does not say what its call had asked for.
+    if (before.call === null) budget.areAsksKnown = false;
+    else budget.asks.remove(this.askedText(before.call));
   }
 
   /** The open call that a settlement belongs to. In links of older versions only the step is named for some. */
@@ -291,13 +287,13 @@ export class RebuiltChain {
       const { action_type, event, data } = JSON.parse(line) as Link;
       const budget = String(data.budget);
       if (action_type === "StepReleased") {
-        return { budget, isRelease: data.why === "released", resources: {}, charge: null, asked: null };
+        return { budget, isRelease: data.why === "released", resources: {}, charge: null, call: null };
       }
       if (event !== "Consumption") return null;
       const resources = (data.resources ?? {}) as Written;
       const { call_id, step_id, capability_id } = data;
       const charge = this.chargeText(String(call_id), String(step_id), String(capability_id), resources);
-      return { budget, isRelease: false, resources, charge, asked: null };
+      return { budget, isRelease: false, resources, charge, call: null };
     } catch {
       return null;
     }
@@ -314,8 +310,8 @@ export class RebuiltChain {
   }
 
   /** What a settled call had asked for, likewise. */
-  askedText(call_id: string, kind: string, asked: Written): string {
-    return JSON.stringify([call_id, kind, this.known(asked)]);
+  askedText({ call_id, step_id, capability_id, kind, asked }: OpenCall): string {
+    return JSON.stringify([call_id, step_id, capability_id, kind, this.known(asked)]);
   }
 
   known(amounts: Written): readonly (readonly [string, unknown])[] {
@@ -333,6 +329,11 @@ export class RebuiltChain {
       return 0;
     }
   }
+}
+
+/** What a call asks for when its settlement is corrected: nothing any more, if it had been given back. */
+function askedAgain({ call, isRelease }: Settlement): OpenCall | null {
+  return call !== null && isRelease ? { ...call, asked: {} } : call;
 }
 
 function register(to: Map<string, Registration>, id: unknown, { action_type, data }: Link): void {
