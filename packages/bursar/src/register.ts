@@ -124,6 +124,7 @@ function handedDown(env: Environment, { name, address, providers }: Registered):
     BURSAR_POLICIES: said("BURSAR_POLICIES"),
     BURSAR_PRICES: isFile ? resolve(prices) : prices,
     BURSAR_DEPLOYMENTS: said("BURSAR_DEPLOYMENTS"),
+    BURSAR_ALLOW: said("BURSAR_ALLOW"),
     BURSAR_STORE: address.engine === "sqlite" ? `sqlite:${resolve(address.path)}` : said("BURSAR_STORE"),
     BURSAR_NAME: name,
     [HOSTS_VARIABLE]: providers.list,

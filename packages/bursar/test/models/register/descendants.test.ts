@@ -39,3 +39,20 @@ describe.each(["flag", "options"] as const)("registered by %s", (form) => {
     }
   });
 });
+
+test("a child process allows the members that the program's own variables allow, and no others", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "bursar-allowed-"));
+  await using model = await openScriptedModel({ script: () => SAYS });
+  try {
+    const env = { BURSAR_BUDGET: "steps=5", BURSAR_STORE: `sqlite:${join(folder, "budgets.db")}` };
+    const allow = `${new URL(model.origin).host}=fallbacks`;
+    const url = `${model.origin}/v1/chat/completions`;
+    const kept = await runProgram("allowed", [url], { ...env, BURSAR_ALLOW: allow }, model);
+    expect(kept.outcomes, kept.stderr).toEqual([{ text: "200" }]);
+    const planted = await runProgram("allowed", [url, allow], env, model);
+    expect(planted.outcomes, planted.stderr).toEqual([{ text: "402" }]);
+    expect(model.count).toBe(1);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
