@@ -63,6 +63,8 @@ const MISTAKEN: readonly (readonly [readonly string[], Readonly<Record<string, s
   [["--price", "0.1,0.2"], {}, 2, "names no model"],
   [["--assume", "cheap"], {}, 2, "as 0.15,0.60"],
   [["--wait", "long"], {}, 2, "from 0s to 1h"],
+  [["--allow", "provider"], {}, 2, "names no host"],
+  [["--allow", "openrouter.ai=pro vider"], {}, 2, "allowed: a list of names"],
   [["--count", "provders"], {}, 2, "did you mean provider?"],
   [["--url", "nowhere"], {}, 2, "an address such as"],
   [[], { OPENAI_BASE_URL: "http://127.0.0.1:8787/v1" }, 2, "would be this gateway itself"],
@@ -104,6 +106,21 @@ describe("bursar gateway", () => {
     expect(await gateway.end("SIGINT")).toBe(0);
     expect(gateway.stdout() + gateway.stderr()).not.toMatch(/key-of-the-provider|sk-wrong/);
     expect(gateway.stdout()).not.toContain(secret);
+  });
+
+  test("sends what is allowed for a host, and strips tools that the provider runs where it is told to", async () => {
+    await using at = await scene(() => HELLO);
+    const { secret } = at.key("--limits", "cost_usd=1");
+    const body = { ...ASK, max_tokens: 10, provider: { order: ["a"] }, tools: [{ type: "openrouter:web_search" }] };
+    await using strict = await startGateway(["--json"], at.env);
+    const refused = await ask(strict.url, secret, body);
+    expect(refused.status).toBe(402);
+    expect(await refused.text()).toContain("--allow '<host>=provider'");
+    const { host } = new URL(at.model.url);
+    await using loose = await startGateway(["--json", "--allow", `${host}=provider,models`, "--strip-tools"], at.env);
+    expect((await ask(loose.url, secret, body)).status).toBe(200);
+    expect(at.model.requests.map((sent) => sent.body)).toMatchObject([{ provider: { order: ["a"] } }]);
+    expect(at.model.requests[0]?.body).not.toHaveProperty("tools");
   });
 
   test("says what clients need, and pays for those without a key where it is told to", async () => {

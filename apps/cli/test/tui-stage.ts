@@ -32,7 +32,16 @@ export async function openTuiStage() {
   const store = new MemoryStore();
   const sandbox = new LazySandbox({});
   const equipment: Equipment = {
-    ...{ programs: [writer], tools: [note, letter], model: null, prices: null, deployments: {}, sandbox, flags: [] },
+    ...{
+      programs: [writer],
+      tools: [note, letter],
+      model: null,
+      prices: null,
+      deployments: {},
+      allow: {},
+      sandbox,
+      flags: [],
+    },
     [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
   };
   const bursar = openBursar({ store, programs: [writer], tools: [note, letter], revive: reviver(equipment) });

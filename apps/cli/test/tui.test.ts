@@ -217,7 +217,7 @@ describe("the approvals", () => {
     await stage.lookout.look();
     const { controls } = poor;
     const { sandbox } = stage.equipment;
-    const nothing = { programs: [], tools: [], model: null, prices: null, deployments: {}, flags: [] };
+    const nothing = { programs: [], tools: [], model: null, prices: null, deployments: {}, allow: {}, flags: [] };
     const bare = { ...nothing, sandbox, async [Symbol.asyncDispose]() {} };
     const away = openBursar({ store: stage.store, revive: reviver(bare) });
     await using acts = new Acts(away, { name: "ann", role: "operator" }, controls.tell);

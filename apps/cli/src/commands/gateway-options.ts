@@ -3,6 +3,7 @@ import type { Configuration } from "bursar/config";
 import type { GatewayOptions } from "bursar/gateway";
 import { UsageError, unknown } from "../args.js";
 import { readSpan } from "../render/quantities.js";
+import { allowedBy } from "../runs/allowed.js";
 import { deploymentsOf } from "../runs/deployments.js";
 import { type Flags, type Given, limitsOf, pairsOf, textOf } from "../runs/flags.js";
 import { gatewayForesight } from "../runs/foresight.js";
@@ -25,6 +26,8 @@ export const GATEWAY_FLAGS: Flags = {
   price: { type: "string", multiple: true },
   assume: { type: "string" },
   deployment: { type: "string", multiple: true },
+  allow: { type: "string", multiple: true },
+  "strip-tools": { type: "boolean" },
   count: { type: "string" },
   wait: { type: "string" },
 };
@@ -40,6 +43,9 @@ export const GATEWAY_HELP = `  --budget <limits>  a budget for programs of this 
   --count <who>      who bounds a request that does not fit by its bytes: bytes,
                      which nobody is asked for, or provider, which is asked how
                      many tokens it has; each question takes a step
+  --strip-tools      takes tools that the provider runs by itself, such as
+                     web_search, out of requests; else they are capped and
+                     priced, or refused
   --wait <time>      how long a call waits for what others hold: 30s`;
 
 /** The options that flags and the configuration give to a gateway, with the budget of those who show no key. */
@@ -57,7 +63,8 @@ export async function gatewayOptions(
   const count = readCount(textOf(flags, "count"));
   return {
     ...{ store, upstreams, ...gatewayPrices(flags), ...gatewayForesight(config) },
-    deployments: deploymentsOf(flags, config),
+    ...{ deployments: deploymentsOf(flags, config), allow: allowedBy(flags, config) },
+    strip_tools: flags["strip-tools"] === true,
     ...(wait_ms !== null && { wait_ms }),
     ...(count !== null && { count }),
     ...(limits !== undefined && { budget: await openOwn(store, limits, flags) }),

@@ -41,6 +41,9 @@ ${GATEWAY_HELP}
   --deployment <..>  which model a deployment runs, where models have names of
                      their own, as at Azure: chat-prod=gpt-4o-mini; may be
                      given again
+  --allow <..>       what is sent to a host though it may choose another model
+                     or bring input: members of a body, headers, parameters,
+                     as openrouter.ai=provider,models; may be given again
 ${COMMON_HELP}
 
 ${UPSTREAMS_HELP}

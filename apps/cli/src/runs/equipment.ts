@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
 import { type GuestSource, guestProgram, type Model, type Program, type ProgramRef, RunError, type Tool } from "bursar";
 import type { Configuration } from "bursar/config";
-import { type ModelDeployments, type ModelPrices, openPrices } from "bursar/models";
+import { type AllowedMembers, type ModelDeployments, type ModelPrices, openPrices } from "bursar/models";
 import { CommandError } from "../args.js";
 import type { Terminal } from "../terminal.js";
+import { allowedBy } from "./allowed.js";
 import { deploymentsOf } from "./deployments.js";
 import { type EQUIPMENT, type Given, listOf } from "./flags.js";
 import { runReuse } from "./foresight.js";
@@ -26,6 +27,8 @@ export interface Equipment extends AsyncDisposable {
   readonly prices: ModelPrices | null;
   /** Which models deployments run. */
   readonly deployments: ModelDeployments;
+  /** What is sent to each host beside what is known. */
+  readonly allow: AllowedMembers;
   readonly sandbox: LazySandbox;
   /** The flags that another process needs to be equipped alike. */
   readonly flags: readonly string[];
@@ -65,9 +68,10 @@ export async function equip(
   const book = prices === null ? null : await openPrices({ prices });
   const reuse = runReuse(config);
   const deployments = deploymentsOf(flags, config);
-  const model = modelOf(flags, env, { batched, book, reuse, deployments, hasGateway });
+  const allow = allowedBy(flags, config);
+  const model = modelOf(flags, env, { batched, book, reuse, deployments, allow, hasGateway });
   return {
-    ...{ programs, tools, model, prices, deployments, sandbox },
+    ...{ programs, tools, model, prices, deployments, allow, sandbox },
     flags: [...(own.flags ?? []), ...fileFlags(flags, "module"), ...fileFlags(flags, "program"), ...modelFlags(flags)],
     [Symbol.asyncDispose]: async () => {
       await reuse?.settled();

@@ -36,6 +36,7 @@ export const EQUIPMENT: Flags = {
   model: { type: "string" },
   price: { type: "string", multiple: true },
   deployment: { type: "string", multiple: true },
+  allow: { type: "string", multiple: true },
   "max-tokens": { type: "string" },
 };
 
@@ -54,8 +55,10 @@ export const EQUIPMENT_HELP = `  --module <file>    TypeScript or JavaScript wit
                      configuration sends batches to
   --deployment <..>  which model a deployment runs, where models have names of
                      their own, as at Azure: chat-prod=gpt-4o-mini
+  --allow <..>       what is sent to a host though it may choose another model
+                     or bring input, as openrouter.ai=provider,models
   --max-tokens <n>   the longest answer, where a request does not say
-  --module, --program, --price and --deployment may be given again.`;
+  --module, --program, --price, --deployment and --allow may be given again.`;
 
 /** How a command that drives a run behaves meanwhile. */
 export const DRIVING: Flags = {

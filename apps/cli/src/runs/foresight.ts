@@ -2,7 +2,15 @@ import { dirname, resolve } from "node:path";
 import type { Batches, BursarOptions, PreflightPolicy } from "bursar";
 import type { Configuration, ReuseSection } from "bursar/config";
 import type { GatewayOptions } from "bursar/gateway";
-import { modelPredictor, openBatches, openPrices, openReuse, type Reuse, type ReuseOptions } from "bursar/models";
+import {
+  allowedNames,
+  modelPredictor,
+  openBatches,
+  openPrices,
+  openReuse,
+  type Reuse,
+  type ReuseOptions,
+} from "bursar/models";
 import { CommandError, UsageError, unknown } from "../args.js";
 import type { Terminal } from "../terminal.js";
 import { FLAG_REMEDIES } from "./deployments.js";
@@ -10,6 +18,8 @@ import type { Equipment } from "./equipment.js";
 import { type Flags, type Given, textOf } from "./flags.js";
 import type { Place } from "./place.js";
 
+/** Where batches go unless an address is said. */
+const HOMES = { openai: "https://api.openai.com", anthropic: "https://api.anthropic.com" } as const;
 const POLICIES = ["refuse", "ask", "warn", "off"] as const;
 
 /** What is said about the estimate that is made before a run begins. */
@@ -47,7 +57,7 @@ export function foresightOf(
 /** What takes calls that can wait, if the configuration names a provider for them. */
 export async function batchesOf(
   { config, store }: Place,
-  { prices, deployments }: Pick<Equipment, "prices" | "deployments">,
+  { prices, deployments, allow }: Pick<Equipment, "prices" | "deployments" | "allow">,
   { env }: Pick<Terminal, "env">,
 ): Promise<Batches | null> {
   const { batches } = config.foresight;
@@ -59,6 +69,7 @@ export async function batchesOf(
   }
   return openBatches({
     ...{ ...section, store, deployments, remedies: FLAG_REMEDIES },
+    allow: allowedNames(allow, batches.url ?? HOMES[batches.provider]),
     ...(apiKey !== undefined && { apiKey }),
     // The model that the price is stated for need not be the one that batches go to, which the table may know.
     ...(prices !== null && { prices: await openPrices({ prices }) }),

@@ -1,5 +1,13 @@
 import { InputError, type Model } from "bursar";
-import { chatModel, type ModelDeployments, type ModelPrices, type PriceBook, type Reuse } from "bursar/models";
+import {
+  type AllowedMembers,
+  allowedNames,
+  chatModel,
+  type ModelDeployments,
+  type ModelPrices,
+  type PriceBook,
+  type Reuse,
+} from "bursar/models";
 import { UsageError } from "../args.js";
 import { FLAG_REMEDIES } from "./deployments.js";
 import { countOf, type Given, listOf, textOf } from "./flags.js";
@@ -21,13 +29,15 @@ export interface ModelSurroundings {
   readonly reuse?: Reuse | null;
   /** Which models deployments run. */
   readonly deployments?: ModelDeployments;
+  /** What is sent to each host beside what is known. */
+  readonly allow?: AllowedMembers;
 }
 
 /** The model that runs may ask, from flags or from the environment; null when there is none. */
 export function modelOf(
   flags: Given,
   env: Environment,
-  { batched, hasGateway = false, book = null, reuse = null, deployments = {} }: ModelSurroundings,
+  { batched, hasGateway = false, book = null, reuse = null, deployments = {}, allow = {} }: ModelSurroundings,
 ): Model | null {
   const url = urlOf(flags, env);
   const model = nameOf(flags, env);
@@ -43,7 +53,7 @@ export function modelOf(
   const apiKey = env.BURSAR_MODEL_KEY;
   try {
     return chatModel({
-      ...{ url, model, deployments, remedies: FLAG_REMEDIES },
+      ...{ url, model, deployments, allow: allowedNames(allow, url), remedies: FLAG_REMEDIES },
       // What nobody states is looked up; a model that is not in the table is refused when it is asked.
       ...(book !== null && { prices: book }),
       ...(reuse !== null && { reuse }),
@@ -100,11 +110,11 @@ export function pricesOf(flags: Given, env: Environment, batched: string | null)
   return Object.keys(prices).length === 0 ? null : prices;
 }
 
-const LISTED: ReadonlySet<string> = new Set(["price", "deployment"]);
+const LISTED: ReadonlySet<string> = new Set(["price", "deployment", "allow"]);
 
 /** The flags that give another process the same model, for the hint that is printed when a run pauses. */
 export function modelFlags(flags: Given): readonly string[] {
-  return ["model-url", "model", "price", "deployment", "max-tokens"].flatMap((name) =>
+  return ["model-url", "model", "price", "deployment", "allow", "max-tokens"].flatMap((name) =>
     (LISTED.has(name) ? listOf(flags, name) : [textOf(flags, name)]).flatMap((value) =>
       value === undefined ? [] : [`--${name}`, value],
     ),

@@ -8,6 +8,7 @@ import type { Problem } from "./problem.js";
 import { keyed, Reading } from "./reading.js";
 import {
   type NamedStore,
+  readAllow,
   readDeployments,
   readStore,
   readWebhook,
@@ -27,6 +28,8 @@ export interface Configuration extends Governance {
   readonly foresight: ForesightSection;
   /** Which model each deployment runs. */
   readonly deployments: Readonly<Record<string, string>>;
+  /** What is sent to each host though it may choose another model or bring input from elsewhere. */
+  readonly allow: Readonly<Record<string, readonly string[]>>;
   /** What the readers in `ReadOptions.sections` made of theirs, by name. */
   readonly sections: ReadonlyMap<string, unknown>;
   /** What is allowed, but may not be what was meant. */
@@ -55,7 +58,7 @@ export interface ReadOptions {
 /** The largest file: a configuration is read by people. */
 export const MOST_BYTES: number = 256 * 1024;
 
-const SECTIONS = ["governance", "store", "webhook", "foresight", "deployments"];
+const SECTIONS = ["governance", "store", "webhook", "foresight", "deployments", "allow"];
 
 /**
  * Reads a configuration.
@@ -89,6 +92,7 @@ export function readConfig(text: string, options: ReadOptions = {}): Configurati
     webhook: webhook === undefined ? null : readWebhook(reading, webhook),
     foresight: readForesight(reading, fields.get("foresight")),
     deployments: readDeployments(reading, fields.get("deployments")),
+    allow: readAllow(reading, fields.get("allow")),
     sections: readSections(reading, fields, further),
     ...{ notes: reading.notes, places: placesOf(fields), tightenedBy: [], ignored: [] },
   };
@@ -101,7 +105,7 @@ export function shippedConfig(dimensions: Dimensions = STANDARD): Configuration 
   const governance = shippedGovernance(dimensions);
   return {
     ...{ ...governance, file: null, dimensions, store: null, webhook: null, foresight: SHIPPED_FORESIGHT },
-    ...{ deployments: {}, sections: new Map(), notes: [], places: new Map(), tightenedBy: [], ignored: [] },
+    ...{ deployments: {}, allow: {}, sections: new Map(), notes: [], places: new Map(), tightenedBy: [], ignored: [] },
   };
 }
 

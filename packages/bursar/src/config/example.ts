@@ -74,6 +74,10 @@ governance:
 # deployments:
 #   chat_prod: gpt-4o-mini
 
+# What is sent to a host though it may choose another model or bring input.
+# allow:
+#   openrouter.ai: [provider]
+
 # What looks ahead and saves money. enabled: false switches all of it off.
 # foresight:
 #   enabled: true

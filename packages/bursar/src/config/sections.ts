@@ -60,6 +60,24 @@ export function readDeployments(reading: Reading, field: Field | undefined): Rea
   return Object.fromEntries(models);
 }
 
+/** Reads `allow: { openrouter.ai: [provider] }`: what is sent to a host though it may choose another model or bring input. */
+export function readAllow(reading: Reading, field: Field | undefined): Readonly<Record<string, readonly string[]>> {
+  const map = field === undefined ? null : asMap(reading, field, "with a list of names for each host");
+  const hosts = new Map<string, readonly string[]>();
+  for (const { key, value } of map?.members ?? []) {
+    if (value.kind !== "list") {
+      reading.report(value, "is no list; allowed: names of members, headers and parameters, such as [provider]");
+      continue;
+    }
+    const names = value.items.map((item) => asText(reading, item, "a name, such as provider"));
+    hosts.set(
+      key,
+      names.filter((name) => name !== null),
+    );
+  }
+  return Object.fromEntries(hosts);
+}
+
 export function readWebhook(reading: Reading, field: Field): Webhook | null {
   const fields = keyed(reading, field, ["url", "secret_env"]);
   const url = needed(reading, field, fields, "url");

@@ -4,6 +4,7 @@
 export type { BatchesOptions } from "./batch/batch-options.js";
 export { type BatchCallOptions, Batches, openBatches } from "./batch/batches.js";
 export { type ChatModelOptions, chatModel } from "./chat.js";
+export { type AllowedMembers, allowedNames } from "./meter/allowed-members.js";
 export { modelPredictor, type PredictorOptions } from "./predict/predictor.js";
 export { openPrices, type PricesOptions } from "./prices/open-prices.js";
 export type { Bound, Price, PriceBook } from "./prices/price.js";

@@ -83,13 +83,14 @@ test("the example can be used as it stands, and so can everything that it commen
   expect(standing.notes).toEqual([]);
   expect(budgetOf(effectiveBudget({ config: standing, authority: "operator" })).wrap_up).toBeNull();
 
-  const whole = EXAMPLE.replace(/^(\s*)# (?=\s*[a-z_]+:(?:\s|$))/gm, "$1");
+  const whole = EXAMPLE.replace(/^(\s*)# (?=\s*[a-z_.]+:(?:\s|$))/gm, "$1");
   const config = readConfig(whole, { file: "bursar.yaml" });
   expect([...config.agents.keys(), ...config.sessions.keys()]).toEqual(["researcher", "default"]);
   expect(config).toMatchObject({
     store: { url: "sqlite:bursar.db" },
     webhook: { secret_env: "BURSAR_WEBHOOK_SECRET" },
     deployments: { chat_prod: "gpt-4o-mini" },
+    allow: { "openrouter.ai": ["provider"] },
   });
   expect(config.policies.get("research")?.extends).toBe("moderate");
   expect(config.tenant?.layer.limits.cost_usd?.value).toBe(100_000_000_000);

@@ -135,6 +135,7 @@ describe("a file of a working folder redirects nothing", () => {
   const REDIRECTING = `store: sqlite:mine.db
 webhook: {url: https://evil.test/, secret_env: ANY}
 deployments: {dear: gpt-4o-mini}
+allow: {"*": [models]}
 foresight:
   preflight: warn
   reservations: learned
@@ -148,17 +149,19 @@ foresight:
     for (const own of ["foresight: {preflight: refuse, reservations: full}\n", `store: sqlite:/own.db\n${OWN}`]) {
       const before = machine({ own }).config;
       const { config, ignored } = machine({ own, inner: REDIRECTING });
-      expect([config.store?.url, config.webhook, config.foresight, config.deployments]).toEqual([
+      expect([config.store?.url, config.webhook, config.foresight, config.deployments, config.allow]).toEqual([
         before.store?.url,
         before.webhook,
         before.foresight,
         before.deployments,
+        before.allow,
       ]);
       expect(ignored.map((line) => line.split(" ")[1])).toEqual(
         expect.arrayContaining([
           "store",
           "webhook",
           "deployments",
+          "allow",
           "foresight.tiers",
           "foresight.batches",
           "foresight.reuse",

@@ -46,6 +46,11 @@ export class Allowance {
   }
 }
 
+/** The names that are allowed at one address, out of those by host. */
+export function allowedNames(allow: AllowedMembers, url: string): readonly string[] {
+  return [...new Allowance(allow).at(url)];
+}
+
 /** Names of headers have dashes, and no case. */
 function isHeader(name: string): boolean {
   return name.includes("-") && !name.startsWith("?");

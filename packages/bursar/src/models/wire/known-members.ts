@@ -4,6 +4,7 @@ import { isObject } from "./json-object.js";
 import { checkCase, meantBy, otherCase } from "./member-names.js";
 import type { ProtocolName, RequestFacts } from "./protocol.js";
 import { isSaid } from "./request-fields.js";
+import { howToAllow } from "./routing.js";
 import { UnboundedError } from "./unbounded-error.js";
 
 /** No member is allowed beyond the known ones. */
@@ -20,6 +21,10 @@ const SAMPLING = [
   ...["guided_json", "guided_regex", "guided_choice", "guided_grammar", "guided_decoding_backend"],
   ...["structured_outputs", "grammar", "regex", "ebnf", "json_schema", "response_format", "prompt_mode"],
   ...["safe_prompt", "keep_alive", "cache_prompt", "priority", "return_token_ids", "return_tokens_as_token_ids"],
+  ...["add_special_tokens", "allowed_token_ids", "bad_words", "cache_salt", "guided_whitespace_pattern", "ttl"],
+  ...["separate_reasoning", "stream_reasoning", "mirostat_target", "raw_output", "perf_metrics_in_response"],
+  ...["xtc_probability", "xtc_threshold", "dry_multiplier", "dry_base", "dry_allowed_length", "dry_penalty_last_n"],
+  ...["dynatemp_range", "dynatemp_exponent", "samplers", "n_probs", "penalize_nl", "id_slot"],
 ];
 
 /** How much is thought, at any server: all of it is output, and the limit of output holds it. */
@@ -91,7 +96,6 @@ const SURCHARGED: ReadonlySet<string> = new Set([
 const ROUTES = "lets the server choose another model or another price";
 const BRINGS = "brings input that the request does not show";
 const UNKNOWN = "is no member that is known to keep the cost within its bound";
-const REMEDY = "leave it out, or let the operator allow it for this address (allow)";
 
 /**
  * Checks the members at the top of a body. A member that is not known is refused, because servers have many that choose another
@@ -111,7 +115,8 @@ export function checkMembers(
       else if (isObject(value) && !FREE_FORM.has(name)) checkCase(value, name);
       continue;
     }
-    const meant = meantBy(name, known);
+    const meant =
+      meantBy(name, known) ?? meantBy(name, ROUTING) ?? meantBy(name, ELSEWHERE) ?? meantBy(name, SURCHARGED);
     if (meant !== null) throw otherCase(name, meant);
     // What an SDK says of a call has names of its own beside those of the wire.
     if (isSaid(value) && (!drawn || isNamed(name))) checkUnknown(name, name, value, allow, unknown);
@@ -137,7 +142,7 @@ function checkUnknown(
   if (ELSEWHERE.has(name) && allow.has(path)) unknown(path);
   if (allow.has(path) || isIdle(value)) return;
   const why = ROUTING.has(name) ? ROUTES : ELSEWHERE.has(name) ? BRINGS : UNKNOWN;
-  throw new UnboundedError(path, `${why}; ${REMEDY}`);
+  throw new UnboundedError(path, `${why}; ${howToAllow(path)}`);
 }
 
 /** Said as false or as an empty list, what changes the price changes nothing. */

@@ -20,17 +20,23 @@ const KNOWN_PARAMETERS: ReadonlySet<string> = new Set([
 ]);
 
 const WHY = "may choose another model, or settings that are kept elsewhere";
-const REMEDY = "leave it out, or let the operator allow it for this address (allow)";
+
+/** What to do about something that is not sent to a host unless its operator says so. */
+export function howToAllow(name: string): string {
+  const option = `allow: { "<host>": [${JSON.stringify(name)}] }`;
+  const elsewhere = `--allow '<host>=${name}' on the command line, BURSAR_ALLOW for bursar/register`;
+  return `leave it out, or let the operator allow it for the host that it goes to: ${option} (${elsewhere})`;
+}
 
 /** Refuses what may send a request somewhere else than its body says. Names of headers are in small letters. */
 export function checkRouting(url: URL, headers: Iterable<string>, allow: ReadonlySet<string>): void {
   for (const name of headers) {
     if (!ROUTING_HEADERS.test(name) || HARMLESS.has(name) || allow.has(name)) continue;
-    throw new UnboundedError(`the header ${name}`, `${WHY}; ${REMEDY}`);
+    throw new UnboundedError(`the header ${name}`, `${WHY}; ${howToAllow(name)}`);
   }
   if (url.search === "") return;
   for (const name of url.searchParams.keys()) {
     if (KNOWN_PARAMETERS.has(name) || allow.has(`?${name}`)) continue;
-    throw new UnboundedError(`the parameter ?${name} of the address`, `${WHY}; ${REMEDY}`);
+    throw new UnboundedError(`the parameter ?${name} of the address`, `${WHY}; ${howToAllow(`?${name}`)}`);
   }
 }
