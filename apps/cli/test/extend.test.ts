@@ -28,6 +28,23 @@ describe("bursar extend", () => {
     expect(ended).toMatchObject({ status: 1, stderr: expect.stringContaining("has ended") });
   });
 
+  test("is a flag of run and resume too", () => {
+    const asks = ["--budget", "steps=1", "--exhaustion", "steps=approval_required"];
+    const started = writer("--id", "hinted", ...asks, "--budget-extend", "steps=+1", ...words("a", "b", "c"));
+    expect(stage.run(...started).status).toBe(4);
+    const goOn = (...more: readonly string[]) =>
+      stage.run("resume", "hinted", "--module", stage.module, "--quiet", ...more);
+    expect(goOn("--budget-extend", "steps=0")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("steps is 0"),
+    });
+    expect(goOn("--budget-extend", "step=1")).toMatchObject({ status: 2, stderr: expect.stringContaining("steps") });
+    expect(goOn("--budget-extend", "steps=+1", "--as", "ann")).toMatchObject({ status: 0, stdout: "A B C\n" });
+    const chain = stage.run("chain", "hinted", "--json").stdout;
+    expect(chain.match(/"event":"Extended"/g)).toHaveLength(2);
+    expect(chain).toMatch(/"approved_by":"ann".*"reason":"budget_extend"/);
+  });
+
   test("adds to a session's budget and to a key's, as far as those above have room", () => {
     stage.run(...writer("--session", "team", "--session-budget", "cost_usd=0.05", ...words("a")));
     const refused = stage.run(...writer("--session", "team", ...words("b")));

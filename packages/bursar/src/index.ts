@@ -160,8 +160,9 @@ export { type HostCallOptions, handleHostCallGoverned } from "./runs/governed.js
 export type { GovernedFetch } from "./runs/governed-fetch.js";
 export type { GovernedFiles } from "./runs/governed-files.js";
 export { type GuestSource, guestProgram, type OpenSandbox, reviveGuest } from "./runs/guest.js";
+export type { BudgetExtend, ExecutionHints } from "./runs/hints.js";
 export type { AnswerEntry, Answered } from "./runs/journal.js";
-export type { BudgetExtend, StartOptions } from "./runs/opening.js";
+export type { StartOptions } from "./runs/opening.js";
 export { ForbiddenError, type Principal } from "./runs/principal.js";
 export {
   type Failure,

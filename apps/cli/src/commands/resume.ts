@@ -8,6 +8,9 @@ import {
   DRIVING_HELP,
   EQUIPMENT,
   EQUIPMENT_HELP,
+  HINTS,
+  HINTS_HELP,
+  hintsOf,
   principalOf,
   REPLAY,
   REPLAY_HELP,
@@ -22,10 +25,11 @@ const COMMAND: RunsCommand = {
 
 Lets a run go on where it was, whoever had it before: after an interruption,
 after a crash, when a request of it has expired, which then is asked anew, or
-when \`bursar extend\` has added what it asks for. A worker that died holds its
-runs for half a minute at most.
+when \`bursar extend\` or --budget-extend has added what it asks for. A worker
+that died holds its runs for half a minute at most.
 
 Flags:
+${HINTS_HELP}
 ${REPLAY_HELP}
 ${EQUIPMENT_HELP}
 ${DRIVING_HELP}
@@ -40,7 +44,7 @@ Examples:
   bursar resume nightly --module tools.mjs --watch
 `,
   word: "the run to resume",
-  flags: { ...REPLAY, ...EQUIPMENT, ...DRIVING },
+  flags: { ...HINTS, ...REPLAY, ...EQUIPMENT, ...DRIVING },
   run: goAhead,
 };
 
@@ -59,7 +63,13 @@ async function goAhead({ word, flags, terminal }: Chore): Promise<Done> {
     if (request.expires > now && !isExtended(request)) waiting.push(request);
   }
   const replayChanged = flags["replay-changed"] === true;
+  const hints = hintsOf(flags);
   return await goOn({ place, flags, terminal, run, about: found }, async (bursar, by) => {
+    if (hints !== undefined) {
+      await bursar.wake(found.id, by, { replayChanged, hints });
+      if (run.id !== found.id) await bursar.wake(run.id, by, { replayChanged });
+      return;
+    }
     // While a request is open, to let the run go on would only make it ask the same again.
     if (run.status === "paused" && waiting.length === 0) await bursar.resume(run.id, by, { replayChanged });
     else if (replayChanged) await bursar.allowChanged(found.id, by);

@@ -14,6 +14,9 @@ import {
   EQUIPMENT,
   EQUIPMENT_HELP,
   type Given,
+  HINTS,
+  HINTS_HELP,
+  hintsOf,
   principalOf,
   textOf,
 } from "../runs/flags.js";
@@ -40,6 +43,7 @@ ${PROGRAMS_HELP}
 
 Flags:
 ${WANTED_HELP}
+${HINTS_HELP}
 ${PREFLIGHT_HELP}
 ${EQUIPMENT_HELP}
 ${DRIVING_HELP}
@@ -60,7 +64,7 @@ Examples:
 const COMMAND: RunsCommand = {
   help: HELP,
   word: "the program to run",
-  flags: { ...WANTED, ...PREFLIGHT, ...EQUIPMENT, ...DRIVING },
+  flags: { ...WANTED, ...HINTS, ...PREFLIGHT, ...EQUIPMENT, ...DRIVING },
   run: start,
 };
 
@@ -76,6 +80,7 @@ async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
   const sandbox = new LazySandbox(terminal.env);
   const found = await findProgram(wishOf(file, flags, sandbox));
   const terms = termsOf(config, flags, found, systemClock.now().instant);
+  const hints = hintsOf(flags);
   const input = await inputOf(textOf(flags, "input"), terminal);
   await using equipment = await equip(flags, { env: terminal.env, config }, ownOf(found), sandbox);
   found.checkTools(equipment.tools);
@@ -96,7 +101,7 @@ async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
   const program = needing(found.program, needsFrom(equipment, found.program));
   const isNew = terms.start.id === undefined || (await place.store.document("run", terms.start.id)) === null;
   const record = await bursar.start(program, input, {
-    ...{ ...terms.start, by, ...(preflight !== null && { preflight }) },
+    ...{ ...terms.start, by, ...(preflight !== null && { preflight }), ...(hints !== undefined && { hints }) },
     ...(shared.session !== null && { session: shared.session }),
   });
   if (record.program.digest !== program.digest) {

@@ -4,6 +4,7 @@ import type {
   BudgetLimits,
   BudgetPolicies,
   Bursar,
+  ExecutionHints,
   Json,
   Preflight,
   PreflightPolicy,
@@ -61,6 +62,7 @@ export interface RunWish {
   readonly session?: string;
   /** What becomes of it when it is expected not to fit. */
   readonly preflight?: PreflightPolicy;
+  readonly hints?: ExecutionHints;
 }
 
 /** Who is at the other end of a connection. */

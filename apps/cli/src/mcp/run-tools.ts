@@ -1,4 +1,5 @@
 import {
+  type ExecutionHints,
   type Json,
   type Principal,
   type Program,
@@ -61,6 +62,15 @@ const START = z.strictObject({
     .enum(["warn", "ask", "refuse"])
     .optional()
     .describe("What becomes of it when it is expected not to fit; you may only be stricter than is configured."),
+  hints: z
+    .strictObject({
+      budget_extend: z
+        .array(z.strictObject({ dimension: z.string().max(100), additional: z.number().positive() }))
+        .optional()
+        .describe("What is added to its budget from the start, recorded as an extension."),
+    })
+    .optional()
+    .describe("Execution hints, which an operator alone may give."),
   wait_ms: WAIT,
 });
 
@@ -139,8 +149,9 @@ async function startRun(
 ): Promise<Said> {
   const { settings, peer } = driving;
   const { bursar } = settings;
-  const { wait_ms = WAIT_MS, preflight } = args;
-  const wish: RunWish = { ...wishOf(driving, args), ...(preflight !== undefined && { preflight }) };
+  const { wait_ms = WAIT_MS, preflight, hints } = args;
+  const said = { ...(preflight !== undefined && { preflight }), ...(hints !== undefined && { hints: hintsOf(hints) }) };
+  const wish: RunWish = { ...wishOf(driving, args), ...said };
   const { program, input, ...terms } = wish;
   const start = () =>
     settings.start?.(wish, peer.principal) ?? bursar.start(program, input, { ...terms, by: peer.principal });
@@ -148,6 +159,10 @@ async function startRun(
   const paused = await waitFor(driving, run.id, driven(driving, run, wait_ms), extra, wait_ms);
   const { result, note } = await withHuman(driving, paused, extra, wait_ms);
   return noted(noted(await runAnswer(result, driving), notGranted(run)), note);
+}
+
+function hintsOf({ budget_extend }: NonNullable<z.output<typeof START>["hints"]>): ExecutionHints {
+  return budget_extend === undefined ? {} : { budget_extend };
 }
 
 /** What the program asks for in its own budget and a run of this client does not get. */

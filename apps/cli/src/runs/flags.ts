@@ -1,5 +1,5 @@
 import { userInfo } from "node:os";
-import type { BudgetAmounts, Principal } from "bursar";
+import type { BudgetAmounts, ExecutionHints, Principal } from "bursar";
 import { ConfigError, readBudgetFlag } from "bursar/config";
 import { UsageError } from "../args.js";
 
@@ -77,6 +77,13 @@ export const DRIVING_HELP = `  --yes              say yes to what the run asks f
   --as <name>        who decides; else the user's name
   --quiet            nothing but what the program prints and gives back`;
 
+/** Execution hints, which only an operator gives. */
+export const HINTS: Flags = { "budget-extend": { type: "string" } };
+
+export const HINTS_HELP = `  --budget-extend <..>
+                     adds to the run's budget first, recorded as an extension,
+                     as steps=+10,cost_usd=+0.20`;
+
 /** What lets a run go on whose trusted program was changed. */
 export const REPLAY: Flags = { "replay-changed": { type: "boolean" } };
 
@@ -135,6 +142,14 @@ export function amountsOf(text: string, flag: string): BudgetAmounts {
     amounts[id] = amount;
   }
   return amounts;
+}
+
+/** The hints of a command line; undefined when it has none. */
+export function hintsOf(flags: Given): ExecutionHints | undefined {
+  const text = textOf(flags, "budget-extend");
+  if (text === undefined) return undefined;
+  const amounts = Object.entries(amountsOf(text, "--budget-extend"));
+  return { budget_extend: amounts.map(([dimension, additional]) => ({ dimension, additional })) };
 }
 
 /** Reads `steps=approval_required,cost_usd=soft_warn`; what is not known in it, the configuration complains about. */

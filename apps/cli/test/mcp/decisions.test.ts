@@ -52,6 +52,19 @@ describe("who may do what", () => {
     expect(await statusOf(run_id)).toBe("paused");
   });
 
+  test("hints extend the budget of a run that an operator starts; an agent's are refused, and nothing is started", async () => {
+    const hints = { budget_extend: [{ dimension: "llm_tokens", additional: 100 }] };
+    for (const [who, expected] of [
+      [OPERATOR, [false, expect.stringContaining("completed")]],
+      [AGENT, [true, expect.stringContaining("give execution hints")]],
+    ] as const) {
+      const client = await stage.connect(who);
+      const { isError, text } = await call(client, "run_start", { ...PAUSING, hints });
+      expect([isError, text]).toEqual(expected);
+      await client.close();
+    }
+  });
+
   test("an operator extends any budget unasked, and the chain says who did", async () => {
     const operator = await stage.connect(OPERATOR);
     const extend = (wish: Record<string, unknown>) => call(operator, "budget_extend", wish);

@@ -34,6 +34,7 @@ import { Driven } from "./driven.js";
 import { ClaimLostError, isLacking, NotEquippedError, ProgramChangedError } from "./error.js";
 import { type Foresight, foresightOf, type Intended, switchedOff } from "./foresight.js";
 import { handlersFor } from "./handlers.js";
+import { checkHints, type ExecutionHints, hintedExtensions } from "./hints.js";
 import { toJson } from "./json.js";
 import { NO_PROGRAM } from "./no-program.js";
 import { openSession } from "./open-session.js";
@@ -59,6 +60,8 @@ const UNABLE_MS = 60_000;
 export interface ResumeOptions {
   /** Lets it go on though the code of its program was changed: that is played against the journal, and pauses where it differs. */
   readonly replayChanged?: boolean;
+  /** What is added to its budget first, by an operator. */
+  readonly hints?: ExecutionHints;
 }
 
 interface UnableRun {
@@ -265,7 +268,10 @@ export class Bursar implements AsyncDisposable {
    * What this process lacks to go on with a run, or with a run above it, in words for people; nothing when it has all. What it lacks,
    * another process may have.
    */
-  async missingFor(id: string, { replayChanged = false }: ResumeOptions = {}): Promise<readonly string[]> {
+  async missingFor(
+    id: string,
+    { replayChanged = false }: Pick<ResumeOptions, "replayChanged"> = {},
+  ): Promise<readonly string[]> {
     const missing = new Set<string>();
     for await (const run of this.upwards(id)) await this.addMissing(run, replayChanged, missing);
     return [...missing];
@@ -417,9 +423,18 @@ export class Bursar implements AsyncDisposable {
   }
 
   /** The same, and leaves the driving to others. */
-  async wake(id: string, by: Principal = OPERATOR, { replayChanged = false }: ResumeOptions = {}): Promise<void> {
+  async wake(
+    id: string,
+    by: Principal = OPERATOR,
+    { replayChanged = false, hints }: ResumeOptions = {},
+  ): Promise<void> {
     mayDecide(by, "resume a run");
+    checkHints(hints, by);
     await this.checkUnchanged([id], by, replayChanged);
+    if (hints !== undefined) {
+      const { budget } = await this.find(id);
+      await this.store.apply(hintedExtensions(hints, budget, by.name, this.store.dimensions));
+    }
     await this.rouse(id);
   }
 

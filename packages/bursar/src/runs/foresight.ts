@@ -12,7 +12,8 @@ import type { Timer } from "../ports/timer.js";
 import type { BursarOptions, ForesightOptions } from "./bursar-options.js";
 import type { ChildGrant } from "./deed.js";
 import { estimateOf, type Sources } from "./estimating.js";
-import { asideOf, childOpening, extensionsOf, notOpen, openingOf, type StartOptions } from "./opening.js";
+import { hintedAmounts } from "./hints.js";
+import { asideOf, childOpening, notOpen, openingOf, type StartOptions } from "./opening.js";
 import { type Checked, type Place, placeOf, preflightOf, restsOnFew, suggestedFor } from "./preflight.js";
 import { ForbiddenError, isOperator, type Principal } from "./principal.js";
 import type { Programs } from "./programs.js";
@@ -111,7 +112,7 @@ export class Foresight {
     const beginning = {
       opening: openingOf(id, options, terms),
       aside: asideOf(id, terms),
-      extensions: extensionsOf(options, dimensions),
+      extensions: hintedAmounts(options.hints, dimensions),
     };
     const place = placeOf(above, beginning, clock.now(), dimensions);
     return place === null ? null : { ...place, shared: null };

@@ -1,16 +1,16 @@
-import { InputError, show } from "../core/errors.js";
-import { readExtension } from "../core/input.js";
 import type { Store } from "../ports/store.js";
 import type { Effected, Gate, Gated, GatedCall } from "../runtime/gate.js";
-import type { BudgetExtend } from "./opening.js";
-import { mayDecide, type Principal } from "./principal.js";
+import { checkHints, type ExecutionHints, hintedExtensions } from "./hints.js";
+import type { Principal } from "./principal.js";
 
 export interface HostCallOptions {
   /** Whose call it is; the program itself unless it says otherwise. */
   readonly by?: Principal;
   /** Execution hints. A program cannot give any. */
-  readonly hints?: { readonly budget_extend?: readonly BudgetExtend[] };
+  readonly hints?: ExecutionHints;
 }
+
+const PROGRAM: Principal = { name: "the program", role: "agent" };
 
 /**
  * A governed host call, for hosts that bring a way of their own to run programs: looks at its hints and its budget, and only then
@@ -28,20 +28,11 @@ export async function handleHostCallGoverned<Value>(
   { gate, store }: { readonly gate: Gate; readonly store: Store },
   call: GatedCall,
   effect: (signal: AbortSignal) => Promise<Effected<Value>>,
-  { by, hints = {} }: HostCallOptions = {},
+  { by = PROGRAM, hints }: HostCallOptions = {},
 ): Promise<Gated<Value>> {
-  const extensions = hints.budget_extend ?? [];
-  if (extensions.length > 0) {
-    mayDecide(by ?? { name: "the program", role: "agent" }, "give execution hints");
-    const approved_by = by?.name ?? "";
-    const operations = extensions.map(({ dimension, additional }) => {
-      if (!(additional > 0))
-        throw new InputError("hints.budget_extend", `adds ${show(additional)}; allowed: more than 0`);
-      const amounts = readExtension({ [dimension]: additional }, store.dimensions, "hints.budget_extend");
-      const { budget } = call;
-      return { op: "extend", budget, additional: amounts, approved_by, reason: "budget_extend", must: true } as const;
-    });
-    await store.apply(operations);
+  if (hints !== undefined) {
+    checkHints(hints, by);
+    await store.apply(hintedExtensions(hints, call.budget, by.name, store.dimensions));
   }
   return gate.call(call, effect);
 }

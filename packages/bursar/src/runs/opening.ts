@@ -1,4 +1,3 @@
-import type { Amounts } from "../core/amount.js";
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Grant, Opening } from "../core/children.js";
 import { decide } from "../core/decision.js";
@@ -6,7 +5,7 @@ import type { Dimensions } from "../core/dimensions.js";
 import { InputError, type LedgerError, show } from "../core/errors.js";
 import { explainDecision } from "../core/explain.js";
 import { checkKeys, checkWait } from "../core/fields.js";
-import { type BudgetAmounts, type BudgetLimits, type BudgetPolicies, readExtension } from "../core/input.js";
+import type { BudgetAmounts, BudgetLimits, BudgetPolicies } from "../core/input.js";
 import type { Operation } from "../core/operation.js";
 import type { Policies } from "../core/policy.js";
 import type { Preflight, PreflightPolicy } from "../foresight/preflight.js";
@@ -17,6 +16,7 @@ import { stopClock } from "./clocks.js";
 import type { ChildGrant, ChildRequest } from "./deed.js";
 import type { Left } from "./ending.js";
 import { RunError } from "./error.js";
+import { checkHints, type ExecutionHints, hintedExtensions } from "./hints.js";
 import { type Checked, describePreflight } from "./preflight.js";
 import { heldBack } from "./preflight-request.js";
 import { mayDecide, type Principal } from "./principal.js";
@@ -44,7 +44,7 @@ export interface StartOptions {
   /** What becomes of it when its 95 % does not fit: whoever is no operator may only ask for a stricter one than is set. */
   readonly preflight?: PreflightPolicy;
   /** Execution hints, which only an operator may give. */
-  readonly hints?: { readonly budget_extend?: readonly BudgetExtend[] };
+  readonly hints?: ExecutionHints;
 }
 
 const KEYS = [
@@ -58,7 +58,7 @@ export function checkStart(options: StartOptions, by: Principal): void {
   if (options.id !== undefined) checkId(options.id);
   if (options.approval_ms !== undefined) checkWait(options.approval_ms, "approval_ms");
   if (options.preflight !== undefined) checkPreflight(options.preflight, "preflight");
-  if (options.hints !== undefined) mayDecide(by, "give execution hints");
+  checkHints(options.hints, by);
   if (options.session_limits !== undefined) mayDecide(by, "set the limits of a session");
 }
 
@@ -73,11 +73,6 @@ function checkId(id: string): void {
   if (isName) return;
   const allowed = `1 to ${LONGEST_ID} characters without ":" and "/", and no number behind a "." at the end`;
   throw new InputError("id", `is ${show(id)}; allowed: ${allowed}`);
-}
-
-export interface BudgetExtend {
-  readonly dimension: string;
-  readonly additional: number;
 }
 
 /** What is known before a run is written. */
@@ -112,13 +107,6 @@ export function asideOf(id: string, { wrap_up }: RunTerms): Opening | null {
   return wrap_up === null ? null : { id: `${id}/wrap-up`, scope: "run", grant: { kind: "wrap_up", amounts: wrap_up } };
 }
 
-/** What a new run's budget is extended by at once. */
-export function extensionsOf({ hints }: StartOptions, dimensions: Dimensions): readonly Amounts[] {
-  return (hints?.budget_extend ?? []).map(({ dimension, additional }) =>
-    readExtension({ [dimension]: additional }, dimensions, "hints.budget_extend"),
-  );
-}
-
 /** What is written for a new run, all of it at once; `checked` is what was found when it was looked at beforehand. */
 export function openRun(
   start: New,
@@ -133,9 +121,7 @@ export function openRun(
   const operations: Operation[] = [{ op: "open", parent, chain: id, opening }];
   const aside = asideOf(id, terms);
   if (aside !== null) operations.push({ op: "open", parent: id, opening: aside });
-  for (const additional of extensionsOf(options, dimensions)) {
-    operations.push({ op: "extend", budget: id, additional, approved_by: by, reason: "budget_extend" });
-  }
+  operations.push(...hintedExtensions(options.hints, id, by, dimensions));
   const estimate = checked?.preflight.estimate ?? null;
   const own = { budget: id, shares: false, wrap_up: aside?.id ?? null } as const;
   const inherited = { ...(said !== undefined && { preflight: said }), ...withOrigins(terms) };

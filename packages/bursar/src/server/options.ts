@@ -24,7 +24,7 @@ export interface WantedProgram {
 }
 
 /** A run that somebody wants started. */
-export interface WantedRun extends Pick<StartOptions, "session" | "id" | "preflight"> {
+export interface WantedRun extends Pick<StartOptions, "session" | "id" | "preflight" | "hints"> {
   /** The name of a program, or one that is brought along. */
   readonly program: string | WantedProgram;
   readonly input: Json;

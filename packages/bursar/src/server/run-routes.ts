@@ -1,4 +1,5 @@
 import type { BudgetAmounts } from "../core/input.js";
+import type { ExecutionHints } from "../runs/hints.js";
 import type { Principal } from "../runs/principal.js";
 import { hasEnded, type RunStatus } from "../runs/record.js";
 import type { Schema } from "../runs/schema.js";
@@ -76,7 +77,7 @@ function changingRoutes(world: World): readonly Route[] {
     },
     {
       ...{ method: "POST", path: "/api/v1/runs/:id/resume", role: "operator", answer: RUN },
-      body: S.input({ replay_changed: S.FLAG }),
+      body: S.input({ replay_changed: S.FLAG, hints: S.HINTS }),
       summary: "Let a run go on that stands still; what has expired is asked for anew",
       serve: async (asked) => json(await resume(world, asked)),
     },
@@ -132,8 +133,11 @@ async function resume(world: World, asked: Asked): Promise<RunView> {
     const message = `run ${run.id} is ${run.status}, and does not go on`;
     throw new HttpError(409, { code: "run_ended", message, hint: "start it anew with POST /api/v1/runs" });
   }
-  const { replay_changed: replayChanged = false } = asked.body as { replay_changed?: boolean };
-  await world.bursar.wake(run.id, principalOf(asked), { replayChanged });
+  const { replay_changed: replayChanged = false, hints } = asked.body as {
+    replay_changed?: boolean;
+    hints?: ExecutionHints;
+  };
+  await world.bursar.wake(run.id, principalOf(asked), { replayChanged, ...(hints !== undefined && { hints }) });
   return viewOf(world, run.id);
 }
 

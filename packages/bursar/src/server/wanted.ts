@@ -18,6 +18,7 @@ export const WANTED: Readonly<Record<string, Schema>> = {
   program: { anyOf: [S.ID, BROUGHT] },
   ...{ input: S.ANYTHING, limits: S.LIMITS, policies: S.POLICIES, session: S.ID },
   preflight: S.oneOf(PREFLIGHT_POLICIES),
+  hints: S.HINTS,
 };
 
 /** The run that a client wants. */

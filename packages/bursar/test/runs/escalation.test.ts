@@ -3,6 +3,8 @@ import { scenario } from "../../../../specs/scenario.js";
 import { readAmounts } from "../../src/core/input.js";
 import { defineAgent } from "../../src/runs/agent.js";
 import { handleHostCallGoverned } from "../../src/runs/governed.js";
+import type { ExecutionHints } from "../../src/runs/hints.js";
+import type { Principal } from "../../src/runs/principal.js";
 import { defineTool } from "../../src/runs/tool.js";
 import { Gate } from "../../src/runtime/gate.js";
 import { ANN, listOf, pausedOf, Theatre } from "./stage.js";
@@ -283,6 +285,36 @@ scenario("004/hint-budget-extend-additional", async () => {
   const theatre = new Theatre([talker]);
   const hints = { budget_extend: [{ dimension: "steps", additional: -1 }] };
   await expect(theatre.process().run("talker", INPUT, { ...OPTIONS, hints })).rejects.toThrow("steps");
+});
+
+test("hints are given when a run is resumed too, by an operator, and those that make no sense change nothing", async () => {
+  const theatre = new Theatre([talker]);
+  const process = theatre.process();
+  expect(await process.run("talker", INPUT, { ...OPTIONS, id: "h" })).toMatchObject({ status: "paused" });
+  const one = { budget_extend: { dimension: "steps", additional: 1 } };
+  const robot = { name: "robot", role: "agent" } as const;
+  const resume = (hints: unknown, by: Principal = ANN) => process.resume("h", by, { hints: hints as ExecutionHints });
+  await expect(resume(one, robot)).rejects.toThrow("robot is agent; only an operator or an admin may");
+  await expect(resume({ budget_extended: [] })).rejects.toThrow("did you mean budget_extend?");
+  await expect(resume({ budget_extend: [{ dimension: "steps", amount: 1 }] })).rejects.toThrow("amount");
+  await expect(resume({ budget_extend: [{ dimension: 3, additional: 1 }] })).rejects.toThrow("dimension is 3");
+  await expect(resume({ budget_extend: [{ dimension: "steps", additional: "1" }] })).rejects.toThrow(
+    'adds "1" to steps',
+  );
+  expect((await theatre.store.budget("h"))?.extended).toEqual({});
+  expect(await resume(one)).toMatchObject({ status: "completed" });
+  const extended = (await theatre.links("h")).filter(({ event }) => event === "Extended").map(({ data }) => data);
+  expect(extended).toMatchObject([{ dimension: "steps", additional: 1, approved_by: "ann", reason: "budget_extend" }]);
+});
+
+test("a hint that a session has no room for starts no run", async () => {
+  const theatre = new Theatre([talker]);
+  const process = theatre.process();
+  await process.openSession("team", { steps: 3 });
+  const hints = { budget_extend: [{ dimension: "steps", additional: 5 }] };
+  const started = process.start("talker", INPUT, { id: "s", session: "team", limits: { steps: 2 }, hints });
+  await expect(started).rejects.toThrow("no room");
+  expect(await theatre.store.document("run", "s")).toBeNull();
 });
 
 test("how long a request waits is said when the run is started, whoever drives it, and counts below it too", async () => {

@@ -50,4 +50,27 @@ describe("runs", () => {
     const again = await at.post(`/api/v1/runs/${id}/resume`);
     expect([again.status, again.body.error.code]).toEqual([409, "run_ended"]);
   });
+
+  test("are given hints when they are started and resumed, by operators alone", async () => {
+    await using at = await opened({ requireLogin: true }, ["agent", "operator"]);
+    const hints = (additional: unknown) => ({ hints: { budget_extend: [{ dimension: "steps", additional }] } });
+    const wanted = { program: "talker", input: { words: ["a", "b", "c", "d"] }, id: "hinted", ...TIGHT };
+    const operator = at.as("operator");
+    const refused = await at.post("/api/v1/runs", { ...wanted, ...hints(1) }, at.as("agent"));
+    expect([refused.status, refused.body.error.code]).toEqual([403, "forbidden"]);
+    for (const wrong of [hints("1"), { hints: { budget_extends: [] } }, hints(-1)]) {
+      expect((await at.post("/api/v1/runs", { ...wanted, ...wrong }, operator)).status).toBe(400);
+    }
+    await at.post("/api/v1/runs", { ...wanted, ...hints(1) }, operator);
+    expect(await at.still("hinted")).toMatchObject({ status: "paused" });
+    const resume = (headers: Record<string, string>) => at.post("/api/v1/runs/hinted/resume", hints(1), headers);
+    expect((await resume(at.as("agent"))).status).toBe(403);
+    expect((await at.store.budget("hinted"))?.extended).toEqual({ steps: 1 });
+    expect((await resume(operator)).status).toBe(200);
+    expect(await at.still("hinted")).toMatchObject({ status: "completed", result: 4 });
+    const { body: chain } = await at.get<string>("/api/v1/runs/hinted/chain.jsonl", operator);
+    expect(
+      chain.match(/"approved_by":"the operator","budget":"hinted","dimension":"steps","reason":"budget_extend"/g),
+    ).toHaveLength(2);
+  });
 });
