@@ -14,6 +14,7 @@ import { StreamedAnswer } from "../models/meter/streamed-answer.js";
 import type { Reuse } from "../models/reuse/reuse.js";
 import type { AnswerHeaders } from "../models/reuse/whole-answer.js";
 import { usageIn } from "../models/wire/usage-in.js";
+import { offAbort, onAbort } from "../runtime/abort-listeners.js";
 import type { Filling } from "../runtime/filling.js";
 import type { Effected } from "../runtime/gate.js";
 import type { Purse } from "../runtime/purse.js";
@@ -254,7 +255,7 @@ function drained(reply: Reply, over: AbortSignal, silence_ms: number): Promise<v
   return new Promise((resolve, reject) => {
     const done = () => {
       reply.flow.off("drain", done);
-      over.removeEventListener("abort", gone);
+      offAbort(over, gone);
       clearTimeout(patience);
       resolve();
     };
@@ -269,6 +270,6 @@ function drained(reply: Reply, over: AbortSignal, silence_ms: number): Promise<v
     }, silence_ms);
     if (over.aborted) return gone();
     reply.flow.once("drain", done);
-    over.addEventListener("abort", gone, { once: true });
+    onAbort(over, gone);
   });
 }

@@ -4,6 +4,7 @@ import { STANDARD } from "../core/dimensions.js";
 import { Ledger, type Node, REFUSED, type Slot } from "../core/ledger.js";
 import type { Row } from "../core/row.js";
 import type { Time } from "../core/time.js";
+import { offAbort, onAbort } from "../runtime/abort-listeners.js";
 import type { Budget } from "./budget.js";
 import { NO_TOKENS, type RemainingTokens, type TokenUsage } from "./tokens.js";
 
@@ -116,12 +117,12 @@ export class BudgetNode {
         this.serve();
       };
       const answer = (given: Admission): void => {
-        signal.removeEventListener("abort", leave);
+        offAbort(signal, leave);
         resolve(given);
       };
       const waiter: Waiter = { ask, answer };
       this.waiting.push(waiter);
-      signal.addEventListener("abort", leave, { once: true });
+      onAbort(signal, leave);
     });
   }
 

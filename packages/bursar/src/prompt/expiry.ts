@@ -1,5 +1,6 @@
 import type { Clock } from "../ports/clock.js";
 import type { Timer } from "../ports/timer.js";
+import { offAbort, onAbort } from "../runtime/abort-listeners.js";
 
 /** Timers measure running time, deadlines the wall clock: looking this often bounds how late a set clock is noticed. */
 const LONGEST_WAIT_MS = 1_000;
@@ -15,8 +16,8 @@ export class Expiry implements Disposable {
 
   constructor(deadline: number | null, outer: AbortSignal | null, clock: Clock, timer: Timer) {
     const follow = (): void => this.abort(outer?.reason);
-    outer?.addEventListener("abort", follow, { once: true });
-    this.leave = () => outer?.removeEventListener("abort", follow);
+    onAbort(outer, follow);
+    this.leave = () => offAbort(outer, follow);
     if (outer?.aborted) follow();
     else if (deadline !== null) this.arm(deadline, clock, timer);
   }

@@ -1,3 +1,4 @@
+import { offAbort, onAbort } from "../runtime/abort-listeners.js";
 /** How work of somebody else's ended, failures included. */
 export type Settled<T> =
   | { readonly kind: "done"; readonly value: T }
@@ -18,9 +19,9 @@ export function outcomeOf<T>(work: () => T | Promise<T>, signal: AbortSignal): P
   return new Promise((resolve) => {
     const abandon = (): void => void setImmediate(() => resolve({ kind: "abandoned", settled }));
     if (signal.aborted) abandon();
-    else signal.addEventListener("abort", abandon, { once: true });
+    else onAbort(signal, abandon);
     void settled.then((outcome) => {
-      signal.removeEventListener("abort", abandon);
+      offAbort(signal, abandon);
       resolve(outcome);
     });
   });

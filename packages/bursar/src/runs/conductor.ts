@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Finding } from "../core/decision.js";
 import { LedgerError } from "../core/errors.js";
 import type { OwnEffect, Played, Program, Stage } from "../ports/program.js";
+import { onAbort } from "../runtime/abort-listeners.js";
 import { Gate } from "../runtime/gate.js";
 import { TimeLimit } from "../runtime/time-limit.js";
 import { useApproval } from "./approval.js";
@@ -134,7 +135,7 @@ export class Conductor {
     const clocks = { clock: store.clock, timer, dimensions: store.dimensions, path };
     const limit = new TimeLimit(clocks, await path());
     this.limit = limit;
-    limit.signal.addEventListener("abort", () => void this.exhausted(), { once: true });
+    onAbort(limit.signal, () => void this.exhausted());
     const { saved } = this.checkpoint;
     const player = await this.newPlayer(saved);
     if (this.run.cancel !== null) this.cancel();

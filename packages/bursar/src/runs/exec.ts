@@ -2,6 +2,7 @@ import type { Json, JsonObject } from "../core/chain/canonical.js";
 import { InputError, show } from "../core/errors.js";
 import type { BudgetAmounts } from "../core/input.js";
 import type { GuestTurn } from "../ports/sandbox.js";
+import { offAbort, onAbort } from "../runtime/abort-listeners.js";
 import type { Deed, Doing, Handler, Made } from "./deed.js";
 import { RefusedInside } from "./error.js";
 import type { OpenSandbox } from "./guest.js";
@@ -51,7 +52,7 @@ async function execute(sandbox: OpenSandbox, wanted: Wanted, doing: Doing): Prom
     .then((place) => place.createSession(options))
     .catch(unused);
   const cancel = () => void session.cancel().catch(() => {});
-  signal.addEventListener("abort", cancel, { once: true });
+  onAbort(signal, cancel);
   try {
     // It takes a while until there is a sandbox, and nobody may wait for the code any more.
     signal.throwIfAborted();
@@ -61,7 +62,7 @@ async function execute(sandbox: OpenSandbox, wanted: Wanted, doing: Doing): Prom
     for (const more of missing(turn, wanted, had)) await expectMore(doing, more, made);
     return made;
   } finally {
-    signal.removeEventListener("abort", cancel);
+    offAbort(signal, cancel);
     await session.destroy().catch(() => {});
   }
 }

@@ -10,6 +10,7 @@ import type {
   GuestUsage,
   Sandbox,
 } from "../ports/sandbox.js";
+import { onAbort } from "../runtime/abort-listeners.js";
 import { sha256Hex } from "../runtime/crypto.js";
 import { GuestUnavailableError, RunError, writeError } from "./error.js";
 import { guestExecution } from "./execution.js";
@@ -187,7 +188,7 @@ class Play {
   async run(): Promise<Json> {
     const { stage } = this;
     try {
-      stage.signal.addEventListener("abort", () => this.cancel(), { once: true });
+      onAbort(stage.signal, () => this.cancel());
       await this.prepare();
       if (stage.saved === null) this.isReady();
       let turn = stage.saved === null ? await this.compute((allowed) => this.begin(allowed)) : await this.restore();
@@ -430,7 +431,7 @@ function refused({ bytes_refused, memory_refused }: GuestUsage): Readonly<Record
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
+    else onAbort(signal, () => resolve());
   });
 }
 

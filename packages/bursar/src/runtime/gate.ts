@@ -22,6 +22,7 @@ import { estimateTokens, extractUsage, isSilent } from "../core/usage.js";
 import type { Clock } from "../ports/clock.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
+import { offAbort, onAbort } from "./abort-listeners.js";
 import { type BudgetWarning, warningsOf } from "./budget-warning.js";
 import { type HoldWatch, holdWatchFor } from "./dead-holds.js";
 import type { Filling } from "./filling.js";
@@ -317,7 +318,7 @@ export class Gate implements Disposable {
       look();
       next = timer.after(LOOK_MS, again);
     }
-    call.signal?.addEventListener("abort", give, { once: true });
+    onAbort(call.signal, give);
     if (call.signal?.aborted) give();
     try {
       const waiting = this.queue.wait(attempt, busy, patience.signal);
@@ -325,7 +326,7 @@ export class Gate implements Disposable {
       return await waiting;
     } finally {
       for (const alarm of [patient, late, next]) alarm?.[Symbol.dispose]();
-      call.signal?.removeEventListener("abort", give);
+      offAbort(call.signal, give);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { BudgetId } from "../core/budget.js";
 import type { Decision } from "../core/decision.js";
+import { offAbort, onAbort } from "./abort-listeners.js";
 
 /** A call that wants to be admitted. */
 export interface Attempt {
@@ -40,7 +41,7 @@ export class Queue {
   wait(attempt: Attempt, busy: Decision, signal: AbortSignal): Promise<Decision> {
     return new Promise((resolve, reject) => {
       const leave = () => {
-        signal.removeEventListener("abort", give);
+        offAbort(signal, give);
         this.waiters.delete(waiter);
       };
       const waiter: Waiter = {
@@ -61,7 +62,7 @@ export class Queue {
       };
       this.waiters.add(waiter);
       if (signal.aborted) give();
-      else signal.addEventListener("abort", give, { once: true });
+      else onAbort(signal, give);
     });
   }
 

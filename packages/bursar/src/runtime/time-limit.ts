@@ -3,6 +3,7 @@ import type { Dimensions } from "../core/dimensions.js";
 import { BursarError } from "../core/errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { Timer } from "../ports/timer.js";
+import { offAbort, onAbort } from "./abort-listeners.js";
 
 /** The reason of a signal that fires because a clock or a deadline has run out. */
 export class OutOfTime extends BursarError {
@@ -53,14 +54,14 @@ export class TimeLimit implements Disposable {
     this.mayFire = outer !== undefined || left !== Number.POSITIVE_INFINITY;
     if (!this.mayFire) return;
     if (outer?.aborted) this.controller.abort(outer.reason);
-    outer?.addEventListener("abort", this.follow);
+    onAbort(outer, this.follow);
     this.arm(left, path);
   }
 
   [Symbol.dispose](): void {
     this.over = true;
     this.alarm?.[Symbol.dispose]();
-    this.outer?.removeEventListener("abort", this.follow);
+    offAbort(this.outer, this.follow);
   }
 
   private readonly follow = () => this.controller.abort(this.outer?.reason);

@@ -199,7 +199,9 @@ export class SandboxSession {
       again ??= setInterval(say, CANCEL_MS).unref();
       told(null);
     };
-    signal?.addEventListener("abort", cancel, { once: true });
+    // A signal of its own: one that many executions share would get a listener from each, which Node takes for a leak.
+    const own = signal === undefined ? undefined : AbortSignal.any([signal]);
+    own?.addEventListener("abort", cancel, { once: true });
     let over = false;
     const look = async () => {
       // A session that is gone is the execution's own trouble, which says so itself.
@@ -211,7 +213,7 @@ export class SandboxSession {
       cancelled,
       [Symbol.dispose]() {
         over = true;
-        signal?.removeEventListener("abort", cancel);
+        own?.removeEventListener("abort", cancel);
         if (again !== null) clearInterval(again);
         if (timer !== null) clearInterval(timer);
       },

@@ -19,6 +19,7 @@ import {
   recordBatched,
 } from "../../runs/batch-item.js";
 import { RunError, readError } from "../../runs/error.js";
+import { offAbort, onAbort } from "../../runtime/abort-listeners.js";
 import { limitsMoney } from "../../runtime/money-limit.js";
 import { newName } from "../../runtime/names.js";
 import type { Purse } from "../../runtime/purse.js";
@@ -300,10 +301,10 @@ export class Batches implements BatchesPort, AsyncDisposable {
   private async rest(signal: AbortSignal | undefined): Promise<void> {
     await new Promise<void>((resolve) => {
       const alarm = this.timer.after(LOOK_MS, done);
-      signal?.addEventListener("abort", done, { once: true });
+      onAbort(signal, done);
       function done(): void {
         alarm[Symbol.dispose]();
-        signal?.removeEventListener("abort", done);
+        offAbort(signal, done);
         resolve();
       }
     });

@@ -2,6 +2,7 @@ import type { Amount, Amounts } from "../../core/amount.js";
 import type { JsonObject } from "../../core/chain/canonical.js";
 import { InputError, show } from "../../core/errors.js";
 import type { Timer } from "../../ports/timer.js";
+import { offAbort, onAbort } from "../../runtime/abort-listeners.js";
 import type { Purse } from "../../runtime/purse.js";
 import { systemTimer } from "../../runtime/system-clock.js";
 import { untilAborted } from "../../runtime/until-aborted.js";
@@ -141,13 +142,13 @@ export class ProviderCounts {
   private async inTime<Value>(stop: AbortSignal, work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
     const late = new AbortController();
     const follow = () => late.abort(stop.reason);
-    stop.addEventListener("abort", follow, { once: true });
+    onAbort(stop, follow);
     const alarm = this.timer.after(LONGEST_MS, () => late.abort(new Error("the provider does not count in time")));
     try {
       return await untilAborted(work(late.signal), late.signal);
     } finally {
       alarm[Symbol.dispose]();
-      stop.removeEventListener("abort", follow);
+      offAbort(stop, follow);
     }
   }
 }

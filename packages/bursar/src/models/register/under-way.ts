@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe } from "node:diagnostics_channel";
+import { offAbort, onAbort } from "../../runtime/abort-listeners.js";
 import { type Deferred, deferred } from "../../runtime/deferred.js";
 import { ProcessEnding } from "../fetch/process-ending.js";
 import { CALLS, type CallRecord } from "../meter/call-record.js";
@@ -59,9 +60,9 @@ export class UnderWay {
   private add(own: AbortSignal | null): Sent {
     const stop = new AbortController();
     const abort = () => stop.abort(own?.reason);
-    own?.addEventListener("abort", abort, { once: true });
+    onAbort(own, abort);
     if (own?.aborted === true) abort();
-    const leave = () => own?.removeEventListener("abort", abort);
+    const leave = () => offAbort(own, abort);
     const sent: Sent = { stop, open: 0, answered: false, leave };
     this.sent.add(sent);
     return sent;

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../core/chain/canonical.js";
 import { BursarError } from "../../core/errors.js";
 import type { BudgetAmounts } from "../../core/input.js";
+import { offAbort, onAbort } from "../../runtime/abort-listeners.js";
 import { type Deferred, deferred } from "../../runtime/deferred.js";
 import { isFree, isUnsent } from "../meter/answer-status.js";
 import { type Held, NOTHING_SENT, NOTHING_USED } from "../meter/meter.js";
@@ -87,8 +88,8 @@ export class EmbeddingGroup {
     this.tokens += tokensOf(joining);
     const leave = () => this.leave(member, signal.reason);
     if (signal.aborted) leave();
-    else signal.addEventListener("abort", leave, { once: true });
-    return member.outcome.promise.finally(() => signal.removeEventListener("abort", leave));
+    else onAbort(signal, leave);
+    return member.outcome.promise.finally(() => offAbort(signal, leave));
   }
 
   /** Sends what has come together. It never fails: whoever waits is told. */

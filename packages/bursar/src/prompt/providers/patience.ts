@@ -1,4 +1,5 @@
 import type { Timer } from "../../ports/timer.js";
+import { offAbort, onAbort } from "../../runtime/abort-listeners.js";
 
 /** A signal that fires when a caller's does, or when it has waited long enough. Dispose of it once the answer is there. */
 export class Patience implements Disposable {
@@ -9,8 +10,8 @@ export class Patience implements Disposable {
 
   constructor(ms: number, caller: AbortSignal, timer: Timer) {
     const follow = (): void => this.controller.abort(caller.reason);
-    caller.addEventListener("abort", follow, { once: true });
-    this.leave = () => caller.removeEventListener("abort", follow);
+    onAbort(caller, follow);
+    this.leave = () => offAbort(caller, follow);
     this.alarm = timer.after(ms, () => {
       this.late = true;
       this.controller.abort(new DOMException("The provider took too long", "TimeoutError"));
