@@ -42,19 +42,29 @@ async function findIds(wanted: IdKind, line: string, terminal: Terminal): Promis
   await using place = await openPlace({ ...placeIn(line), quiet: true }, terminal);
   const { store } = place;
   const ids: string[] = [];
-  for (const [kind, status] of SOURCES[wanted]) ids.push(...(await some(store, kind, status)));
+  for (const [kind, status] of SOURCES[wanted]) ids.push(...(await some(store, kind, status, begunWord(line))));
   if (wanted === "chains" && (await store.budget(SERVER_CHAIN)) !== null) ids.push(SERVER_CHAIN);
   if (wanted === "budgets") ids.push(...(await knownBudgets(store)).filter(isWord).slice(0, MOST));
   return ids;
 }
 
-async function some(store: Store, kind: DocumentKind, status: string | undefined): Promise<readonly string[]> {
+/** Those that begin like the word, or the latest where there is none yet. */
+async function some(
+  store: Store,
+  kind: DocumentKind,
+  status: string | undefined,
+  prefix: string,
+): Promise<readonly string[]> {
+  const wanted = { status, limit: MOST, only: [] };
+  const found = prefix === "" ? store.latest(kind, wanted) : store.beginning(kind, { ...wanted, prefix });
   const ids: string[] = [];
-  for await (const { id } of store.documents(kind, status)) {
-    if (isWord(id)) ids.push(id);
-    if (ids.length === MOST) break;
-  }
+  for await (const { id } of found) if (isWord(id)) ids.push(id);
   return ids;
+}
+
+/** What is written already of the word at the end of a line. */
+function begunWord(line: string): string {
+  return /[^\s=]*$/.exec(line)?.[0] ?? "";
 }
 
 /** What a shell would take apart, or take for something else, is not offered. */

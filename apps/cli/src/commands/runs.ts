@@ -2,8 +2,11 @@ import { Events, isInterrupted, type RunRecord, type RunStatus, readRun, type St
 import { heldIn, standing } from "bursar/views";
 import { UsageError, unknown } from "../args.js";
 import { type RunRow, runsText } from "../render/run-table.js";
+import { harmless } from "../render/style.js";
 import { type Chore, type Done, listed, type RunsCommand, runsCommand } from "../runs/command.js";
+import { findRun } from "../runs/find.js";
 import { COMMON_HELP, countOf, IDS_HELP, QUIET, textOf } from "../runs/flags.js";
+import { latestIds, MOST_SEEN } from "../runs/latest-ids.js";
 import { openPlace } from "../runs/place.js";
 import type { Terminal } from "../terminal.js";
 
@@ -23,6 +26,7 @@ Flags:
   --session <id>     those of one session
   --children         those below other runs too
   --most <n>         how many: ${SHOWN} unless said otherwise
+  --before <run>     those before this one: where a list before ended
 ${IDS_HELP}
 ${COMMON_HELP}
 
@@ -35,7 +39,7 @@ Examples:
 `,
   flags: {
     ...{ status: { type: "string" }, session: { type: "string" }, children: { type: "boolean" } },
-    ...{ most: { type: "string" }, ...QUIET },
+    ...{ most: { type: "string" }, before: { type: "string" }, ...QUIET },
   },
   waits: "reading the store",
   run: list,
@@ -51,48 +55,27 @@ async function list({ flags, terminal, style }: Chore): Promise<Done> {
     throw new UsageError(unknown(`the status ${status}`, status, STATUSES));
   }
   const most = countOf(flags, "most", MOST) ?? SHOWN;
-  const session = textOf(flags, "session");
   await using place = await openPlace(flags, terminal);
   const { store } = place;
-  const latest = new Latest(most);
-  for await (const document of store.documents("run", status)) {
-    terminal.signal.throwIfAborted();
-    const run = readRun(document);
-    if (run.parent !== null && flags.children !== true) continue;
-    if (session === undefined || run.session === session) latest.add(run);
-  }
-  const rows = await Promise.all(latest.runs.map((run) => rowOf(store, run)));
-  const more = latest.count - rows.length;
-  const report = { runs: rows.map(({ run, ...figures }) => ({ ...summary(run), ...figures })), more };
-  const text = runsText(rows, more, store.clock.now().instant, terminal.columns(), style);
-  return { report, text, brief: listed(rows.map(({ run }) => run.id)) };
+  const from = textOf(flags, "before");
+  const before = from === undefined ? undefined : (await findRun(store, from)).id;
+  const { ids, more, next } = await latestIds(store, {
+    ...{ status, session: textOf(flags, "session"), children: flags.children === true },
+    ...{ before, most },
+  });
+  const documents = await Promise.all(ids.map((id) => store.document("run", id)));
+  const found = documents.flatMap((document) => (document === null ? [] : [readRun(document)]));
+  const rows = await Promise.all(found.map((run) => rowOf(store, run)));
+  const report = { runs: rows.map(({ run, ...figures }) => ({ ...summary(run), ...figures })), more, next };
+  const text = runsText(rows, rows.length < most ? 0 : more, store.clock.now().instant, terminal.columns(), style);
+  return { report, text: `${text}${goingOn(next, rows.length, most)}`, brief: listed(rows.map(({ run }) => run.id)) };
 }
 
-/** The latest of many, without holding all of them. */
-class Latest {
-  count = 0;
-  private readonly most: number;
-  private kept: RunRecord[] = [];
-
-  constructor(most: number) {
-    this.most = most;
-  }
-
-  get runs(): readonly RunRecord[] {
-    this.trim();
-    return this.kept;
-  }
-
-  add(run: RunRecord): void {
-    this.count++;
-    this.kept.push(run);
-    if (this.kept.length >= 2 * this.most + 100) this.trim();
-  }
-
-  private trim(): void {
-    this.kept.sort((a, b) => b.created - a.created || (a.id < b.id ? 1 : -1));
-    this.kept = this.kept.slice(0, this.most);
-  }
+/** How to see what follows where the table does not say it. */
+function goingOn(next: string | null, shown: number, most: number): string {
+  if (next === null || shown === most) return "";
+  const seen = `${MOST_SEEN.toLocaleString("en-US")} runs were looked at`;
+  return `${seen}; \`bursar runs --before ${harmless(next)}\` with the same flags looks at those before\n`;
 }
 
 async function rowOf(store: Store, run: RunRecord): Promise<RunRow> {

@@ -21,8 +21,14 @@ const AGE_COLUMNS = 6;
 const LEAST_COST_COLUMNS = 8;
 const LONGEST_ID = 40;
 
-/** Runs as a table; what does not fit on a line is cut. */
-export function runsText(rows: readonly RunRow[], more: number, now: number, columns: number, style: Style): string {
+/** Runs as a table; what does not fit on a line is cut. `more` is null where more follow and were not counted. */
+export function runsText(
+  rows: readonly RunRow[],
+  more: number | null,
+  now: number,
+  columns: number,
+  style: Style,
+): string {
   if (rows.length === 0) return `${style.dim("no runs")}\n`;
   const names = rows.map(({ run }) => fitted(harmless(run.id), LONGEST_ID, columns));
   const ids = Math.max(...names.map((name) => name.length)) + 2;
@@ -36,7 +42,8 @@ export function runsText(rows: readonly RunRow[], more: number, now: number, col
     const cost = pad(costs[index] ?? "", room);
     return clip(`${status}${id}${age}${cost}${harmless(run.program.name)}`, columns);
   });
-  const rest = more === 0 ? "" : `${style.dim(`and ${counted(more, "run")} before; --most shows more`)}\n`;
+  const many = more === null ? "more" : counted(more, "run");
+  const rest = more === 0 ? "" : `${style.dim(`and ${many} before; --most shows more`)}\n`;
   return lines.map((line) => `${line}\n`).join("") + rest;
 }
 

@@ -1,6 +1,7 @@
 import {
   type ApprovalRequest,
   currentRequest,
+  type Document,
   findNamed,
   isAnyStop,
   type RunRecord,
@@ -29,16 +30,27 @@ export async function runBy(store: Store, word: string): Promise<RunRecord | nul
   checkWord(word);
   const exact = await store.document("run", word);
   if (exact !== null) return readRun(exact);
+  return only(await runsBeginning(store, word), "run", word);
+}
+
+/** The first runs whose ids begin so, one more than are named. Those below others are named after them: who means those says more. */
+async function runsBeginning(store: Store, word: string): Promise<readonly RunRecord[]> {
   const found: RunRecord[] = [];
-  for await (const document of store.documents("run")) {
-    if (!document.id.startsWith(word)) continue;
-    const run = readRun(document);
-    // Runs below others are named after them: who means those says more.
-    if (found.some(({ id }) => run.id.startsWith(`${id}.`))) continue;
-    found.push(run);
-    if (found.length > MOST_NAMED) break;
+  let after = "";
+  while (found.length <= MOST_NAMED) {
+    const next = await firstOf(store.beginning("run", { prefix: word, after, limit: 1 }));
+    if (next === null) break;
+    const above = found.find(({ id }) => next.id.startsWith(`${id}.`));
+    if (above === undefined) found.push(readRun(next));
+    // However many there are below one, they are passed over at once: no id holds this character.
+    after = above === undefined ? next.id : `${above.id}.\u{10ffff}`;
   }
-  return only(found, "run", word);
+  return found;
+}
+
+async function firstOf(documents: AsyncIterable<Document>): Promise<Document | null> {
+  for await (const document of documents) return document;
+  return null;
 }
 
 /** The request that is meant by its own id, its checkpoint's, or its run's; or by the beginning of one of these. */
@@ -76,10 +88,8 @@ export async function findRequest(store: Store, word: string): Promise<ApprovalR
 
 async function requestsBeginning(store: Store, word: string): Promise<readonly ApprovalRequest[]> {
   const found: ApprovalRequest[] = [];
-  for await (const document of store.documents("approval", "pending")) {
-    if (document.id.startsWith(word)) found.push(readApproval(document));
-    if (found.length > MOST_NAMED) break;
-  }
+  const wanted = { prefix: word, status: "pending", limit: MOST_NAMED + 1 };
+  for await (const document of store.beginning("approval", wanted)) found.push(readApproval(document));
   return found;
 }
 

@@ -98,6 +98,7 @@ export interface Oldest extends Omit<Latest, "before"> {
 /** Which documents are wanted by the beginning of their ids. */
 export interface Beginning {
   readonly prefix: string;
+  readonly status?: string | undefined;
   readonly limit: number;
   /** Only those whose ids come after this one. */
   readonly after?: string | undefined;

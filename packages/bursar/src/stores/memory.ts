@@ -102,12 +102,15 @@ export class MemoryStore implements Store {
     return this.beyond(this.books.documentsOf(kind), after, wanted);
   }
 
-  async *beginning(kind: DocumentKind, { prefix, limit, after = "", only }: Beginning): AsyncIterable<Document> {
+  async *beginning(
+    kind: DocumentKind,
+    { prefix, status, limit, after = "", only }: Beginning,
+  ): AsyncIterable<Document> {
     const found = this.books.documentsOf(kind).filter(({ id }) => id.startsWith(prefix) && id > after);
     yield* this.beyond(
       found.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
       undefined,
-      { limit, only },
+      { status, limit, only },
     );
   }
 

@@ -198,14 +198,20 @@ export class PostgresStore implements Store {
     return this.inOrder(kind, "oldest", after, wanted);
   }
 
-  async *beginning(kind: DocumentKind, { prefix, limit, after = "", only }: Beginning): AsyncIterable<Document> {
+  async *beginning(
+    kind: DocumentKind,
+    { prefix, status, limit, after = "", only }: Beginning,
+  ): AsyncIterable<Document> {
     const paths = only === undefined ? null : memberPaths(only);
     const sql = `SELECT ${columns(paths)} FROM ${TABLES[kind]}
-      WHERE id >= $1 AND id < $2 AND id > $3 ORDER BY id LIMIT $4::bigint`;
+      WHERE ${status === undefined ? "" : "status = $5 AND"} id >= $1 AND id < $2 AND id > $3 ORDER BY id LIMIT $4::bigint`;
     let last = after;
     for (let left = limit; left > 0; ) {
       const most = Math.min(left, PAGE);
-      const rows = await this.rows<DocumentRow>(sql, [prefix, endOf(prefix), last, most]);
+      const rows = await this.rows<DocumentRow>(sql, [
+        ...[prefix, endOf(prefix), last, most],
+        ...(status === undefined ? [] : [status]),
+      ]);
       for (const row of rows) yield paths === null ? readDocument(kind, row) : readPart(kind, row, paths);
       if (rows.length < most) return;
       last = rows.at(-1)?.id ?? last;

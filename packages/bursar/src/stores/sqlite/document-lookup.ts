@@ -26,9 +26,12 @@ export function documentReaders(
       const rows = queries.page<DocumentRow>(`${sql} LIMIT ?`, size, ...values, limit);
       return rows.map((row) => (paths === null ? readDocument(kind, row) : readPart(kind, row, paths)));
     },
-    beginning: ({ asked: { kind, prefix, after, limit, paths } }) => {
-      const sql = `SELECT ${columns(paths)} FROM ${TABLES[kind]} WHERE id >= ? AND id < ? AND id > ? ORDER BY id LIMIT ?`;
-      const rows = queries.page<DocumentRow>(sql, size, prefix, endOf(prefix), after, limit);
+    beginning: ({ asked: { kind, prefix, status, after, limit, paths } }) => {
+      const only = status === null ? "" : "status = ? AND";
+      const wanted = `WHERE ${only} id >= ? AND id < ? AND id > ?`;
+      const sql = `SELECT ${columns(paths)} FROM ${TABLES[kind]} ${wanted} ORDER BY id LIMIT ?`;
+      const values = [...(status === null ? [] : [status]), prefix, endOf(prefix), after, limit];
+      const rows = queries.page<DocumentRow>(sql, size, ...values);
       return rows.map((row) => (paths === null ? readDocument(kind, row) : readPart(kind, row, paths)));
     },
     counts: ({ asked: { kind } }) => {

@@ -33,6 +33,7 @@ export interface Lookups {
     asked: {
       readonly kind: DocumentKind;
       readonly prefix: string;
+      readonly status: string | null;
       readonly after: string;
       readonly limit: number;
       readonly paths: readonly (readonly string[])[] | null;

@@ -125,10 +125,10 @@ export class SqliteStore implements Store {
     return this.inOrder(kind, "oldest", after, wanted);
   }
 
-  beginning(kind: DocumentKind, { prefix, limit, after, only }: Beginning): AsyncIterable<Document> {
+  beginning(kind: DocumentKind, { prefix, status, limit, after, only }: Beginning): AsyncIterable<Document> {
     const paths = only === undefined ? null : memberPaths(only);
     return inPages(after, limit, (from, left) =>
-      this.find("beginning", { kind, prefix, after: from ?? "", limit: left, paths }),
+      this.find("beginning", { kind, prefix, status: status ?? null, after: from ?? "", limit: left, paths }),
     );
   }
 

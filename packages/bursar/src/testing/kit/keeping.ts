@@ -156,6 +156,9 @@ export const KEEPING: readonly Case[] = [
         if (after === undefined) continue;
         assert.deepEqual(await names(scene.store.beginning("run", { prefix, after, limit: 3 })), wanted.slice(2, 5));
       }
+      await scene.store.apply([{ ...RUN, id: "019b", status: "paused" }]);
+      const paused = (prefix: string) => names(scene.store.beginning("run", { prefix, status: "paused", limit: 5 }));
+      assert.deepEqual([await paused("0"), await paused("02")], [["019b"], []]);
       const [first] = await all<Document>(scene.store.beginning("run", { prefix: "Ωa", limit: 1, only: ["id"] }));
       assert.deepEqual(first?.body, { id: "Ωa" });
       assert.deepEqual(await names(scene.store.beginning("approval", { prefix: "0", limit: 5 })), []);
