@@ -14,7 +14,7 @@ const LONG = [
   "packages/bursar/test/foresight/engines.test.ts",
   "packages/sandbox/test/sessions/{packages,packages-analysis}.test.ts",
   // Each command is a process of its own.
-  "apps/cli/test/{announcing,chain,completion,config,demo-run,exec,estimate,foresight-run,gateway,keys,packages,quiet}.test.ts",
+  "apps/cli/test/{announcing,chain,completion,config,demo-run,exec,estimate,foresight-run,gateway,holds,keys,packages,quiet}.test.ts",
   "apps/cli/test/{runs,runs-programs,runs-restore,runs-worker,serve,store}.test.ts",
   "apps/cli/test/mcp/{code,stdio}.test.ts",
 ];

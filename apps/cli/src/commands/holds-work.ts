@@ -77,7 +77,7 @@ interface Hold {
   readonly amounts: JsonObject;
   readonly since: number | null;
   readonly expires: number | null;
-  /** Null where no process is named: the worker of a run answers for it, or a batch. */
+  /** Null where no process is named: a batch answers for it, or the run above. */
   readonly owner: { readonly host: string; readonly pid: number } | null;
   readonly state: HolderState;
 }
@@ -100,7 +100,8 @@ async function settle({ word, flags, terminal, style }: Chore): Promise<Done> {
   const settled: Hold[] = [];
   for (const hold of wanted) if (await settleHold(store, hold.call)) settled.push(hold);
   const left = all.length - settled.length;
-  const rest = left === 0 ? "" : `, ${counted(left, "hold")} of living processes stay${left === 1 ? "s" : ""}`;
+  const rest =
+    left === 0 ? "" : `; of living processes and of batches ${counted(left, "hold")} stay${left === 1 ? "s" : ""}`;
   const text = settled.map((hold) => {
     const how = hold.kind === "model" ? "charged as reserved" : "given back";
     return `${style.good("✓ settled")}  ${harmless(hold.call)} of budget ${harmless(hold.budget)}: ${runFigures(hold.amounts)} ${how}\n`;
@@ -119,7 +120,7 @@ function namedHold(all: readonly Hold[], word: string): Hold {
   if (hold.state === "dead") return hold;
   const why =
     hold.owner === null
-      ? "it belongs to a run or a batch, and whoever goes on with that settles it"
+      ? "it belongs to a batch or to the program above it, which settle it"
       : `process ${hold.owner.pid} on ${hold.owner.host} holds it and is alive`;
   throw new CommandError(`call ${harmless(hold.call)} is not settled: ${why}`);
 }
@@ -166,7 +167,7 @@ function holdsText(holds: readonly Hold[], now: number, columns: number, style: 
   if (holds.length === 0) return `${style.dim("nothing is held")}\n`;
   const lines = holds.map(({ call, budget, capability, amounts, since, owner, state }) => {
     const paint = { alive: style.good("alive"), dead: style.bad("dead"), unknown: style.dim("-") }[state];
-    const who = owner === null ? style.dim("a run or a batch") : `${harmless(owner.host)} ${owner.pid}`;
+    const who = owner === null ? style.dim("a batch, or a run below") : `${harmless(owner.host)} ${owner.pid}`;
     const age = since === null ? "" : ` for ${span(Math.max(0, now - since))}`;
     const what = `${harmless(budget)}  ${harmless(capability)}: ${runFigures(amounts)}${age}`;
     return clip(`${pad(paint, 7)}${harmless(call)}  ${what}  ${who}`, columns);

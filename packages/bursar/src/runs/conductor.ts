@@ -122,6 +122,7 @@ export class Conductor {
       this.over("ended");
       this.player?.stop();
       this.gate[Symbol.dispose]();
+      this.holding[Symbol.dispose]();
       await this.desk[Symbol.asyncDispose]();
     }
   }

@@ -5,6 +5,7 @@ import { decide } from "../core/decision.js";
 import { LedgerError } from "../core/errors.js";
 import type { Operation } from "../core/operation.js";
 import type { Timer } from "../ports/timer.js";
+import { holderFor, type ProcessHolder } from "../runtime/process-holder.js";
 import type { Desk } from "./desk.js";
 import { freeFor } from "./free.js";
 import type { RunRecord } from "./record.js";
@@ -23,10 +24,13 @@ type Figures = Readonly<Record<string, number>>;
  * What a program computes with: all that is left of what it uses, held while it computes, so that nobody else uses the same. The
  * claim names the reservation, because whoever takes the run over has to give it back.
  */
-export class Holding {
+export class Holding implements Disposable {
   private readonly desk: Desk;
   private readonly timer: Timer;
   private readonly run: RunRecord;
+  /** This process as others know it, who settle the reservation when it has died; null where nobody could. */
+  private readonly holder: ProcessHolder | null;
+  private isHolding = false;
   private count = 0;
   /** How far the program had come when it began to compute. */
   private from: Figures = {};
@@ -37,6 +41,17 @@ export class Holding {
     this.desk = desk;
     this.timer = timer;
     this.run = run;
+    this.holder = holderFor(desk, timer);
+  }
+
+  /** Nothing more is computed here. */
+  [Symbol.dispose](): void {
+    this.letGo();
+  }
+
+  private letGo(): void {
+    if (this.isHolding) this.holder?.end();
+    this.isHolding = false;
   }
 
   /** Gives back what a worker that is gone has held. */
@@ -44,6 +59,7 @@ export class Holding {
     const { hold: call } = this.desk;
     if (call === null) return;
     this.desk.hold = null;
+    this.letGo();
     await this.desk.apply([{ op: "release", call }]).catch((error: unknown) => {
       // It had not been admitted.
       if (!(error instanceof LedgerError)) throw error;
@@ -139,6 +155,7 @@ export class Holding {
       operations.push({ op: "charge", budget, ...charge });
     }
     desk.hold = null;
+    this.letGo();
     desk.charge(operations, computed);
     // Others may wait for what was held, and the program may have nothing more to say.
     if (hold !== null) void desk.written().catch(() => {});
@@ -154,11 +171,15 @@ export class Holding {
     const least = Object.fromEntries(ids.map((id) => [id, 0])) as Amounts;
     const call = `${run.id}/hold ${this.count++}@${desk.epoch}`;
     desk.hold = call;
-    const terms = { budget: run.budget, call, kind: "code", capability_id: "sandbox" } as const;
+    const held = this.holder === null ? {} : { holder: this.holder.id };
+    const terms = { budget: run.budget, call, kind: "code", capability_id: "sandbox", ...held } as const;
     const expires = desk.clock.now().instant + LONGEST_MS;
+    this.holder?.begin();
+    this.isHolding = true;
     const [{ decision, granted }] = await desk.apply([{ op: "reserve", ...terms, asked, least, expires }]);
     if (decision.kind === "admitted") return granted;
     desk.hold = null;
+    this.letGo();
     if (decision.kind === "busy") return null;
     // Where something has run out nobody gets anything, so that nothing need be held of the rest.
     const none = Object.fromEntries(decision.findings.map(({ dimension }) => [dimension, 0]));
