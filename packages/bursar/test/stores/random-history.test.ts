@@ -1,5 +1,6 @@
-import { type Operation, openStore } from "bursar";
+import { type Operation, openStore, readAmounts, readLimits, STANDARD, Sweeper } from "bursar";
 import { openHousekeeping } from "bursar/store";
+import { FakeClock } from "bursar/testing";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { sqliteEngine } from "./engines.js";
@@ -19,7 +20,20 @@ const operations: fc.Arbitrary<Operation> = fc.oneof(
   fc.tuple(budgets, fc.option(budgets), fc.constantFrom(0.3, 0.5, 1)).map(([id, parent, of]): Operation => {
     const grant = parent === null ? limits(20) : id % 3 === 0 ? ({ kind: "fraction", of } as const) : limits(5);
     const wrapUp = { kind: "wrap_up", amounts: amounts({ cost_usd: 0.5 }) } as const;
-    const opening = { id: `b${id}`, scope: "run", grant: parent !== null && id === 5 ? wrapUp : grant } as const;
+    const terms = {
+      policies: {
+        cost_usd: of === 1 ? "soft_warn" : "hard_stop",
+        steps: id < 3 ? "approval_required" : "soft_warn",
+      } as const,
+      ...(id % 2 === 0 ? { thresholds: [10, 50, 90] } : {}),
+      ...(id % 3 === 1 ? { deadline: 120_000 } : {}),
+    };
+    const opening = {
+      id: `b${id}`,
+      scope: "run",
+      grant: parent !== null && id === 5 ? wrapUp : grant,
+      ...terms,
+    } as const;
     return { op: "open", parent: parent === null ? null : `b${parent}`, opening, chain: `c${id % 3}` };
   }),
   fc.tuple(budgets, calls, cost, fc.boolean()).map(
@@ -45,8 +59,8 @@ const operations: fc.Arbitrary<Operation> = fc.oneof(
   fc
     .tuple(budgets, calls, cost)
     .map(([id, call, used]): Operation => ({ op: "charge", budget: `b${id}`, call: `x${call}`, used })),
-  budgets.map((id): Operation => {
-    const additional = amounts({ cost_usd: 0.7 });
+  fc.tuple(budgets, fc.constantFrom("cost_usd", "steps", "wall_clock_ms")).map(([id, dimension]): Operation => {
+    const additional = readAmounts({ [dimension]: 7 }, STANDARD, { clocks: true });
     return { op: "extend", budget: `b${id}`, additional, approved_by: "ada", reason: null };
   }),
   fc
@@ -55,24 +69,40 @@ const operations: fc.Arbitrary<Operation> = fc.oneof(
 );
 
 function limits(usd: number) {
-  return { kind: "limits", limits: amounts({ cost_usd: usd, steps: 50 }) } as const;
+  return { kind: "limits", limits: readLimits({ cost_usd: usd, steps: 50, depth: 9, wall_clock_ms: 60_000 }) } as const;
 }
 
-test("whatever happens in a store, its check finds nothing wrong", async () => {
-  const history = fc.array(operations, { minLength: 20, maxLength: 80 });
+test("whatever happens in a store, its check finds nothing wrong, and neither does a sampled one beside it", async () => {
+  const steps = fc.oneof(
+    { weight: 8, arbitrary: operations },
+    { weight: 1, arbitrary: fc.constantFrom("sample" as const, "tick" as const, "check" as const) },
+  );
   await fc.assert(
-    fc.asyncProperty(history, async (list) => {
+    fc.asyncProperty(fc.array(steps, { minLength: 20, maxLength: 100 }), async (list) => {
       const url = engine.fresh();
-      {
-        await using store = await openStore(url);
-        await store.apply([{ op: "open", parent: null, opening: { id: "b0", scope: "shared", grant: limits(30) } }]);
-        for (const operation of list) await store.apply([operation]).catch(() => {});
-      }
+      const clock = new FakeClock();
+      const told: string[] = [];
       await using housekeeping = openHousekeeping(url);
+      {
+        await using store = await openStore(url, { clock });
+        await store.apply([{ op: "open", parent: null, opening: { id: "b0", scope: "shared", grant: limits(30) } }]);
+        const check = await housekeeping.sample();
+        using sweeper = new Sweeper({
+          store,
+          check,
+          differs: ({ where, problem }) => told.push(`${where}: ${problem}`),
+        });
+        for (const step of list) {
+          if (step === "tick") clock.advance(7001.25);
+          else if (step === "sample") await sweeper.sample();
+          else if (step === "check") expect((await housekeeping.check()).defects).toEqual([]);
+          else await store.apply([step]).catch(() => {});
+        }
+      }
       const { defects, budgets: checked } = await housekeeping.check();
-      expect(defects).toEqual([]);
+      expect([...told, ...defects]).toEqual([]);
       expect(checked).toBeGreaterThan(0);
     }),
     { numRuns: 60 },
   );
-});
+}, 120_000);

@@ -114,6 +114,11 @@ describe.for(ENGINES)("a check of a %s store names", ([, engine]) => {
     ["a child that was detached", "UPDATE budgets SET parent = NULL WHERE id = 'part'", "for parent, not null"],
     ["a hold that was made to vanish", "DELETE FROM calls WHERE id = 'in part'", "the store holds nothing for it"],
     ["another kind of call", "UPDATE calls SET kind = 'tool' WHERE id = 'in flight'", "for kind, its chain"],
+    [
+      "a call that was given back and is said to have died",
+      "UPDATE calls SET status = 'expired' WHERE id = 'part/given back'",
+      "say another kind, step, capability, status or amount",
+    ],
     ["a lost row of a budget", "DELETE FROM budgets WHERE id = 'final'", "records its opening"],
     [
       "a planted key",
@@ -131,11 +136,19 @@ describe.for(ENGINES)("a check of a %s store names", ([, engine]) => {
       `UPDATE keys SET body = replace(body, '"hash":"', '"hash":"0') WHERE status = 'active'`,
       "another secret",
     ],
+    [
+      "a planted key, and the chain that would tell of it said to be in a file",
+      [
+        "INSERT INTO keys (id, budget, status, body, version, seq) SELECT 'feed', budget, 'active', body, 1, 99 FROM keys LIMIT 1",
+        "UPDATE heads SET archived = 'server.jsonl' WHERE chain = 'bursar:server'",
+      ],
+      "is said to have been archived to server.jsonl, but its first link is here",
+    ],
     ["a lost key", "DELETE FROM keys WHERE status = 'active'", "the server's chain records it"],
   ] as const)("%s", async ([, sql, problem]) => {
     const url = engine === sqlite ? await copied() : engine.fresh();
     if (engine !== sqlite) await everything(url);
-    await engine.tamper(url, sql);
+    for (const statement of [sql].flat()) await engine.tamper(url, statement);
     const { ok, defects } = await checked(url);
     expect(ok).toBe(false);
     expect(defects.map((defect) => defect.problem).join("\n")).toContain(problem);

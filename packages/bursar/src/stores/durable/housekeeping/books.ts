@@ -10,7 +10,7 @@ import type { ChainPart } from "./chains.js";
 import type { Defects } from "./defect.js";
 import type { Differences } from "./differences.js";
 import type { SqlRow } from "./port.js";
-import type { RebuiltBudget, RebuiltChain } from "./rebuilt-chain.js";
+import type { Outcome, RebuiltBudget, RebuiltChain } from "./rebuilt-chain.js";
 import { SetDigest } from "./set-digest.js";
 
 /** Each budget with everything that counts in it, by its chain: itself first, then its children, then its own calls. */
@@ -265,7 +265,8 @@ export function chargeOf(chain: RebuiltChain, call: Call, dimensions: Dimensions
 
 function askedOf(chain: RebuiltChain, call: Call, dimensions: Dimensions): string {
   const { id, step_id, capability_id, kind, asked } = call;
-  return chain.askedText({ call_id: id, step_id, capability_id, kind, asked: written(asked, dimensions) });
+  const outcome = hasCharge(call) ? "charged" : (call.status as Outcome);
+  return chain.askedText({ call_id: id, step_id, capability_id, kind, asked: written(asked, dimensions) }, outcome);
 }
 
 /** As links say it. */

@@ -172,6 +172,11 @@ async function checkArchived(
     defects.add("error", where, problem);
     return false;
   }
+  // What is archived leaves the store, so the rest cannot begin at the beginning.
+  if (first !== null && first.seq < 0) {
+    defects.add("error", where, `is said to have been archived to ${file}, but its first link is here`);
+    return false;
+  }
   if (first !== null) {
     const advice = "nothing: both parts are kept, and the newer one can be read from there on";
     defects.add("warning", where, `has grown by ${read.links} links since it was archived to ${file}`, advice);

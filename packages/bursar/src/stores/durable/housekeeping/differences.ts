@@ -119,7 +119,7 @@ export class Differences {
       if (this.searched.length < MOST_SEARCHED) this.searched.push(budget);
     } else if (rebuilt.areAsksKnown && !stored.asks.equals(rebuilt.asks)) {
       wrong(
-        "has settled calls whose rows say another kind, step or capability, or other amounts asked for, than its chain",
+        "has settled calls whose rows say another kind, step, capability, status or amount asked for than its chain",
       );
     }
   }

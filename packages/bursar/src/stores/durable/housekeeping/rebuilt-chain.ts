@@ -94,10 +94,13 @@ interface Link {
 
 type Written = Readonly<Record<string, unknown>>;
 
+/** What became of a call: given back or dead without a charge, or charged. */
+export type Outcome = "released" | "expired" | "charged";
+
 /** A settlement that may be corrected later. */
 interface Settlement {
   readonly budget: string;
-  readonly isRelease: boolean;
+  readonly outcome: Outcome;
   readonly resources: Written;
   readonly charge: string | null;
   /** The call with what it had asked for; null where that is not known. */
@@ -227,9 +230,9 @@ export class RebuiltChain {
       budget.open.set(call_id, { ...call, kind: String(data.kind ?? capability_id) });
     } else {
       const call = this.closed(budget, data.call_id ?? data.step_id, data);
-      if (call !== null) budget.asks.add(this.askedText(call));
-      const isRelease = data.why === "released";
-      this.recent.set(id, { budget: budget.id, isRelease, resources: {}, charge: null, call });
+      const outcome = releaseIn(data);
+      if (call !== null) budget.asks.add(this.askedText(call, outcome));
+      this.recent.set(id, { budget: budget.id, outcome, resources: {}, charge: null, call });
     }
   }
 
@@ -241,7 +244,7 @@ export class RebuiltChain {
     const asked = before === null ? this.closed(budget, call_id, data) : askedAgain(before);
     const call = asked === null || data.seen === undefined ? asked : { ...asked, asked: data.seen as Written };
     const charge = this.chargeText(call_id, String(data.step_id), String(data.capability_id), resources);
-    const now: Settlement = { budget: budget.id, isRelease: false, resources, charge, call };
+    const now: Settlement = { budget: budget.id, outcome: "charged", resources, charge, call };
     for (const dimension of this.options.dimensions.all) {
       const amount = resources[dimension.id];
       if (amount === undefined || dimension.kind === "clock") continue;
@@ -251,7 +254,7 @@ export class RebuiltChain {
     }
     budget.charges.add(charge);
     budget.charged++;
-    if (call !== null) budget.asks.add(this.askedText(call));
+    if (call !== null) budget.asks.add(this.askedText(call, "charged"));
     this.recent.set(id, now);
     if (before !== null) this.replace(budget, before);
     else if (corrects !== null) this.corrections.push({ corrects, budget });
@@ -270,7 +273,7 @@ export class RebuiltChain {
     }
     // The link of a settlement that is looked up does not say what its call had asked for.
     if (before.call === null) budget.areAsksKnown = false;
-    else budget.asks.remove(this.askedText(before.call));
+    else budget.asks.remove(this.askedText(before.call, before.outcome));
   }
 
   /** The open call that a settlement belongs to. In links of older versions only the step is named for some. */
@@ -287,13 +290,13 @@ export class RebuiltChain {
       const { action_type, event, data } = JSON.parse(line) as Link;
       const budget = String(data.budget);
       if (action_type === "StepReleased") {
-        return { budget, isRelease: data.why === "released", resources: {}, charge: null, call: null };
+        return { budget, outcome: releaseIn(data), resources: {}, charge: null, call: null };
       }
       if (event !== "Consumption") return null;
       const resources = (data.resources ?? {}) as Written;
       const { call_id, step_id, capability_id } = data;
       const charge = this.chargeText(String(call_id), String(step_id), String(capability_id), resources);
-      return { budget, isRelease: false, resources, charge, call: null };
+      return { budget, outcome: "charged", resources, charge, call: null };
     } catch {
       return null;
     }
@@ -309,9 +312,9 @@ export class RebuiltChain {
     return JSON.stringify([call_id, step_id, capability_id, this.known(resources)]);
   }
 
-  /** What a settled call had asked for, likewise. */
-  askedText({ call_id, step_id, capability_id, kind, asked }: OpenCall): string {
-    return JSON.stringify([call_id, step_id, capability_id, kind, this.known(asked)]);
+  /** What a settled call had asked for and what became of it, likewise. */
+  askedText({ call_id, step_id, capability_id, kind, asked }: OpenCall, outcome: Outcome): string {
+    return JSON.stringify([call_id, step_id, capability_id, kind, outcome, this.known(asked)]);
   }
 
   known(amounts: Written): readonly (readonly [string, unknown])[] {
@@ -331,9 +334,13 @@ export class RebuiltChain {
   }
 }
 
+function releaseIn({ why }: Written): Outcome {
+  return why === "released" ? "released" : "expired";
+}
+
 /** What a call asks for when its settlement is corrected: nothing any more, if it had been given back. */
-function askedAgain({ call, isRelease }: Settlement): OpenCall | null {
-  return call !== null && isRelease ? { ...call, asked: {} } : call;
+function askedAgain({ call, outcome }: Settlement): OpenCall | null {
+  return call !== null && outcome === "released" ? { ...call, asked: {} } : call;
 }
 
 function register(to: Map<string, Registration>, id: unknown, { action_type, data }: Link): void {
