@@ -71,7 +71,8 @@ export class Operations {
         return this.live(books, operation, time);
       case "record": {
         const account = accountOf(books, operation.budget);
-        const cause = operation.cause ?? account.origin;
+        const about = operation.call === undefined ? undefined : books.call(operation.call);
+        const cause = operation.cause ?? about?.link ?? account.origin;
         return { op: "record", links: [books.append(account.chain, operation.action, cause)] };
       }
       case "put":

@@ -70,6 +70,7 @@ export function checkOperation(operation: Operation, dimensions: Dimensions): vo
       if (operation.at !== undefined) instant(operation.at, "at");
       break;
     case "record":
+      if (operation.call !== undefined) word(operation.call, "call");
       object(operation.action, "action");
       text(operation.action.action_type, "action.action_type");
       object(operation.action.data, "action.data");

@@ -127,6 +127,8 @@ export interface LifeOperation extends Caused {
 interface RecordOperation extends Caused {
   readonly op: "record";
   readonly budget: BudgetId;
+  /** The call that it is about: unless another cause is named, the last link of that call is the cause. */
+  readonly call?: CallId;
   readonly action: Action;
 }
 

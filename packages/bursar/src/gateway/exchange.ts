@@ -10,10 +10,12 @@ import {
   NOTHING_SENT,
   NOTHING_USED,
 } from "../models/meter/meter.js";
+import { reported } from "../models/meter/reported.js";
 import { StreamedAnswer } from "../models/meter/streamed-answer.js";
 import type { Reuse } from "../models/reuse/reuse.js";
 import type { AnswerHeaders } from "../models/reuse/whole-answer.js";
-import { usageIn } from "../models/wire/usage-in.js";
+import { type AnswerClaims, claimsInHeaders, joinedClaims } from "../models/wire/answer-claims.js";
+import { reportIn } from "../models/wire/answer-report.js";
 import { offAbort, onAbort } from "../runtime/abort-listeners.js";
 import type { Filling } from "../runtime/filling.js";
 import type { Effected } from "../runtime/gate.js";
@@ -148,16 +150,18 @@ export class Exchange {
     }
     const { status, headers } = answer;
     const streamed = status < 300 && (headers["content-type"] ?? "").includes("text/event-stream");
-    if (streamed) return this.pipe(answer, held);
+    const claimed = claimsInHeaders((name) => headers[name]);
+    if (streamed) return this.pipe(answer, held, claimed);
     const body = await answer.whole(MOST_ANSWER);
     const value = this.came(status, returned(headers), body, answer.isDenial);
     if (isFree(status)) return { value, usage: NOTHING_USED };
-    const counts = status < 300 ? usageIn(request.protocol, body.toString("utf8")) : null;
-    return counts === null ? { value } : { value, usage: held.usage(counts) };
+    if (status >= 300) return { value };
+    const { counts, claims } = reportIn(request.protocol, body.toString("utf8"));
+    return reported(held, value, { counts, claims: joinedClaims(claimed, claims) });
   }
 
   /** Passes events on as fast as they are read. */
-  private async pipe(readable: UpstreamAnswer, held: Held): Promise<Effected<Came>> {
+  private async pipe(readable: UpstreamAnswer, held: Held, claimed: AnswerClaims): Promise<Effected<Came>> {
     const { reply, silence_ms } = this.options;
     const { protocol, wire } = this.request;
     const answer = new StreamedAnswer(wire, protocol.stream(wire), held.output_tokens);
@@ -165,6 +169,7 @@ export class Exchange {
     held.follow(
       () => answer.bound,
       () => answer.final,
+      () => joinedClaims(claimed, answer.claims),
     );
     const headers = returned(readable.headers);
     this.tell(headers);

@@ -2,16 +2,17 @@ import type { Json } from "../core/chain/canonical.js";
 import { InputError, show } from "../core/errors.js";
 import { checkKeys, checkWait, checkWhole } from "../core/fields.js";
 import type { BudgetAmounts } from "../core/input.js";
-import type { Calling, CallSite, Model, ModelAnswer, Pricing, SitedCall } from "../ports/model.js";
+import type { AnswerNote, Calling, CallSite, Model, ModelAnswer, Pricing, SitedCall } from "../ports/model.js";
 import type { TiersOptions } from "../ports/tiers.js";
 import { readAnswer } from "./chat-answer.js";
 import { MOST_OUTPUT_TOKENS, madeOf, readChat } from "./chat-body.js";
 import { type CountedAnswer, SitedChat } from "./chat-site.js";
 import { bearer, pathTo, readKey, readUrl } from "./endpoint.js";
 import { readAllowedNames } from "./meter/allowed-members.js";
+import { chargeAnswer, chargeUnreported } from "./meter/answer-charge.js";
 import { isFree, isUnsent } from "./meter/answer-status.js";
 import type { MeteredRequest } from "./meter/meter.js";
-import { amountsOf, atEdge, type Terms } from "./meter/quote.js";
+import { atEdge, mostOfCall, type Terms, usdOf } from "./meter/quote.js";
 import { type PricedRequest, priceRequest } from "./meter/terms.js";
 import { openPrices, statedPrices } from "./prices/open-prices.js";
 import type { PriceBook } from "./prices/price.js";
@@ -30,10 +31,11 @@ import { Chooser } from "./tiers/chooser.js";
 import { readTiers, type TierList } from "./tiers/tier-list.js";
 import { checkTierPrices } from "./tiers/tier-prices.js";
 import { TieredModel } from "./tiers/tiered-model.js";
+import { type AnswerClaims, claimsInHeaders, joinedClaims, withoutSecret } from "./wire/answer-claims.js";
+import { reportIn } from "./wire/answer-report.js";
 import { Deployments, type ModelDeployments } from "./wire/deployments.js";
 import { OPENAI_CHAT } from "./wire/openai-chat.js";
 import { writeSent } from "./wire/source.js";
-import { usageIn } from "./wire/usage-in.js";
 
 export interface ChatModelOptions {
   /** The base address, as SDKs want it: `https://provider.example/v1`. */
@@ -224,12 +226,14 @@ class ChatModel implements Model {
     const body = textOf(terms, most);
     const sent = Buffer.byteLength(body);
     try {
-      const text = await this.post(body, key, AbortSignal.any([signal, patience]), sent);
+      const { text, claimed } = await this.post(body, key, AbortSignal.any([signal, patience]), sent);
       const value = readAnswer(text, this.apiKey);
-      const counts = usageIn(OPENAI_CHAT, text);
-      if (counts === null) return { answer: { value }, counts, text };
-      const usage = { ...amountsOf(counts, terms.price), network_egress_bytes: sent };
-      return { answer: { value, usage }, counts, text };
+      const { counts, claims: said } = reportIn(OPENAI_CHAT, text);
+      const claims = joinedClaims(claimed, withoutSecret(said, this.apiKey));
+      if (counts === null) return { answer: { value, ...unreportedUse(terms, most, claims) }, counts, text };
+      const { used, notes } = chargeAnswer(terms, counts, claims);
+      const usage = { ...atEdge(used), network_egress_bytes: sent };
+      return { answer: { value, usage, ...noted(notes) }, counts, text };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw this.explain(error, patience.aborted);
@@ -242,7 +246,7 @@ class ChatModel implements Model {
     return this.book;
   }
 
-  private async post(body: string, key: string, signal: AbortSignal, sent: number): Promise<string> {
+  private async post(body: string, key: string, signal: AbortSignal, sent: number): Promise<ReadAnswer> {
     const headers = {
       "content-type": "application/json",
       accept: "application/json",
@@ -252,7 +256,7 @@ class ChatModel implements Model {
     // Whoever is redirected would carry the key somewhere else.
     const response = await this.send(this.endpoint, { method: "POST", headers, body, redirect: "error", signal });
     const text = await bodyOf(response);
-    if (response.ok) return text;
+    if (response.ok) return { text, claimed: claimsInHeaders((name) => response.headers.get(name)) };
     throw this.refusal(response, text, sent);
   }
 
@@ -275,6 +279,23 @@ class ChatModel implements Model {
     if (isUnsent(error, href)) return new ProviderError("provider_unreachable", `${origin} cannot be reached (${why})`);
     return new ProviderError("provider_failed", `the connection to ${origin} failed: ${why}`);
   }
+}
+
+/** The text of an answer, and what its headers say of its price. */
+interface ReadAnswer {
+  readonly text: string;
+  readonly claimed: AnswerClaims;
+}
+
+/** What an answer is charged that says nothing of its usage: as it was reserved, or what it claims to have cost if that is more. */
+function unreportedUse(terms: Terms, most: number, claims: AnswerClaims): Pick<ModelAnswer, "usage" | "notes"> {
+  const granted = { cost_usd: mostOfCall(terms, most, terms.price) };
+  const { cost_usd, notes } = chargeUnreported(terms, granted, claims, (price) => mostOfCall(terms, most, price));
+  return { ...(cost_usd !== null && { usage: { cost_usd: usdOf(cost_usd) } }), ...noted(notes) };
+}
+
+function noted(notes: readonly AnswerNote[]): Pick<ModelAnswer, "notes"> {
+  return notes.length === 0 ? {} : { notes };
 }
 
 /** The body as it is sent, with each answer held to so many tokens. */

@@ -1,6 +1,6 @@
 import type { Amounts } from "../core/amount.js";
 import type { BudgetId } from "../core/budget.js";
-import type { Json } from "../core/chain/canonical.js";
+import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Action } from "../core/events.js";
 import type { BudgetAmounts } from "../core/input.js";
 import type { Prediction } from "./foresight.js";
@@ -44,8 +44,16 @@ export interface Calling {
 export interface ModelAnswer {
   readonly value: Json;
   readonly usage?: unknown;
+  /** What the chain is told of its price, beside what it is charged. */
+  readonly notes?: readonly AnswerNote[];
   /** Set when it is what an identical call was answered, so that it costs nothing but a step. */
   readonly reused?: ReusedAnswer;
+}
+
+/** That an answer cost more than its call was priced at, or that it names something that has no price. */
+export interface AnswerNote {
+  readonly action_type: "AnswerDearer" | "AnswerUnpriced";
+  readonly data: JsonObject;
 }
 
 /** How a call was spared, and what the identical one was charged, in USD. */

@@ -5,6 +5,7 @@ import type { Action } from "../core/events.js";
 import type { BudgetAmounts } from "../core/input.js";
 import type { CallKind } from "../core/usage.js";
 import type { BatchTerms } from "../ports/batches.js";
+import type { AnswerNote } from "../ports/model.js";
 import type { OwnEffect } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
 import type { Gate } from "../runtime/gate.js";
@@ -120,6 +121,8 @@ export interface Made {
   readonly report?: unknown;
   /** Leaves word in the chain with what it is charged. */
   readonly record?: Action;
+  /** What the chain is told of the price of a model's answer. */
+  readonly notes?: readonly AnswerNote[];
 }
 
 /** What a handler may know about the run when it decides what is to be done. */

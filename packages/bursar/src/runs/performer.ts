@@ -8,6 +8,7 @@ import type { Operation } from "../core/operation.js";
 import { extractResultUsage, extractUsage } from "../core/usage.js";
 import type { OwnEffect } from "../ports/program.js";
 import type { Timer } from "../ports/timer.js";
+import { noteOperations } from "../runtime/answer-notes.js";
 import type { Effected, Gate, GatedCall } from "../runtime/gate.js";
 import { costUnknown } from "../runtime/money-limit.js";
 import { type Purse, withPurse } from "../runtime/purse.js";
@@ -267,7 +268,9 @@ export class Performer {
       if (made.report !== undefined)
         used = inner.beyond(extractResultUsage(made.report, dimensions).amounts, dimensions);
       answered = { value: toJson(made.value) };
-      alongside.push(...this.recorded(made.record));
+      const { budget } = this.direct.run;
+      const about = { budget, call_id: doing.call_id, capability_id: deed.capability_id };
+      alongside.push(...this.recorded(made.record), ...noteOperations(about, made.notes));
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       // Whatever an SDK has made of it, it did not fit: that is for the run to answer.

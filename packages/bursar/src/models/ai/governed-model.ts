@@ -10,6 +10,7 @@ import { UnboundedError } from "../wire/unbounded-error.js";
 import { GovernedCalls, type Governing } from "./governed-calls.js";
 import { nameOfThought } from "./item-name.js";
 import { reportedUsage } from "./reported-usage.js";
+import { sdkClaims } from "./sdk-claims.js";
 import type {
   SdkCallOptions,
   SdkEmbedded,
@@ -73,7 +74,7 @@ export class GovernedLanguage {
       const counts = reportedUsage(answer, sketch.wire);
       const names = (answer.content ?? []).flatMap((part) => nameOfThought(part) ?? []);
       for (const name of names) keepItem(name, counts?.output ?? held.output_tokens);
-      return { value: answer, counts };
+      return { value: answer, counts, claims: sdkClaims(answer) };
     });
     return given(await metered.catch(salvaged<SdkGenerated>));
   }
@@ -92,7 +93,7 @@ export class GovernedLanguage {
     const metered = this.calls.make<null>(drawn.sketch, options, async (held, request) => {
       const { model, sketch } = drawn.by(request);
       const answer = await model.doStream({ ...sketch.held(held.body), abortSignal: held.signal });
-      streaming = new StreamedParts(answer.stream, sketch.wire, held, model.specificationVersion);
+      streaming = new StreamedParts(answer, sketch.wire, held, model.specificationVersion);
       handOut(answer, streaming, out);
       return { value: null, counts: await streaming.read() };
     });
@@ -129,7 +130,8 @@ export class GovernedEmbeddings {
     const metered = this.calls.make(sketch, options, async (held) => {
       const answer = await this.model.doEmbed({ ...options, abortSignal: held.signal });
       const tokens = answer.usage?.tokens;
-      return { value: answer, counts: isCount(tokens) && tokens > 0 ? { input: tokens, output: 0 } : null };
+      const counts = isCount(tokens) && tokens > 0 ? { input: tokens, output: 0 } : null;
+      return { value: answer, counts, claims: sdkClaims(answer) };
     });
     return given(await metered.catch(salvaged<SdkEmbedded>));
   }

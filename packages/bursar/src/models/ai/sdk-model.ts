@@ -67,9 +67,11 @@ export interface SdkGenerated {
   readonly content?: readonly { readonly type: string; readonly providerMetadata?: unknown }[];
   readonly usage?: unknown;
   readonly providerMetadata?: unknown;
+  readonly response?: unknown;
 }
 
 export interface SdkStreamed {
+  readonly response?: unknown;
   readonly stream: ReadableStream<SdkStreamPart>;
 }
 
@@ -78,6 +80,8 @@ export interface SdkStreamPart {
   readonly kind?: unknown;
   readonly id?: string;
   readonly delta?: unknown;
+  /** The model, in the part that tells of the response. */
+  readonly modelId?: unknown;
   readonly usage?: unknown;
   readonly providerMetadata?: unknown;
 }
@@ -89,5 +93,7 @@ export interface SdkEmbedOptions {
 }
 
 export interface SdkEmbedded {
+  readonly response?: unknown;
+  readonly providerMetadata?: unknown;
   readonly usage?: { readonly tokens?: unknown } | undefined;
 }

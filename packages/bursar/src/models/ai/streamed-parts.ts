@@ -1,12 +1,14 @@
 import { Buffer } from "node:buffer";
 import type { Held, Seen } from "../meter/meter.js";
 import { StreamFrame, type Taken } from "../meter/stream-frame.js";
+import { type AnswerClaims, joinedClaims } from "../wire/answer-claims.js";
 import { keepItem } from "../wire/kept-items.js";
 import type { WireRequest } from "../wire/protocol.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import { nameOfThought } from "./item-name.js";
 import { reportedUsage } from "./reported-usage.js";
-import type { SdkStreamPart } from "./sdk-model.js";
+import { sdkClaims } from "./sdk-claims.js";
+import type { SdkStreamed, SdkStreamPart } from "./sdk-model.js";
 
 /** What was on its way when a stream was broken off is paid for too; so much is added to what was seen. */
 const SLACK_TOKENS = 256;
@@ -32,17 +34,20 @@ export class StreamedParts {
   private readonly thoughts = new Set<string>();
   private reported: TokenCounts | null = null;
   private counts: TokenCounts | null = null;
+  private claims: AnswerClaims;
   private bytes = 0;
   private parts = 0;
 
-  constructor(source: ReadableStream<SdkStreamPart>, wire: WireRequest, held: Held, version: string) {
+  constructor({ stream, response }: SdkStreamed, wire: WireRequest, held: Held, version: string) {
     this.wire = wire;
     this.version = version;
+    this.claims = sdkClaims({ response });
     this.most = held.output_tokens;
-    this.frame = new StreamFrame(source, (part) => this.take(part));
+    this.frame = new StreamFrame(stream, (part) => this.take(part));
     held.follow(
       () => this.seen,
       () => this.counts,
+      () => this.claims,
     );
   }
 
@@ -81,6 +86,7 @@ export class StreamedParts {
     if (part === null) return { pass: [], state: "ended" };
     if (part.type === "finish") {
       this.counts = reportedUsage(part, this.wire);
+      this.claims = joinedClaims(this.claims, sdkClaims(part));
       this.kept.push(part);
       return { pass: [], state: "ended" };
     }
@@ -92,6 +98,9 @@ export class StreamedParts {
 
   private look(part: SdkStreamPart): void {
     const { type, id = "", delta } = part;
+    if (type === "response-metadata") {
+      this.claims = joinedClaims(this.claims, sdkClaims({ response: { modelId: part.modelId } }));
+    }
     // Anthropic's messages tell their input when they begin; since version 4 that can be seen.
     if (part.kind === "anthropic.message_start") this.reported = reportedUsage(part, this.wire);
     const thought = nameOfThought(part);

@@ -4,6 +4,7 @@ import type { ReadingChat } from "../chat-body.js";
 import type { MeteredRequest } from "../meter/meter.js";
 import { ProviderError } from "../provider-error.js";
 import { shortened } from "../response.js";
+import { type AnswerClaims, claimsIn, withoutSecret } from "../wire/answer-claims.js";
 import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";
 import { isHomeOf } from "../wire/provider-hosts.js";
@@ -57,6 +58,10 @@ export class AnthropicBatchProvider implements BatchProvider {
 
   usage(body: JsonObject): TokenCounts | null {
     return ANTHROPIC_MESSAGES.usage(body);
+  }
+
+  claims(body: JsonObject): AnswerClaims {
+    return withoutSecret(claimsIn(body), this.apiKey);
   }
 
   /** Here everything costs the same part of what it costs otherwise, caches too. */

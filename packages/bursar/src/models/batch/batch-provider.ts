@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import type { ReadingChat } from "../chat-body.js";
 import type { MeteredRequest } from "../meter/meter.js";
+import type { AnswerClaims } from "../wire/answer-claims.js";
 import type { ProtocolName } from "../wire/protocol.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 
@@ -69,6 +70,8 @@ export interface BatchProvider {
   /** What an answer says, as programs get it. It throws when it is none. */
   answer(body: JsonObject): Json;
   usage(body: JsonObject): TokenCounts | null;
+  /** What an answer says of its price. */
+  claims(body: JsonObject): AnswerClaims;
   /** What of it is charged in a batch, where that may be more than otherwise. */
   billed(counts: TokenCounts): TokenCounts;
   submit(batch: Outgoing, signal: AbortSignal): Promise<Submitted>;

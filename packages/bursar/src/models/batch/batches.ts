@@ -115,8 +115,8 @@ export class Batches implements BatchesPort, AsyncDisposable {
     const { remedies = OPTION_REMEDIES } = this.options;
     const basis = { wanted, site: null, full: true, remedies, unpriced };
     const { terms, quote } = madeOf(priceRequest(await this.book(), read, basis), model);
-    const price = batchPrice(terms.price, this.factor);
-    const { steps: _, ...asked } = madeOf(quoted({ ...terms, price })).quote.asked;
+    const { steps: _, ...asked } = madeOf(quoted({ ...terms, quoted: batchPrice(terms.quoted, this.factor) })).quote
+      .asked;
     const { name: provider } = this.provider;
     const about = { outlet: this.outlet, provider, model, body: wire.held(wanted) };
     return { ...about, asked: atEdge(asked), full_usd: atEdge(quote.asked).cost_usd ?? null };

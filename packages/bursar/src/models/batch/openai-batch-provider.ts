@@ -6,6 +6,7 @@ import { readChat } from "../chat-body.js";
 import { bearer } from "../endpoint.js";
 import type { MeteredRequest } from "../meter/meter.js";
 import { shortened } from "../response.js";
+import { type AnswerClaims, claimsIn, withoutSecret } from "../wire/answer-claims.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";
 import { OPENAI_CHAT } from "../wire/openai-chat.js";
 import { isHomeOf } from "../wire/provider-hosts.js";
@@ -58,6 +59,10 @@ export class OpenaiBatchProvider implements BatchProvider {
 
   usage(body: JsonObject): TokenCounts | null {
     return OPENAI_CHAT.usage(body);
+  }
+
+  claims(body: JsonObject): AnswerClaims {
+    return withoutSecret(claimsIn(body), this.apiKey);
   }
 
   /** To read from a cache is not cheaper in the batches of every model, so nobody is charged as if it were. */

@@ -7,12 +7,13 @@ import type { Store } from "../../ports/store.js";
 import { BATCH_HOLD_MS, type BatchItem, findItem, putItem } from "../../runs/batch-item.js";
 import { RunError, writeError } from "../../runs/error.js";
 import type { Answered } from "../../runs/journal.js";
+import { noteOperations } from "../../runtime/answer-notes.js";
 import { costUnknown } from "../../runtime/money-limit.js";
 import { SAVED } from "../../runtime/saved.js";
+import { chargeAnswer } from "../meter/answer-charge.js";
 import { isFree } from "../meter/answer-status.js";
-import { usedOf } from "../meter/quote.js";
 import { isPriced, noPrice } from "../prices/no-price.js";
-import type { PriceBook } from "../prices/price.js";
+import type { Price, PriceBook } from "../prices/price.js";
 import { ProviderError } from "../provider-error.js";
 import { batchPrice } from "./batch-price.js";
 import type { BatchProvider, ItemResult } from "./batch-provider.js";
@@ -86,18 +87,25 @@ export class Settling {
     const { call } = item;
     switch (fate.kind) {
       case "answer": {
-        const price = (await this.book()).find(item.model, this.provider) ?? noPrice(item.model);
+        const book = await this.book();
+        const { url, protocol } = this.provider;
+        const price = book.find(item.model, { url, protocol }) ?? noPrice(item.model);
         const answered = this.answerIn(fate.body);
         const counts = this.provider.usage(fate.body);
         if (counts === null)
           return { settlement: { op: "commit", call, used: {} }, answered, alongside: unknownCost(item) };
-        const tokens = usedOf(this.provider.billed(counts), batchPrice(price, this.factor));
+        const pricedCall = { book, price, model: item.model, url, protocol };
+        const billed = this.provider.billed(counts);
+        const batched = (each: Price) => batchPrice(each, this.factor);
+        const { used: tokens, notes } = chargeAnswer(pricedCall, billed, this.provider.claims(fate.body), batched);
         const used = { ...tokens, network_egress_bytes: sentBytes(item) };
         const nano = price.cost(counts) - BigInt(tokens.cost_usd ?? 0);
         return {
           settlement: { op: "commit", call, used },
           answered,
-          alongside: isPriced(price) ? savedOn(item, nano) : unknownCost(item),
+          alongside: isPriced(price)
+            ? [...savedOn(item, nano), ...noteOperations(aboutCall(item), notes)]
+            : unknownCost(item, tokens),
         };
       }
       case "error": {
@@ -143,9 +151,13 @@ function savedOn(item: BatchItem, nano: bigint): readonly Operation[] {
   return nano > 0n ? [recordSaved(item, nano)] : [];
 }
 
-/** A model without a price leaves word that its cost is unknown. */
-function unknownCost({ quote_usd, budget, call: call_id, model }: BatchItem): readonly Operation[] {
-  return quote_usd === null ? costUnknown({}, { budget, call_id, capability_id: `llm:${model}` }) : [];
+/** A model without a price leaves word that its cost is unknown, unless its answer states one. */
+function unknownCost(item: BatchItem, used: Amounts = {}): readonly Operation[] {
+  return item.quote_usd === null ? costUnknown(used, aboutCall(item)) : [];
+}
+
+function aboutCall({ budget, call: call_id, model }: BatchItem) {
+  return { budget, call_id, capability_id: `llm:${model}` };
 }
 
 /** How many bytes of a call were sent: its request, as on the wire. */

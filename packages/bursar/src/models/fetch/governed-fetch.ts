@@ -19,18 +19,20 @@ import { METER_KEYS, type MeterOptions } from "../meter/meter-options.js";
 import { invalid, readMetered } from "../meter/metered-request.js";
 import { type Post, ProviderCounts } from "../meter/provider-count.js";
 import type { RefusalReport } from "../meter/refusal.js";
+import { reported } from "../meter/reported.js";
 import { isOutOfTime, toldError } from "../meter/told-error.js";
 import { checkSiting, type Siting } from "../reservations/siting.js";
 import type { ReuseOptions } from "../reuse/options.js";
 import { type Reuse, reuseOf } from "../reuse/reuse.js";
+import { claimsInHeaders, joinedClaims } from "../wire/answer-claims.js";
+import { reportIn } from "../wire/answer-report.js";
 import type { Protocol } from "../wire/protocol.js";
 import { protocolFor } from "../wire/protocols.js";
-import { usageIn } from "../wire/usage-in.js";
 import { bytesOf, headersOf, isStoreFailure, rebodied, refusalResponse, storeFailureResponse } from "./answers.js";
 import { type Outgoing, readOutgoing, type Written } from "./outgoing.js";
 import { takeOwn } from "./own-headers.js";
 import { reused, type Send, type Sent } from "./reused.js";
-import { StreamedBody } from "./streamed-body.js";
+import { type Streamed, StreamedBody } from "./streamed-body.js";
 
 export interface GovernedFetchOptions extends MeterOptions, Siting {
   /** The budget that pays; the one that a call is made in, unless it is said. */
@@ -183,7 +185,7 @@ class Wire {
       try {
         response = await withPurse({ ...purse, metered: true }, () => send({ body: held.text, signal: held.signal }));
         if (isStream(response, request)) {
-          streaming = new StreamedBody(request, response.body, held);
+          streaming = new StreamedBody(request, response, held);
           handOut(response, streaming, out);
           const counts = await streaming.read();
           return counts === null ? { value: null } : { value: null, usage: held.usage(counts) };
@@ -265,8 +267,10 @@ function whole(
     },
   };
   if (isFree(response.status)) return { value, usage: NOTHING_USED };
-  const counts = response.ok ? usageIn(protocol, bytes.toString()) : null;
-  return counts === null ? { value } : { value, usage: held.usage(counts) };
+  if (!response.ok) return { value };
+  const { counts, claims } = reportIn(protocol, bytes.toString());
+  const claimed = claimsInHeaders((name) => response.headers.get(name));
+  return reported(held, value, { counts, claims: joinedClaims(claimed, claims) });
 }
 
 /** What a caller gets; null for who has it already, because it is a stream: that hears how the call ended. */
@@ -278,8 +282,6 @@ function answered(outcome: Metered<Sent | null>, streaming: StreamedBody | null)
   if ("error" in outcome.value) throw outcome.value.error;
   return outcome.value.response;
 }
-
-type Streamed = Response & { readonly body: ReadableStream<Uint8Array> };
 
 /** Some servers forget to say what they send; to wait for the end of it would be no stream. */
 function isStream(response: Response, { wire }: MeteredRequest): response is Streamed {

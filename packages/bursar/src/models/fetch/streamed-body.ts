@@ -2,8 +2,12 @@ import type { Held, MeteredRequest } from "../meter/meter.js";
 import { StreamFrame, type Taken } from "../meter/stream-frame.js";
 import { StreamedAnswer } from "../meter/streamed-answer.js";
 import { isOutOfTime } from "../meter/told-error.js";
+import { claimsInHeaders, joinedClaims } from "../wire/answer-claims.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import { ProcessEnding } from "./process-ending.js";
+
+/** A response whose body is a stream. */
+export type Streamed = Response & { readonly body: ReadableStream<Uint8Array> };
 
 /** The body of a streamed answer, byte by byte as it came. Who stops reading is charged for what was seen. */
 export class StreamedBody {
@@ -12,12 +16,14 @@ export class StreamedBody {
   /** Whether it stays as it is for good, for a program that is as good as dead. */
   private frozen = false;
 
-  constructor({ protocol, wire }: MeteredRequest, source: ReadableStream<Uint8Array>, held: Held) {
+  constructor({ protocol, wire }: MeteredRequest, { body: source, headers }: Streamed, held: Held) {
+    const claimed = claimsInHeaders((name) => headers.get(name));
     this.answer = new StreamedAnswer(wire, protocol.stream(wire), held.output_tokens);
     this.frame = new StreamFrame(source, (bytes) => this.take(bytes));
     held.follow(
       () => this.answer.bound,
       () => this.answer.final,
+      () => joinedClaims(claimed, this.answer.claims),
     );
   }
 

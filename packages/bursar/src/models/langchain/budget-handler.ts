@@ -9,16 +9,16 @@ import type { RefusalReport } from "../meter/refusal.js";
 import { currentDepth, inRound } from "../meter/round.js";
 import { toldError } from "../meter/told-error.js";
 import { listNamed } from "../tiers/tier-list.js";
-import type { TokenCounts } from "../wire/token-counts.js";
+import { type AnswerReport, NO_REPORT } from "../wire/answer-report.js";
 import { type ChainCall, readChainCall, type ToldStart } from "./chain-call.js";
-import { chainCounts } from "./chain-usage.js";
+import { chainClaims, chainCounts } from "./chain-usage.js";
 
 type Fields = Record<string, unknown>;
 
 /** A call that LangChain has told the beginning of. */
 interface OpenCall {
   /** Settled when it tells the end. */
-  readonly ended: Deferred<TokenCounts | null>;
+  readonly ended: Deferred<AnswerReport>;
   readonly metered: Promise<Metered<null>>;
   /** What is held for it, once it was let in. */
   readonly admitted: Promise<Hold | null>;
@@ -81,7 +81,7 @@ export class BudgetHandler {
     if (call === undefined) return;
     // What LangChain had in its own cache was not asked for anywhere: nothing is charged, not even an attempt.
     if (extra?.cached === true) await (await call.admitted)?.handDown();
-    call.ended.resolve(chainCounts(output));
+    call.ended.resolve({ counts: chainCounts(output), claims: chainClaims(output) });
     // To fail now would lose an answer that was paid for.
     await call.metered.catch(() => {});
   }
@@ -120,9 +120,9 @@ export class BudgetHandler {
     // Who names the handler at the model and at the chain is told everything twice, at the same time.
     if (this.calls.has(id) || currentPurse()?.metered === true) return;
     const admitted = deferred<Hold | null>();
-    const ended = deferred<TokenCounts | null>();
+    const ended = deferred<AnswerReport>();
     const metered = this.start(parent, told, ended, admitted.resolve);
-    keep(this.calls, id, { ended, metered, admitted: admitted.promise })?.ended.resolve(null);
+    keep(this.calls, id, { ended, metered, admitted: admitted.promise })?.ended.resolve(NO_REPORT);
     try {
       const refused = await Promise.race([admitted.promise.then(() => null), metered]);
       if (refused?.kind === "refused") throw new BudgetExceededError(refused.report);
@@ -136,7 +136,7 @@ export class BudgetHandler {
   private async start(
     parent: string | undefined,
     told: ToldStart,
-    ended: Deferred<TokenCounts | null>,
+    ended: Deferred<AnswerReport>,
     admitted: (hold: Hold | null) => void,
   ): Promise<Metered<null>> {
     const isWired = this.settings.wire() !== "none";
@@ -165,7 +165,7 @@ export class BudgetHandler {
   private call(
     purse: Purse,
     { named, read }: { readonly named: string; readonly read: ChainCall },
-    { promise: ended }: Deferred<TokenCounts | null>,
+    { promise: ended }: Deferred<AnswerReport>,
     admitted: (hold: Hold | null) => void,
   ): Promise<Metered<null>> {
     const { store, budget, round = null } = purse;
@@ -178,7 +178,7 @@ export class BudgetHandler {
       const left = hold === null || leaver === undefined ? null : leaveHold(meeting, { hold, round });
       admitted(hold);
       try {
-        return { value: null, counts: await ended };
+        return { value: null, ...(await ended) };
       } finally {
         left?.[Symbol.dispose]();
       }

@@ -1,4 +1,6 @@
+import type { JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
+import { type AnswerClaims, claimsIn, joinedClaims, NO_CLAIMS } from "../wire/answer-claims.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -12,6 +14,20 @@ export function chainCounts(output: unknown): TokenCounts | null {
   // Where several answers were asked for, providers report them together, and LangChain repeats that with each of them.
   const [first = null] = [...counted].sort((a, b) => b.input + b.output - (a.input + a.output));
   return first ?? wholeCounts(fieldsOf(llmOutput));
+}
+
+/** What LangChain says of the price of an answer, as the provider has said it. */
+export function chainClaims(output: unknown): AnswerClaims {
+  const { generations, llmOutput } = fieldsOf(output);
+  const answers = Array.isArray(generations) ? generations.flat() : [];
+  const told = answers.map((answer) => fieldsOf(fieldsOf(fieldsOf(answer).message).response_metadata));
+  return [...told, fieldsOf(llmOutput)].map(metadataClaims).reduce(joinedClaims, NO_CLAIMS);
+}
+
+/** Models are named in either way, and usage too. */
+function metadataClaims(metadata: Fields): AnswerClaims {
+  const { model_name, model = model_name, usage = metadata.tokenUsage } = metadata;
+  return claimsIn({ ...metadata, model, usage } as JsonObject);
 }
 
 function messageCounts({ usage_metadata, response_metadata }: Fields): TokenCounts | null {

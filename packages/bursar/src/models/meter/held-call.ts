@@ -1,26 +1,36 @@
 import type { Amount, Amounts } from "../../core/amount.js";
 import type { Path } from "../../core/budget.js";
 import type { JsonObject } from "../../core/chain/canonical.js";
+import { readAmount } from "../../core/dimension.js";
 import type { Dimensions } from "../../core/dimensions.js";
+import { STANDARD } from "../../core/dimensions.js";
 import { type BudgetAmounts, readAmounts } from "../../core/input.js";
 import type { Operation } from "../../core/operation.js";
+import type { AnswerNote } from "../../ports/model.js";
+import { noteOperations } from "../../runtime/answer-notes.js";
 import type { Filling } from "../../runtime/filling.js";
 import type { Effected, GatedCall } from "../../runtime/gate.js";
 import { costUnknown } from "../../runtime/money-limit.js";
 import type { Purse, Round } from "../../runtime/purse.js";
+import { answeredPrice } from "../prices/answered-price.js";
 import { isPriced } from "../prices/no-price.js";
+import type { Price } from "../prices/price.js";
+import { type AnswerClaims, NO_CLAIMS } from "../wire/answer-claims.js";
 import { type SentText, writeSent } from "../wire/source.js";
 import type { TokenCounts } from "../wire/token-counts.js";
+import { chargeAnswer, chargeUnreported } from "./answer-charge.js";
 import { type Held, type MeteredEffect, type MeteredRequest, NOTHING_AT_ALL, type Seen } from "./meter.js";
-import { atEdge, boundOf, learnedOf, outputOf, type Quote, type Terms, type Used, usedOf } from "./quote.js";
+import { atEdge, boundOf, learnedOf, mostOfCall, outputOf, type Quote, type Terms, type Used, usdOf } from "./quote.js";
 import type { ToldCall } from "./told-call.js";
 
 /** Of a call that was not begun. */
 const NEVER = new AbortController().signal;
 
 const NONE: readonly Operation[] = [];
+const COST = STANDARD.get("cost_usd");
 
 const nothing = (): null => null;
+const noClaims = (): AnswerClaims => NO_CLAIMS;
 
 /** As few of them are met as there are models, and a text that was made before is written and compared faster. */
 const MOST_CAPABILITIES = 256;
@@ -53,6 +63,9 @@ export class HeldCall implements Held {
   private readonly round: Round | null;
   private ask: () => Seen | null = nothing;
   private final: () => TokenCounts | null = nothing;
+  private claims: () => AnswerClaims = noClaims;
+  /** What the chain is told of the answer's price. */
+  private notes: readonly AnswerNote[] = [];
   private written: SentText | null = null;
   private written_bytes: number | null = null;
   /** What was last counted, in both units. */
@@ -83,7 +96,47 @@ export class HeldCall implements Held {
   seen(): BudgetAmounts | null {
     if (this.handed) return NOTHING_AT_ALL;
     const known = this.ask();
-    return known === null ? null : { ...boundOf(known, this.terms), ...this.egress };
+    return known === null ? this.unreported() : this.bound(known);
+  }
+
+  /** The most that a call which broke off can have used, at the price that its answer has named by then. */
+  private bound(known: Seen): BudgetAmounts {
+    const { terms } = this;
+    if (!isPriced(terms.price)) return { ...boundOf(known, terms, terms.price), ...this.egress };
+    const claims = this.claims();
+    const price = claims.models.length === 0 ? terms.quoted : answeredPrice(terms, claims).price;
+    const bound = boundOf(known, terms, price);
+    const granted = { cost_usd: this.nanoIn(boundOf(known, terms, terms.price)) };
+    const most = this.nanoIn(bound);
+    const { cost_usd, notes } = chargeUnreported(terms, granted, claims, () => most);
+    this.notes = notes;
+    const dearest = Math.max(most, cost_usd ?? 0);
+    return { ...bound, ...(dearest > most && { cost_usd: usdOf(dearest) }), ...this.egress };
+  }
+
+  /** The most of an answer that has not said what it used; null where it is charged as it was reserved. */
+  private unreported(): BudgetAmounts | null {
+    const { terms, granted, output_tokens } = this;
+    const most = (price: Price) => mostOfCall(terms, output_tokens, price);
+    const { cost_usd, notes } = chargeUnreported(terms, granted, this.claims(), most);
+    this.notes = notes;
+    return cost_usd === null ? null : { cost_usd: usdOf(cost_usd), ...this.egress };
+  }
+
+  private nanoIn({ cost_usd }: BudgetAmounts): Amount {
+    return readAmount(COST, cost_usd ?? 0, "up", "cost_usd");
+  }
+
+  /**
+   * The chain is told of the answer's price, however the call has ended, and where the cost is unknown. What was not made, or was
+   * answered before, costs nothing.
+   */
+  private alongside(reported: Amounts): readonly Operation[] {
+    const { notes, terms } = this;
+    const isKnown = isPriced(terms.price);
+    if (this.handed || (isKnown && notes.length === 0)) return NONE;
+    const about = { budget: this.purse.budget, call_id: this.id, capability_id: capabilityOf(terms.wire.model) };
+    return isKnown ? noteOperations(about, notes) : costUnknown(reported, about);
   }
 
   /** What the provider has reported of a call that broke off all the same, as at the very end of a stream. */
@@ -106,21 +159,14 @@ export class HeldCall implements Held {
       ledger: this.quote(quote, store.dimensions),
       seen: () => this.seen(),
       reported: () => this.reported(),
+      alongside: (reported) => this.alongside(reported),
     };
     if (path !== null) call.path = path;
     if (signal !== undefined) call.signal = signal;
     if (heeds !== undefined) call.heeds = heeds;
     if (wait_ms !== undefined) call.wait_ms = wait_ms;
     if (onWait !== undefined) call.onWait = onWait;
-    if (!isPriced(this.terms.price)) call.alongside = (reported) => this.unpriced(reported);
     return call;
-  }
-
-  /** The chain is told that the cost is unknown, however the call has ended. What was not made, or was answered before, costs nothing. */
-  private unpriced(reported: Amounts): readonly Operation[] {
-    const { budget } = this.purse;
-    const about = { budget, call_id: this.id, capability_id: capabilityOf(this.terms.wire.model) };
-    return this.handed ? NONE : costUnknown(reported, about);
   }
 
   make<Value>(
@@ -176,15 +222,21 @@ export class HeldCall implements Held {
 
   usage(counts: TokenCounts): BudgetAmounts {
     this.told?.count(counts);
-    const used = usedOf(counts, this.terms.price);
+    const { used, notes } = chargeAnswer(this.terms, counts, this.claims());
+    this.notes = notes;
     const usage = atEdge(used);
     this.counted = { usage, used };
     return usage;
   }
 
-  follow(seen: () => Seen | null, counts: () => TokenCounts | null): void {
+  claim(claims: AnswerClaims): void {
+    this.claims = () => claims;
+  }
+
+  follow(seen: () => Seen | null, counts: () => TokenCounts | null, claims: () => AnswerClaims): void {
     this.ask = seen;
     this.final = counts;
+    this.claims = claims;
   }
 
   handedDown(): void {

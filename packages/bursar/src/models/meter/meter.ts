@@ -24,6 +24,7 @@ import { readTiers, type TierList } from "../tiers/tier-list.js";
 import { checkTierPrices } from "../tiers/tier-prices.js";
 import { type TieredRequest, tieredRequest } from "../tiers/tiered-request.js";
 import { boundByTokenizer } from "../tokens/tokenizer-bound.js";
+import type { AnswerClaims } from "../wire/answer-claims.js";
 import { Deployments } from "../wire/deployments.js";
 import { MOST_OPEN_USES } from "../wire/hosted-tools.js";
 import type { Protocol, WireRequest } from "../wire/protocol.js";
@@ -87,8 +88,10 @@ export interface Held {
   readonly signal: AbortSignal;
   /** What an answer is charged when the provider has reported it. */
   usage(counts: TokenCounts): BudgetAmounts;
-  /** Says where to ask what was seen so far, should the call break off, and what the provider has said for good by then. */
-  follow(seen: () => Seen | null, counts: () => TokenCounts | null): void;
+  /** Says where to ask what was seen so far, should the call break off, what the provider has said for good by then, and of its price. */
+  follow(seen: () => Seen | null, counts: () => TokenCounts | null, claims: () => AnswerClaims): void;
+  /** Says what a whole answer claims of its price. It goes before `usage`, and counts where there is none as well. */
+  claim(claims: AnswerClaims): void;
   /** Says that somebody further down pays for it, so that nothing is charged here, however it ends. */
   handedDown(): void;
 }

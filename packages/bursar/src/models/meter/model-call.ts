@@ -1,13 +1,17 @@
 import { type Hold, type Purse, withPurse } from "../../runtime/purse.js";
+import type { AnswerClaims } from "../wire/answer-claims.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import { isFree, isFreeEachTime, isUnsent } from "./answer-status.js";
 import { BudgetExceededError } from "./budget-exceeded-error.js";
 import { type Held, type Meter, type Metered, type MeteredRequest, NOTHING_AT_ALL, NOTHING_USED } from "./meter.js";
+import { reported } from "./reported.js";
 
 /** What a call gave, and what it is said to have used. */
 export interface ModelAnswered<Value> {
   readonly value: Value;
   readonly counts: TokenCounts | null;
+  /** What it says of its price, where it came in one piece. */
+  readonly claims?: AnswerClaims;
 }
 
 /** Whether each attempt is a call of its own, or the client may try again by itself, unseen. */
@@ -31,9 +35,9 @@ export async function callRead<Value>(
     async (held, request) => {
       const hold = new CallHold(purse, held);
       try {
-        const { value, counts } = await withPurse({ ...purse, hold }, () => effect(held, request));
+        const { value, ...report } = await withPurse({ ...purse, hold }, () => effect(held, request));
         if (hold.gone) return { value: { value }, usage: NOTHING_AT_ALL };
-        return counts === null ? { value: { value } } : { value: { value }, usage: held.usage(counts) };
+        return reported(held, { value }, report);
       } catch (error) {
         if (hold.gone) return { value: { error }, usage: NOTHING_AT_ALL };
         if (BudgetExceededError.from(error) !== null) {

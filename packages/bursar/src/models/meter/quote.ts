@@ -3,6 +3,7 @@ import { writeAmount } from "../../core/dimension.js";
 import { STANDARD } from "../../core/dimensions.js";
 import type { BudgetAmounts } from "../../core/input.js";
 import type { Filling } from "../../runtime/filling.js";
+import type { PricedCall } from "../prices/answered-price.js";
 import { isPriced } from "../prices/no-price.js";
 import type { Bound, Price } from "../prices/price.js";
 import type { Site } from "../reservations/site.js";
@@ -19,9 +20,10 @@ export interface Quote {
 }
 
 /** What a request is quoted and charged by. */
-export interface Terms {
+export interface Terms extends PricedCall {
   readonly wire: WireRequest;
-  readonly price: Price;
+  /** What it is quoted at, which is dearer than its price where answers to such requests were. */
+  readonly quoted: Price;
   /** No fewer tokens than the provider will count. */
   readonly input: number;
   /** The most one answer may have. */
@@ -34,6 +36,9 @@ export interface Terms {
   readonly full: boolean;
 }
 
+/** What of the terms a quote depends on. */
+type QuotedTerms = Pick<Terms, "wire" | "quoted" | "input" | "wanted" | "egress_bytes">;
+
 const ONE = 1 as Amount;
 const COST = STANDARD.get("cost_usd");
 /** A limit of output, the wish for usage and a tier may be written into a request that came without them. */
@@ -45,18 +50,18 @@ function boundFor({ caches, audio, hosted }: WireRequest): Omit<Bound, "input" |
 }
 
 /** The most a request may use. Output is what can be cut. */
-export function quoteOf({ wire, price, input, wanted, egress_bytes }: Terms): Quote {
+export function quoteOf({ wire, quoted, input, wanted, egress_bytes }: QuotedTerms): Quote {
   const { answers, least_output } = wire;
   const output = wanted * answers;
   const needed = Math.min(output, Math.max(least_output, wanted === 0 ? 0 : 1) * answers);
-  const cost = (tokens: number) => nanoUsd(price.most({ input, output: tokens, ...boundFor(wire) }));
+  const cost = (tokens: number) => nanoUsd(quoted.most({ input, output: tokens, ...boundFor(wire) }));
   const asked: Record<string, Amount> = {
     steps: ONE,
     llm_input_tokens: counted(input),
     llm_output_tokens: counted(output),
   };
   const least: Record<string, Amount> = { llm_output_tokens: counted(needed) };
-  if (isPriced(price)) {
+  if (isPriced(quoted)) {
     asked.cost_usd = cost(output);
     least.cost_usd = cost(needed);
   }
@@ -65,21 +70,21 @@ export function quoteOf({ wire, price, input, wanted, egress_bytes }: Terms): Qu
 }
 
 /** What a request is expected to need at most, of what can be cut; null when that is not known, or no less than it wants. */
-export function learnedOf({ wire, price, input, wanted, site, full }: Terms): Amounts | null {
+export function learnedOf({ wire, quoted, input, wanted, site, full }: Terms): Amounts | null {
   const { least_output } = wire;
   const upper = site?.upper ?? null;
   if (upper === null || full) return null;
   const output = Math.max(upper, least_output, 1);
   if (output >= wanted) return null;
-  if (!isPriced(price)) return { llm_output_tokens: counted(output) };
-  return { llm_output_tokens: counted(output), cost_usd: nanoUsd(price.most({ input, output, ...boundFor(wire) })) };
+  if (!isPriced(quoted)) return { llm_output_tokens: counted(output) };
+  return { llm_output_tokens: counted(output), cost_usd: nanoUsd(quoted.most({ input, output, ...boundFor(wire) })) };
 }
 
 /** What was granted may be less than what was wanted, of tokens and of money apart. */
-export function outputOf({ wire, price, input }: Terms, granted: Amounts): number {
+export function outputOf({ wire, quoted, input }: Terms, granted: Amounts): number {
   const tokens = granted.llm_output_tokens ?? 0;
   if (tokens === 0) return 0;
-  const paid = price.affordable(BigInt(granted.cost_usd ?? 0), { input, ...boundFor(wire) });
+  const paid = quoted.affordable(BigInt(granted.cost_usd ?? 0), { input, ...boundFor(wire) });
   return Math.max(Math.min(tokens, paid), wire.least_output * wire.answers);
 }
 
@@ -101,7 +106,7 @@ export function usedOf(counts: TokenCounts, price: Price): Used {
 }
 
 /** The same in edge units. */
-export function amountsOf(counts: TokenCounts, price: Price): BudgetAmounts {
+function amountsOf(counts: TokenCounts, price: Price): BudgetAmounts {
   return atEdge(usedOf(counts, price));
 }
 
@@ -112,8 +117,13 @@ export function atEdge(used: Amounts): BudgetAmounts {
   return edge;
 }
 
-/** The most that a call can have used of which this was seen. */
-export function boundOf({ reported, output }: Seen, { wire, price, input }: Terms): BudgetAmounts {
+/** The most that a call of these terms costs with so much output. */
+export function mostOfCall({ wire, input }: Terms, output: number, price: Price): Amount {
+  return nanoUsd(price.most({ input, output, ...boundFor(wire) }));
+}
+
+/** The most that a call can have used of which this was seen, at a price. */
+export function boundOf({ reported, output }: Seen, { wire, input }: Terms, price: Price): BudgetAmounts {
   if (!isPriced(price)) return amountsOf({ input: reported?.input ?? input, output }, price);
   // Between the rounds of hosted tools not all of the input is reported.
   if (reported !== null && wire.hosted === undefined) {
@@ -138,6 +148,11 @@ function counted(tokens: number): Amount {
 
 function nanoUsd(nano: bigint): Amount {
   return counted(Number(nano));
+}
+
+/** Ledger units of money in dollars. */
+export function usdOf(nano: number): number {
+  return writeAmount(COST, nano);
 }
 
 function edgeUsd(nano: bigint): number {

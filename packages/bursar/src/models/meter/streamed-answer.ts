@@ -1,3 +1,4 @@
+import type { AnswerClaims } from "../wire/answer-claims.js";
 import { SAME } from "../wire/events.js";
 import { parsedObject } from "../wire/json-object.js";
 import { PassedOn } from "../wire/passed-on.js";
@@ -82,6 +83,11 @@ export class StreamedAnswer {
   /** The same of an answer that is whole, whatever became of the call since: before its last word more may have come. */
   get final(): TokenCounts | null {
     return this.whole ? this.counts : null;
+  }
+
+  /** What it has said of its price so far. */
+  get claims(): AnswerClaims {
+    return this.reader.claims;
   }
 
   /** What bounds its usage where that is not told: nothing that was seen, when it is whole, because then all was on its way. */

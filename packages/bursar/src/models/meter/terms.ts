@@ -1,3 +1,4 @@
+import { type PricedCall, quotedPrice } from "../prices/answered-price.js";
 import { noPrice } from "../prices/no-price.js";
 import type { Price, PriceBook } from "../prices/price.js";
 import type { PriceRemedies } from "../prices/price-remedies.js";
@@ -47,7 +48,8 @@ export function priceRequest(
   const price = known ?? noPrice(wire.model);
   const input = bytesBound(wire, price);
   if (input === null) return unboundedInput(wire);
-  const terms: Terms = { wire, price, wanted, egress_bytes, input, site, full };
+  const call: PricedCall = { book, price, model: wire.model, url, protocol: wire.protocol };
+  const terms: Terms = { ...call, quoted: quotedPrice(call), wire, wanted, egress_bytes, input, site, full };
   return quoted(terms);
 }
 

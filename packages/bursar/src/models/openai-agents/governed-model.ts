@@ -1,3 +1,4 @@
+import type { Json } from "../../core/chain/canonical.js";
 import { currentPurse, type Purse, withPurse } from "../../runtime/purse.js";
 import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
 import { whenDropped } from "../meter/dropped.js";
@@ -10,7 +11,9 @@ import { toldError } from "../meter/told-error.js";
 import { withinPurse } from "../meter/within-purse.js";
 import type { OpenModel } from "../tiers/open-model.js";
 import type { Tier } from "../tiers/tier-list.js";
+import { claimsIn, NO_CLAIMS } from "../wire/answer-claims.js";
 import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
+import { objectOf } from "../wire/json-object.js";
 import { OPENAI_RESPONSES } from "../wire/openai-responses.js";
 import type { Protocol, WireRequest } from "../wire/protocol.js";
 import type { TokenCounts } from "../wire/token-counts.js";
@@ -72,7 +75,7 @@ export class GovernedModel {
     const metered = await this.call(purse, request, called, async (held, made) => {
       const { model, held: sent } = await this.made(called, held, made);
       const value = await model.getResponse(sent);
-      return { value, counts: countsOf(value.usage) };
+      return { value, counts: countsOf(value.usage), claims: claimsIn(objectOf(value.providerData as Json)) };
     });
     return answerOf(metered);
   }
@@ -161,17 +164,20 @@ async function passOn(
 ): Promise<TokenCounts | null> {
   let bytes = 0;
   let counts: TokenCounts | null = null;
+  let claims = NO_CLAIMS;
   let over = false;
   const { output_tokens } = held;
   held.follow(
     () => ({ reported: null, output: hidden ? output_tokens : Math.min(output_tokens, bytes + SLACK_TOKENS) }),
     () => counts,
+    () => claims,
   );
   try {
     for await (const event of events) {
       bytes += Buffer.byteLength(JSON.stringify(event) ?? "");
       if (event.type === "response_done") {
         counts = countsOf(event.response.usage as AgentsUsage | undefined);
+        claims = claimsIn(objectOf(event.response.providerData as Json));
         over = true;
       }
       if (over) relay.keep(event);

@@ -5,6 +5,7 @@ import { offAbort, onAbort } from "../../runtime/abort-listeners.js";
 import { type Deferred, deferred } from "../../runtime/deferred.js";
 import { isFree, isUnsent } from "../meter/answer-status.js";
 import { type Held, NOTHING_SENT, NOTHING_USED } from "../meter/meter.js";
+import { claimsIn, claimsInHeaders, joinedClaims, sharedClaims } from "../wire/answer-claims.js";
 import { objectOf, parsedObject } from "../wire/json-object.js";
 import { OPENAI_EMBEDDINGS } from "../wire/openai-embeddings.js";
 import { type EmbeddingInputs, joinedBody, splitAnswer, weightOf } from "./embedding-body.js";
@@ -16,7 +17,7 @@ export type SendWhole = (text: string, signal: AbortSignal) => Promise<WholeAnsw
 
 /** Somebody who wants something embedded, with what is held for it. */
 export interface Joining {
-  readonly held: Pick<Held, "signal" | "granted" | "usage">;
+  readonly held: Pick<Held, "signal" | "granted" | "usage" | "claim">;
   readonly inputs: EmbeddingInputs;
   /** How many bytes his own request would have. */
   readonly egress_bytes: number;
@@ -141,6 +142,8 @@ export class EmbeddingGroup {
   private shareOut(present: readonly Member[], answer: WholeAnswer, egress: readonly number[]): void {
     const parsed = parsedObject(answer.body.toString("utf8")) ?? {};
     const tokens = OPENAI_EMBEDDINGS.usage(parsed)?.input ?? null;
+    const header = (name: string) => answer.headers[name];
+    const claims = joinedClaims(claimsInHeaders(header), claimsIn(parsed));
     const shares =
       tokens === null
         ? null
@@ -154,6 +157,7 @@ export class EmbeddingGroup {
     );
     for (const [index, member] of present.entries()) {
       const share = shares?.[index] ?? null;
+      member.joining.held.claim(tokens === null ? claims : sharedClaims(claims, (share ?? 0) / tokens));
       const counted = share === null ? null : member.joining.held.usage({ input: share, output: 0 });
       const usage = counted === null ? null : { ...counted, network_egress_bytes: egress[index] ?? 0 };
       const part = parts?.[index] ?? null;

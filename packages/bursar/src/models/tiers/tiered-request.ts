@@ -3,6 +3,7 @@ import { InputError, show } from "../../core/errors.js";
 import type { Purse } from "../../runtime/purse.js";
 import type { MeteredRequest } from "../meter/meter.js";
 import { quoteOf } from "../meter/quote.js";
+import { quotedPrice } from "../prices/answered-price.js";
 import type { PriceBook } from "../prices/price.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 import type { Choice, Chooser, Offer } from "./chooser.js";
@@ -60,7 +61,9 @@ function offerOf({ wire, url, egress_bytes }: MeteredRequest, book: PriceBook, u
   const input = wire.beyond === null ? wire.input_tokens : Math.max(wire.input_tokens, window ?? 0);
   const wanted = Math.max(wire.output_tokens ?? usual, wire.least_output > usual ? 0 : wire.least_output);
   try {
-    const { asked } = quoteOf({ wire, price, input, wanted, egress_bytes, site: null, full: true });
+    const { model, protocol } = wire;
+    const quoted = quotedPrice({ book, price, model, url, protocol });
+    const { asked } = quoteOf({ wire, quoted, input, wanted, egress_bytes });
     const tokens = wire.beyond === null ? Math.ceil(wire.input_tokens / BYTES_PER_TOKEN) : 0;
     return { quote: withTotal(asked), tokens: tokens + (wire.output_tokens ?? 0), window };
   } catch (error) {

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
+import { type AnswerClaims, claimsIn, joinedClaims, NO_CLAIMS } from "./answer-claims.js";
 import { messagesUsage, usesInBlocks } from "./anthropic-usage.js";
 import { eventText, LAST, SAME } from "./events.js";
 import { objectOf, parsedObject } from "./json-object.js";
@@ -18,6 +19,7 @@ const COUNTS = [
 
 /** Follows the events of one streamed message. */
 export class MessagesStream implements StreamReader {
+  claims: AnswerClaims = NO_CLAIMS;
   seen_bytes = 0;
   seen_tokens = 0;
   readonly #model: string;
@@ -46,6 +48,7 @@ export class MessagesStream implements StreamReader {
       case "message_start":
         this.#begin();
         this.#tell(objectOf(value.message).usage);
+        this.claims = joinedClaims(this.claims, claimsIn(objectOf(value.message)));
         break;
       case "content_block_start":
         this.#begin();
@@ -61,6 +64,7 @@ export class MessagesStream implements StreamReader {
         break;
       case "message_delta":
         this.#tell(value.usage);
+        this.claims = joinedClaims(this.claims, claimsIn(value));
         if (isSaid(objectOf(value.delta).stop_reason)) this.#stage = "stopping";
         break;
       case "message_stop":

@@ -1,15 +1,17 @@
-import type { Json } from "../../core/chain/canonical.js";
+import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { CLOSE_LIST, CLOSE_OBJECT, COMMA, endOfString, isName, OPEN_LIST, OPEN_OBJECT, QUOTE } from "./text-scan.js";
 
 /**
- * One member of the object that a JSON text stands for, without parsing the others: null where there is none. Undefined where that
- * cannot be told from the outside, as of what is no object, is cut off, or spells a name in another way.
+ * Some members of the object that a JSON text stands for, without parsing the others. Undefined where they cannot be told from the
+ * outside, as of what is no object, is cut off, or spells a name in another way.
  */
-export function memberIn(text: string, name: string): Json | undefined {
-  const value = new Look(text, name).value();
-  if (value === undefined || value === null) return value;
+export function membersIn(text: string, names: readonly string[]): JsonObject | undefined {
+  const found = new Look(text, names).values();
+  if (found === undefined) return undefined;
+  const members: Record<string, Json> = {};
   try {
-    return JSON.parse(value) as Json;
+    for (const [name, value] of found) members[name] = JSON.parse(value) as Json;
+    return members;
   } catch {
     return undefined;
   }
@@ -18,20 +20,21 @@ export function memberIn(text: string, name: string): Json | undefined {
 /** One look at the text, from string to string. Of several members of one name the last counts, as for whoever parses it. */
 class Look {
   private readonly text: string;
-  private readonly name: string;
+  private readonly names: readonly string[];
   private readonly hasEscapes: boolean;
-  private found: string | null = null;
+  private readonly found = new Map<string, string>();
   private depth = 0;
-  /** Where the value begins that is looked for; -1 outside of it. */
-  private start = -1;
+  /** The member that is looked at, if it is one of those that are wanted, and where its value begins. */
+  private wanted: string | null = null;
+  private start = 0;
 
-  constructor(text: string, name: string) {
+  constructor(text: string, names: readonly string[]) {
     this.text = text;
-    this.name = name;
+    this.names = names;
     this.hasEscapes = text.includes("\\");
   }
 
-  value(): string | null | undefined {
+  values(): ReadonlyMap<string, string> | undefined {
     const { text } = this;
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at);
@@ -50,18 +53,22 @@ class Look {
 
   /** Passes a string, and says where it ends: behind the whole text if it has a name that is spelt in another way. */
   private pass(at: number): number {
-    const { text, name } = this;
+    const { text, names } = this;
     const last = endOfString(text, at);
     if (this.depth !== 1 || !isName(text, last)) return last;
     if (this.hasEscapes && text.slice(at, last).includes("\\")) return text.length;
-    const isWanted = last - at - 1 === name.length && text.startsWith(name, at + 1);
-    if (isWanted) this.start = text.indexOf(":", last) + 1;
+    const length = last - at - 1;
+    const wanted = names.find((name) => name.length === length && text.startsWith(name, at + 1));
+    if (wanted !== undefined) {
+      this.wanted = wanted;
+      this.start = text.indexOf(":", last) + 1;
+    }
     return last;
   }
 
   private end(at: number): void {
-    if (this.start >= 0) this.found = this.text.slice(this.start, at);
-    this.start = -1;
+    if (this.wanted !== null) this.found.set(this.wanted, this.text.slice(this.start, at));
+    this.wanted = null;
   }
 }
 

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
+import { type AnswerClaims, claimsIn, joinedClaims, NO_CLAIMS } from "./answer-claims.js";
 import { ChunkForm } from "./chunk-form.js";
 import { eventText, LAST, SAME } from "./events.js";
 import { listOf, objectOf, parsedObject } from "./json-object.js";
@@ -25,6 +26,7 @@ interface Choice {
 
 /** Follows the chunks of one streamed completion. */
 export class ChatStream implements StreamReader {
+  claims: AnswerClaims = NO_CLAIMS;
   seen_bytes = 0;
   seen_tokens = 0;
   /** Whether the usage was asked for by us alone, so that the chunk which tells it is not the caller's. */
@@ -102,6 +104,7 @@ export class ChatStream implements StreamReader {
         ...(isSaid(system_fingerprint) && { system_fingerprint }),
       };
     }
+    this.claims = joinedClaims(this.claims, claimsIn(chunk));
     const choices = listOf(chunk.choices);
     for (const choice of choices) this.#readChoice(objectOf(choice));
     // Every chunk may tell it, and each counts from the start. One that cannot be true makes the earlier ones doubtful too.

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
+import { type AnswerClaims, claimsIn, joinedClaims, NO_CLAIMS } from "./answer-claims.js";
 import { eventText, LAST, SAME } from "./events.js";
 import { someUses } from "./hosted-tools.js";
 import { objectOf, parsedObject } from "./json-object.js";
@@ -22,6 +23,7 @@ const BEGINS: ReadonlySet<Json | undefined> = new Set(["response.created", "resp
 
 /** Follows the events of one streamed response. */
 export class ResponsesStream implements StreamReader {
+  claims: AnswerClaims = NO_CLAIMS;
   seen_bytes = 0;
   seen_tokens = 0;
   readonly #model: string;
@@ -52,6 +54,7 @@ export class ResponsesStream implements StreamReader {
     this.#next = isCount(number) ? number + 1 : this.#next + 1;
     const type = value.type ?? event;
     if (type === "error") return LAST;
+    if (BEGINS.has(type) || ENDS.has(type)) this.claims = joinedClaims(this.claims, claimsIn(objectOf(value.response)));
     if (BEGINS.has(type)) this.#response = objectOf(value.response);
     else if (ENDS.has(type)) {
       this.#over = true;

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../core/chain/canonical.js";
+import type { AnswerClaims } from "./answer-claims.js";
 import type { HostedTools } from "./hosted-tools.js";
 import type { Source } from "./source.js";
 import type { TokenCounts } from "./token-counts.js";
@@ -90,6 +91,8 @@ export interface StreamReader {
   read(event: string, data: string): EventReading;
   /** What the events so far say was used, and whether that is final. */
   readonly usage: { readonly counts: TokenCounts; readonly final: boolean } | null;
+  /** What the events so far say of the price of the answer. */
+  readonly claims: AnswerClaims;
   /** Bytes of output seen so far: text, arguments of tools, thinking. No fewer than tokens. */
   readonly seen_bytes: number;
   /** Tokens that were certainly produced so far: one for each event with output at least. */
