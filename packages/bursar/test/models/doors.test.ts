@@ -28,7 +28,9 @@ const REFUSED: readonly JsonObject[] = [
   ...[{ enable_search: true }, { service_tier: "priority" }, { prediction: { type: "content", content: "a" } }],
   ...[{ Model: "o1-pro" }, { MODEL: null }, { N: 20 }, { Max_Tokens: 50_000 }, { max_toKens: 50_000 }],
   ...[{ maxTokens: 50_000 }, { stream_options: { Include_Usage: false } }, { Messages: [] }, { "max_token\u017F": 5 }],
-  { reasoning: { Effort: "high" } },
+  ...[{ reasoning: { Effort: "high" } }, { Fallbacks: ["o1-pro"] }, { PROVIDER: {} }, { Data_Sources: [{}] }],
+  ...[{ extra_body: { models: ["o1-pro"] } }, { extra_body: { Google: { cached_content: "a" } } }],
+  ...[{ n_predict: 50_000 }, { max_new_tokens: 50_000 }, { options: { num_predict: 50_000 } }, { lora_path: "dear" }],
 ];
 
 /** The same with tools, which a prompt writes itself. */
@@ -37,7 +39,14 @@ const REFUSED_TOOLS: readonly JsonObject[] = [
   ...["browser_search", "openrouter:web_search", "web_search_20250305", "x_search", "live_search"],
 ].map((type) => ({ tools: [{ type }] }));
 
+const OWN_FUNCTION = { type: "function", function: { name: "a" } };
+
 const REFUSED_BELOW: readonly JsonObject[] = [
+  ...["google_search", "googleSearch", "url_context", "web_search", "mcp", "server_url"].flatMap((name) => [
+    { tools: [{ [name]: {} }] },
+    { tools: [{ ...OWN_FUNCTION, [name]: {} }] },
+  ]),
+  { tools: [{ type: "function", function: { name: "a", Name: "b" } }] },
   { tools: [{ type: "function", Type: "mcp", function: { name: "a" } }] },
   { messages: [{ role: "user", content: "a", Content: "b" }] },
   { messages: [{ role: "user", content: [{ type: "text", text: "a", Text: "b" }] }] },
@@ -53,6 +62,8 @@ const SENT: readonly JsonObject[] = [
   ...[{ fallbacks: null, provider: null, models: [], mock_testing_fallbacks: false, plugins: [] }],
   ...[{ reasoning_effort: "low" }, { chat_template_kwargs: { enable_thinking: false } }, { guided_json: { Type: 1 } }],
   ...[{ extra_body: { google: { thinking_config: { thinking_budget: 10 } } } }, { service_tier: "default" }],
+  ...[{ min_p: 0.1, repetition_penalty: 1.1, add_special_tokens: false, bad_words: ["a"] }, { verbosity: "low" }],
+  ...[{ prompt_cache_key: "a", safety_identifier: "b", store: false, logit_bias: { 5: 1 } }, { keep_alive: "5m" }],
   { response_format: { type: "json_schema", json_schema: { name: "a", schema: { Type: "object" } } } },
 ];
 
@@ -111,6 +122,26 @@ describe.each(Object.entries(DOORS))("%s", (name, door) => {
     expect(await isSent(door, body)).toBe(true);
   });
 });
+
+test("what is refused says how to allow it", async () => {
+  await using server = await openScriptedModel({ script: () => "Yes.", models: [MODEL] });
+  const body = { model: MODEL, messages: HELLO, lora_path: "mine" };
+  const asked = withBudget(LIMITS, () => post(governedFetch({ prices: PRICES }), server.url, body));
+  for (const way of ['allow: { \\"<host>\\": [\\"lora_path\\"] }', "--allow '<host>=lora_path'", "BURSAR_ALLOW"]) {
+    await expect(asked).rejects.toThrow(way);
+  }
+});
+
+test.each(["gpt-4.1:online", "openai/gpt-4.1:ONLINE", "gpt-4.1:online:nitro", "gpt-4o-search-preview"])(
+  "the model %s searches by itself, and is refused whatever its price is",
+  async (model) => {
+    await using server = await openScriptedModel({ script: () => "Yes.", models: [model] });
+    const send = governedFetch({ prices: { [model]: PRICES[MODEL] } });
+    const asked = withBudget(LIMITS, () => post(send, server.url, { model, messages: HELLO }));
+    await expect(asked).rejects.toThrow("searches the web by itself");
+    expect(server.requests).toEqual([]);
+  },
+);
 
 test("the gateway refuses and sends the same", async () => {
   await using at = await opened(() => "Yes.", LIMITS, { prices: PRICES });

@@ -200,7 +200,7 @@ test.each(["code_execution_20250825", "tool_search_tool_bm25_20251119", "advisor
 );
 
 test("tools of other providers have prices and caps of their own, so that they are refused there", async () => {
-  for (const host of ["api.x.ai", "openrouter.ai", "api.groq.com"]) {
+  for (const host of ["api.x.ai", "openrouter.ai", "api.groq.com", "acme.openai.azure.com", "acme.openai.azure.us"]) {
     const { status } = await tried(`https://${host}/v1/responses`, ASK, response(), { cost_usd: 100 });
     expect(status).toBe(402);
   }

@@ -53,7 +53,7 @@ export class BudgetHandler {
   }
 
   handleChatModelStart(
-    _llm: unknown,
+    llm: unknown,
     input: unknown,
     id: string,
     parent?: string,
@@ -61,11 +61,11 @@ export class BudgetHandler {
     _tags?: string[],
     metadata?: Fields,
   ): Promise<void> {
-    return this.begin(id, parent, { input, extraParams, metadata });
+    return this.begin(id, parent, { llm, input, extraParams, metadata });
   }
 
   handleLLMStart(
-    _llm: unknown,
+    llm: unknown,
     input: string[],
     id: string,
     parent?: string,
@@ -73,7 +73,7 @@ export class BudgetHandler {
     _tags?: string[],
     metadata?: Fields,
   ): Promise<void> {
-    return this.begin(id, parent, { input, extraParams, metadata });
+    return this.begin(id, parent, { llm, input, extraParams, metadata });
   }
 
   async handleLLMEnd(output: unknown, id: string, _parent?: string, _tags?: string[], extra?: Fields): Promise<void> {

@@ -4,6 +4,7 @@ import { invalid } from "../meter/metered-request.js";
 import { type RefusalReport, unbounded } from "../meter/refusal.js";
 import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
 import type { Deployments } from "../wire/deployments.js";
+import { hostedMember } from "../wire/hosted-tools.js";
 import { Intake } from "../wire/intake.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";
 import { checkMembers } from "../wire/known-members.js";
@@ -17,6 +18,8 @@ import { UnboundedError } from "../wire/unbounded-error.js";
 
 /** A call as LangChain tells of it before it is made. */
 export interface ToldStart {
+  /** The model as LangChain writes it down: the name of an Azure deployment stands nowhere else. */
+  readonly llm: unknown;
   /** Messages, or the text of a prompt. */
   readonly input: unknown;
   readonly extraParams: Readonly<Record<string, unknown>> | undefined;
@@ -60,10 +63,12 @@ export interface ChainCall {
   readonly wire: WireRequest;
 }
 
-function callOf({ input, extraParams, metadata }: ToldStart, { isCut, deployments, allow }: ChainBasis): ChainCall {
+function callOf({ llm, input, extraParams, metadata }: ToldStart, { isCut, deployments, allow }: ChainBasis): ChainCall {
   const params = plainOf(extraParams?.invocation_params);
   const named = modelOf(params, metadata);
-  const model = deployments.modelFor(null, named)?.model ?? named;
+  const deployed = deploymentOf(llm);
+  const run = deployed === null ? deployments.modelFor(null, named) : deployments.deployed(deployed);
+  const model = run?.model ?? named;
   const messages = originalOf(JSON.parse(JSON.stringify(input) ?? "null") as Json, 0);
   const written = `${JSON.stringify(messages)}${JSON.stringify(params)}`;
   const isClaude = metadata?.ls_provider === "anthropic" || /claude/i.test(model);
@@ -84,6 +89,7 @@ function callOf({ input, extraParams, metadata }: ToldStart, { isCut, deployment
     answers: answersIn(params, "n"),
     // Without a wire that holds the answer to what is left, all of it has to fit.
     least_output: isCut ? 1 : Number.MAX_SAFE_INTEGER,
+    ...(deployed !== null && { deployment: deployed }),
     body: {},
     held: () => ({}),
   };
@@ -92,6 +98,15 @@ function callOf({ input, extraParams, metadata }: ToldStart, { isCut, deployment
 
 function plainOf(params: unknown): JsonObject {
   return objectOf(JSON.parse(JSON.stringify(params ?? null) ?? "null") as Json);
+}
+
+/** The names that LangChain has had for a deployment. */
+const DEPLOYMENT_NAMES = ["deployment_name", "deploymentName", "azureOpenAIApiDeploymentName"];
+
+function deploymentOf(llm: unknown): string | null {
+  const { kwargs } = (llm ?? {}) as { readonly kwargs?: Readonly<Record<string, unknown>> };
+  const named = DEPLOYMENT_NAMES.map((name) => kwargs?.[name]).find((name) => typeof name === "string" && name !== "");
+  return typeof named === "string" ? named : null;
 }
 
 function modelOf(params: JsonObject, metadata: Readonly<Record<string, unknown>> | undefined): string {
@@ -105,8 +120,9 @@ function modelOf(params: JsonObject, metadata: Readonly<Record<string, unknown>>
 function readTools({ tools }: JsonObject, intake: Intake, isWired: boolean): void {
   for (const [index, tool] of listOf(tools).entries()) {
     if (index === 0) intake.add(AROUND_TOOLS);
-    const { type } = objectOf(tool);
-    if (!OWN_TOOLS.has(type) && !isWired) throw hostedTool(`tools[${index}]`, type);
+    const own = objectOf(tool);
+    const hosted = OWN_TOOLS.has(own.type) ? hostedMember(own) : own.type;
+    if (hosted !== null && !isWired) throw hostedTool(`tools[${index}]`, hosted);
   }
 }
 

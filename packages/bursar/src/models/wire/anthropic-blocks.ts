@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { show } from "../../core/errors.js";
 import { noteCacheControl } from "./cache-control.js";
-import { anthropicToolKind, usesIn } from "./hosted-tools.js";
+import { anthropicToolKind, hostedMember, usesIn } from "./hosted-tools.js";
 import type { Intake } from "./intake.js";
 import { listOf, objectOf } from "./json-object.js";
 import { below, forEachObject, isSaid, listAt, nameOf, objectAt, type Place, textAt } from "./request-fields.js";
@@ -55,7 +55,11 @@ export function isClientTool({ type }: JsonObject): boolean {
 function readTool(tool: JsonObject, place: Place, intake: Intake, hosts: boolean): void {
   noteCacheControl(tool, intake);
   const { type } = tool;
-  if (!isSaid(type) || type === "custom") return;
+  if (!isSaid(type) || type === "custom") {
+    const hosted = hostedMember(tool);
+    if (hosted !== null) throw hostedTool(place, hosted);
+    return;
+  }
   const known = CLIENT_TOOLS.find(([prefix]) => typeof type === "string" && type.startsWith(prefix));
   if (known !== undefined) {
     intake.add(known[1]);

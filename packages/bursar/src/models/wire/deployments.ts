@@ -19,7 +19,7 @@ const LONGEST_KEY = 1024;
 /** The segment of a path that is followed by the name of what the server runs, whatever the body says. */
 const BEFORE_NAME: ReadonlySet<string> = new Set(["deployments", "engines"]);
 /** Hosts at which the model of a body is the name of a deployment. */
-const AZURE = /(?:^|\.)(?:openai\.azure\.com|services\.ai\.azure\.com|cognitiveservices\.azure\.com|azure-api\.net)$/;
+const AZURE = /(?:^|\.)(?:(?:openai|services\.ai|cognitiveservices)\.azure\.(?:com|us|cn)|azure-api\.(?:net|us|cn))$/;
 const CLOUDFLARE = "gateway.ai.cloudflare.com";
 const CLOUDFLARE_AZURE = "azure-openai";
 
@@ -43,6 +43,11 @@ export class Deployments {
     const mapped = !isDeployment && address !== null && isHomeHost(address.hostname) ? null : this.find(host, name);
     if (mapped !== null) return { model: mapped, deployment: name };
     return { model: name, deployment: isDeployment ? name : null };
+  }
+
+  /** The model that a deployment runs, where no address shows. */
+  deployed(name: string): RunModel {
+    return { model: this.find("", name) ?? name, deployment: name };
   }
 
   private find(host: string, name: string): string | null {

@@ -39,7 +39,7 @@ const MOST_USES = 1_000;
 
 /** Providers whose servers have tools of their own, at other prices or without a cap, though they speak these protocols. */
 const OTHER_VENDORS =
-  /(?:^|\.)(?:x\.ai|groq\.com|openrouter\.ai|googleapis\.com|mistral\.ai|perplexity\.ai|deepseek\.com|aliyuncs\.com|moonshot\.(?:ai|cn)|z\.ai|bigmodel\.cn|together\.(?:ai|xyz)|fireworks\.ai|cohere\.(?:ai|com)|vercel\.sh|cloudflare\.com|huggingface\.co|amazonaws\.com|minimax\.io)\.?$/i;
+  /(?:^|\.)(?:x\.ai|groq\.com|openrouter\.ai|googleapis\.com|mistral\.ai|perplexity\.ai|deepseek\.com|aliyuncs\.com|moonshot\.(?:ai|cn)|z\.ai|bigmodel\.cn|together\.(?:ai|xyz)|fireworks\.ai|cohere\.(?:ai|com)|vercel\.sh|cloudflare\.com|huggingface\.co|amazonaws\.com|minimax\.io|azure\.(?:com|us|cn)|azure-api\.net)\.?$/i;
 
 /** Whether the hosted tools of a protocol's own provider can be what a server runs. */
 export function mayHost(hostname: string): boolean {
@@ -55,6 +55,19 @@ const OPENAI_KINDS: ReadonlyMap<Json | undefined, HostedToolKind> = new Map<Json
 /** The kind of one of OpenAI's tools; null where it cannot be capped and priced. */
 export function openaiToolKind(type: Json | undefined): HostedToolKind | null {
   return OPENAI_KINDS.get(type) ?? null;
+}
+
+/** Members by which servers are told of tools of their own, in place of a type or beside one. */
+const HOSTED_MEMBERS: readonly string[] = [
+  ...["google_search", "googleSearch", "google_search_retrieval", "googleSearchRetrieval", "google_maps", "googleMaps"],
+  ...["url_context", "urlContext", "code_execution", "codeExecution", "code_interpreter", "enterprise_web_search"],
+  ...["enterpriseWebSearch", "web_search", "webSearch", "file_search", "fileSearch", "computer_use", "computerUse"],
+  ...["retrieval", "browser_search", "x_search", "live_search", "mcp", "mcp_servers", "server_url", "connector_id"],
+];
+
+/** The member of a caller's own tool that makes it one that the provider runs; null where it has none. */
+export function hostedMember(tool: JsonObject): string | null {
+  return HOSTED_MEMBERS.find((name) => isSaid(tool[name])) ?? null;
 }
 
 /** From here on the provider's own code calls its tools, as often as it likes, unless the request says that only the model does. */

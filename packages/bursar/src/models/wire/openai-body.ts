@@ -10,10 +10,13 @@ import { UnboundedError } from "./unbounded-error.js";
 /** Providers write something around tools that the request does not show. */
 export const AROUND_TOOLS = 1024;
 
+/** How OpenRouter's models are told to search the web. */
+const ONLINE = /:online(?::|$)/i;
+
 /** Refuses what Chat Completions and Responses would both be paid for on top of tokens. */
 export function refuseOpenaiSurcharges(body: JsonObject, model: string, about: OpenaiModel): void {
   refuseSurcharges(body);
-  if (!about.searches && !model.endsWith(":online")) return;
+  if (!about.searches && !ONLINE.test(model)) return;
   throw new UnboundedError("model", `is ${show(model)}, which searches the web by itself; use a model that does not`);
 }
 

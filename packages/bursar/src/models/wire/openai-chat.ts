@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { show } from "../../core/errors.js";
 import { noteCacheControl } from "./cache-control.js";
+import { hostedMember } from "./hosted-tools.js";
 import { Intake } from "./intake.js";
 import { isObject, listOf, objectOf } from "./json-object.js";
 import { checkMembers } from "./known-members.js";
@@ -152,6 +153,9 @@ function readTools(body: JsonObject, intake: Intake): void {
   forEachObject(tools, "tools", (tool, at) => {
     const { type = isObject(tool.function) ? "function" : null } = tool;
     if (type !== "function" && type !== "custom") throw hostedTool(at, type);
+    const hosted = hostedMember(tool);
+    if (hosted !== null) throw hostedTool(at, hosted);
+    for (const named of [tool.function, tool.custom]) if (isObject(named)) checkCase(named, below(at, "function"));
     noteCacheControl(tool, intake);
   });
 }

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { InputError, show } from "../../core/errors.js";
 import { noteCacheControl } from "./cache-control.js";
-import { openaiToolKind } from "./hosted-tools.js";
+import { hostedMember, openaiToolKind } from "./hosted-tools.js";
 import type { Intake } from "./intake.js";
 import { isObject, objectOf } from "./json-object.js";
 import { keptTokens } from "./kept-items.js";
@@ -43,7 +43,11 @@ export function readTools(tools: Json | undefined, place: Place, intake: Intake,
   if (listAt(tools, place).length > 0) intake.add(AROUND_TOOLS);
   forEachObject(tools, place, (tool, at) => {
     const { type } = tool;
-    if (type === "function" || type === "custom") return;
+    if (type === "function" || type === "custom") {
+      const hosted = hostedMember(tool);
+      if (hosted !== null) throw hostedTool(at, hosted);
+      return;
+    }
     if (type === "namespace") readTools(tool.tools, below(at, "tools"), intake, hosts);
     else if (CLIENT_TOOLS.has(type) || isRunByCaller(tool)) intake.add(DESCRIBED_TOOL);
     else {
