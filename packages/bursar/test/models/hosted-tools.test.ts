@@ -78,8 +78,9 @@ describe("a web search of OpenAI's", () => {
   });
 
   test("is not sent where the budget does not pay for one", async () => {
-    const { sent, status } = await tried(OPENAI, ASK, response(), { cost_usd: 2 * ROUND });
+    const { sent, status, text } = await tried(OPENAI, ASK, response(), { cost_usd: 2 * ROUND });
     expect([status, sent]).toEqual([402, []]);
+    expect(text).toContain("--strip-tools");
   });
 
   test("keeps the cap of the request, however much the budget would pay for", async () => {

@@ -63,7 +63,10 @@ export interface ChainCall {
   readonly wire: WireRequest;
 }
 
-function callOf({ llm, input, extraParams, metadata }: ToldStart, { isCut, deployments, allow }: ChainBasis): ChainCall {
+function callOf(
+  { llm, input, extraParams, metadata }: ToldStart,
+  { isCut, deployments, allow }: ChainBasis,
+): ChainCall {
   const params = plainOf(extraParams?.invocation_params);
   const named = modelOf(params, metadata);
   const deployed = deploymentOf(llm);

@@ -118,6 +118,9 @@ interface Refused {
 type TurnedDown = Extract<Gated<unknown>, { kind: "refused" }>;
 
 const OUTPUT_TOKENS = 4096;
+/** Why a call may need so much, and what to do about it. */
+const WITHOUT_HOSTED =
+  "each use of its tools that the provider runs may read the model's whole window again, so it needs less without them (a gateway takes them out with --strip-tools)";
 /** A person who extends a budget again and again by too little is not asked for ever. */
 const MOST_QUESTIONS = 10;
 
@@ -269,7 +272,7 @@ export class Meter {
           if (call.told !== null) await call.told.end(gated, call.handed);
           return gated;
         }
-        refusal = await turnedDown(payer, call, gated, choice?.unfit ?? null);
+        refusal = await turnedDown(payer, call, { gated, wire: quoted.terms.wire }, choice?.unfit ?? null);
       } catch (error) {
         refusal = await broken(payer, call, error);
       }
@@ -412,9 +415,15 @@ function mostNeeded({ asked, least }: Quote): Amounts {
 }
 
 /** Tells whoever wants to know that a call was not let in. */
-async function turnedDown(purse: Purse, call: HeldCall, gated: TurnedDown, unfit: Unfit): Promise<Refused> {
+async function turnedDown(
+  purse: Purse,
+  call: HeldCall,
+  { gated, wire }: { readonly gated: TurnedDown; readonly wire: WireRequest },
+  unfit: Unfit,
+): Promise<Refused> {
   const decision = judged(gated.decision, unfit);
-  const report = reportDecision(decision, gated.message, purse.store.dimensions);
+  const told = reportDecision(decision, gated.message, purse.store.dimensions);
+  const report = wire.hosted === undefined ? told : { ...told, hint: `${told.hint}; ${WITHOUT_HOSTED}` };
   purse.refused?.(decision, gated.message);
   await call.told?.refuse(report);
   return refused(report, decision);
