@@ -71,6 +71,33 @@ test("a chain that is longer than a round is read on in the next ones, while it 
   expect(sweeper.checks).toMatchObject({ budgets: 5, differences: 0 });
 });
 
+test("the rest of the process gets its turn while a long chain is read", async () => {
+  const url = await filled(sqlite);
+  await using store = await openStore(url);
+  const used = amounts({ steps: 0 });
+  const charges = Array.from({ length: 900 }, (_, at) => {
+    return { op: "charge", budget: OPEN_RUN, call: `more ${at}`, used } as const;
+  });
+  const grant = { kind: "limits", limits: {} } as const;
+  const opened = Array.from({ length: 100 }, (_, at) => {
+    return { op: "open", parent: OPEN_RUN, opening: { id: `below ${at}`, scope: "run", grant } } as const;
+  });
+  await store.apply([...charges, ...opened]);
+  await using housekeeping = openHousekeeping(url);
+  const check = await housekeeping.sample();
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  while (!(await check.next()).isRound);
+  isOver = true;
+  // Once for each 100 links, and once for each 10 budgets.
+  expect(turns).toBeGreaterThanOrEqual(20);
+});
+
 test("what was checked stands in /metrics", async () => {
   const url = sqlite.fresh();
   await using store = await openStore(url);

@@ -23,6 +23,9 @@ const CHILDREN = 5000;
 /** Of a chain that takes several rounds, each reads twice as much as the one before, so that it is caught up with. */
 const MOST_LINKS = 64_000;
 const ROWS = 20;
+/** After so many, the rest of the process gets a turn. */
+const LINKS_AT_ONCE = 100;
+const BUDGETS_AT_ONCE = 10;
 
 /** A chain that is being read, and how far. */
 interface Place {
@@ -71,8 +74,7 @@ export class SampledCheck {
       const { place } = this;
       if (place === null) return true;
       left -= await this.readOn(sql, place);
-      // Reading a file is synchronous: others in this process get a turn.
-      await new Promise((resolve) => setImmediate(resolve));
+      await othersTurn();
     }
     return false;
   }
@@ -143,6 +145,7 @@ export class SampledCheck {
       if (place.chain.isBehind) await place.chain.settle();
       place.next++;
       place.hash = hash;
+      if (place.next % LINKS_AT_ONCE === 0) await othersTurn();
     }
     return null;
   }
@@ -150,7 +153,10 @@ export class SampledCheck {
   private async compare(sql: Sql, { name, chain, differences }: Place): Promise<void> {
     await chain.settle();
     differences.reportTo(this.defects);
-    for (const rebuilt of chain.budgets.values()) await this.compareBudget(sql, name, rebuilt, differences);
+    for (const rebuilt of chain.budgets.values()) {
+      await this.compareBudget(sql, name, rebuilt, differences);
+      if (this.budgets % BUDGETS_AT_ONCE === 0) await othersTurn();
+    }
     await differences.finish(sql, chain);
     if (name === SERVER_CHAIN) await checkSecrets(sql, this.defects, chain);
   }
@@ -193,4 +199,9 @@ export class SampledCheck {
     }
     differences.compareOpen(id, rebuilt, reserved);
   }
+}
+
+/** Reading a file and hashing its lines are synchronous, so the rest of the process gets a turn in between. */
+function othersTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
