@@ -5,7 +5,7 @@ import { UsageError, unknown } from "../args.js";
 import { readSpan } from "../render/quantities.js";
 import { allowedBy } from "../runs/allowed.js";
 import { deploymentsOf } from "../runs/deployments.js";
-import { type Flags, type Given, limitsOf, pairsOf, textOf } from "../runs/flags.js";
+import { countOf, type Flags, type Given, limitsOf, pairsOf, textOf } from "../runs/flags.js";
 import { gatewayForesight } from "../runs/foresight.js";
 import { gatewayPrices } from "../runs/prices.js";
 import type { Terminal } from "../terminal.js";
@@ -30,6 +30,8 @@ export const GATEWAY_FLAGS: Flags = {
   "strip-tools": { type: "boolean" },
   count: { type: "string" },
   wait: { type: "string" },
+  "calls-per-key": { type: "string" },
+  "bodies-per-key": { type: "string" },
 };
 
 export const GATEWAY_HELP = `  --budget <limits>  a budget for programs of this machine that show no key, as
@@ -46,7 +48,18 @@ export const GATEWAY_HELP = `  --budget <limits>  a budget for programs of this 
   --strip-tools      takes tools that the provider runs by itself, such as
                      web_search, out of requests; else they are capped and
                      priced, or refused
-  --wait <time>      how long a call waits for what others hold: 30s`;
+  --wait <time>      how long a call waits for what others hold: 30s
+  --calls-per-key <n>
+                     how many calls a key may have under way: 1024; the next one
+                     is answered with 429
+  --bodies-per-key <MB>
+                     how many megabytes the bodies of these calls may have
+                     together: 128`;
+
+const MEGABYTE = 1024 * 1024;
+const MOST_CALLS = 1_000_000;
+/** The longest body has to fit. */
+const [LEAST_BODIES, MOST_BODIES] = [32, 1_000_000];
 
 /** The options that flags and the configuration give to a gateway, with the budget of those who show no key. */
 export async function gatewayOptions(
@@ -61,12 +74,21 @@ export async function gatewayOptions(
   const upstreams = readUpstreams(flags, env);
   const wait_ms = readWait(textOf(flags, "wait"));
   const count = readCount(textOf(flags, "count"));
+  const calls_per_key = countOf(flags, "calls-per-key", MOST_CALLS);
+  const bodies = countOf(flags, "bodies-per-key", MOST_BODIES);
+  if (bodies !== undefined && bodies < LEAST_BODIES) {
+    throw new UsageError(
+      `--bodies-per-key is ${bodies}; allowed: ${LEAST_BODIES} megabytes, the longest body, or more`,
+    );
+  }
   return {
     ...{ store, upstreams, ...gatewayPrices(flags), ...gatewayForesight(config) },
     ...{ deployments: deploymentsOf(flags, config), allow: allowedBy(flags, config) },
     strip_tools: flags["strip-tools"] === true,
     ...(wait_ms !== null && { wait_ms }),
     ...(count !== null && { count }),
+    ...(calls_per_key !== undefined && { calls_per_key }),
+    ...(bodies !== undefined && { body_bytes_per_key: bodies * MEGABYTE }),
     ...(limits !== undefined && { budget: await openOwn(store, limits, flags) }),
   };
 }

@@ -11,6 +11,7 @@ import { GatewayTelling } from "./gateway-telling.js";
 import { readUpstreams, refuseItself, UPSTREAMS_HELP } from "./gateway-upstreams.js";
 import {
   asUsage,
+  connectionsOf,
   GRACE_MS,
   hostOf,
   LISTENING,
@@ -114,7 +115,7 @@ async function begin(
   const options = await gatewayOptions(flags, terminal, config, store);
   const opening = asUsage("", () =>
     openGateway({
-      ...{ ...options, port },
+      ...{ ...options, ...connectionsOf(flags), port },
       ...(host !== undefined && { host }),
       ...(url !== undefined && { url }),
       ...(tls !== null && { tls }),

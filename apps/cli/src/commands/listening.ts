@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { InputError } from "bursar";
 import { CommandError, UsageError } from "../args.js";
 import { readSpan } from "../render/quantities.js";
-import { type Flags, type Given, textOf } from "../runs/flags.js";
+import { countOf, type Flags, type Given, textOf } from "../runs/flags.js";
 
 // What commands that listen have in common.
 
@@ -21,6 +21,8 @@ export const LISTENING: Flags = {
   "tls-key": { type: "string" },
   url: { type: "string" },
   grace: { type: "string" },
+  connections: { type: "string" },
+  "connections-per-address": { type: "string" },
   quiet: { type: "boolean" },
 };
 
@@ -30,7 +32,27 @@ export const LISTENING_HELP = `  --port <n>         where it listens: ${PORT} un
   --tls-key <file>   its key, as PEM: then it speaks HTTPS
   --url <address>    where clients find it, if that is somewhere else
   --grace <time>     how long what is under way may take when it is stopped: ${GRACE_MS / 1000}s
+  --connections <n>  how many connections at once: 10000; beyond that, the one
+                     that has been idle the longest makes room
+  --connections-per-address <n>
+                     the same for one address: 2500; behind a proxy all clients
+                     have its address, so say more there
   --quiet            tell nothing but faults`;
+
+const MOST_CONNECTIONS = 1_000_000;
+
+/** How many connections there may be, as far as flags say so. */
+export function connectionsOf(flags: Given): {
+  readonly connections?: number;
+  readonly connections_per_address?: number;
+} {
+  const connections = countOf(flags, "connections", MOST_CONNECTIONS);
+  const connections_per_address = countOf(flags, "connections-per-address", MOST_CONNECTIONS);
+  return {
+    ...(connections !== undefined && { connections }),
+    ...(connections_per_address !== undefined && { connections_per_address }),
+  };
+}
 
 export function readGrace(flags: Given): number {
   const text = textOf(flags, "grace");

@@ -4,7 +4,7 @@ import { openServer, type Server, type ServerOptions } from "bursar/server";
 import { Feed } from "bursar/views";
 import { checkNoGateway, gatewayOptions } from "../commands/gateway-options.js";
 import { hasUpstreams } from "../commands/gateway-upstreams.js";
-import { asUsage, hostOf, notListening, readPort, tlsOf } from "../commands/listening.js";
+import { asUsage, connectionsOf, hostOf, notListening, readPort, tlsOf } from "../commands/listening.js";
 import { bursarAt } from "../runs/company.js";
 import { type ConfigReport, configMember, tellConfig } from "../runs/config-notice.js";
 import { type Equipment, equip } from "../runs/equipment.js";
@@ -122,6 +122,7 @@ async function listen(
   const options: ServerOptions = {
     ...{ store: feed.store, bursar, feed, version: version(), onError, checks: sweeping.checks },
     ...whereOf(flags),
+    ...connectionsOf(flags),
     ...(page !== null && { page }),
     mounts: { mcp: mcp.handle, ...(gateway !== null && { gateway }) },
     programs: () => equipment.programs.map(({ name, kind }) => ({ name, kind })),

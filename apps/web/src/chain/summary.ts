@@ -24,6 +24,8 @@ const SUMMARIES: Readonly<Record<string, (data: JsonObject) => string>> = {
   RunCompleted: ({ final_consumption }) => `used in all ${amounts(final_consumption)}`,
   StepStarted: ({ capability_id, asked }) => `${word(capability_id)} may use ${amounts(asked)}`,
   StepRefused: ({ capability_id, decision }) => `${word(capability_id)}: ${word(decision)}`,
+  StepsRefused: ({ count, decision, finding }) =>
+    `${word(count)} more calls: ${word(decision)}${isObject(finding) ? `, ${labelOf(word(finding.dimension)).toLowerCase()}` : ""}`,
   RunEstimated: ({ run_id, parent, program, dimensions, fits }) =>
     `${whose(run_id, parent, program)}${fits === false ? "expected not to fit" : "expected"}: ${predictions(dimensions)}`,
   TierSwitched: ({ from, to, reason, step }) =>

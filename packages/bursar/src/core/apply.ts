@@ -129,8 +129,8 @@ export class Operations {
     const step = stepOf(operation);
     const links: string[] = [];
     let link: string | null = null;
-    if (decision.kind !== "busy") {
-      const admitted = decision.kind === "admitted";
+    const admitted = decision.kind === "admitted";
+    if (admitted || (decision.kind !== "busy" && operation.unrecorded !== true)) {
       const action = admitted
         ? this.events.stepStarted(id, { call_id: operation.call, ...step, kind }, asked, full)
         : this.events.stepRefused(id, step, asked, decision);

@@ -105,6 +105,14 @@ export class Events {
     };
   }
 
+  /** Further calls that were not made, of one key and for one reason. The first of them has a link of its own. */
+  stepsRefused(budget: string, { first_step, key_id, count, first, last }: RefusedSteps, decision: Decision): Action {
+    const [worst] = decision.findings;
+    const why = worst === undefined ? {} : { finding: this.finding(worst) };
+    const data = { budget, key_id, first_step, decision: decision.kind, ...why, count, first, last };
+    return { action_type: "StepsRefused", data };
+  }
+
   /** A child that was not opened, and why. */
   openRefused(parent: string, child: string, decision: Decision): Action {
     const findings = decision.findings.map((finding) => this.finding(finding));
@@ -205,6 +213,18 @@ export class Events {
 export interface Step {
   readonly step_id: string;
   readonly capability_id: string;
+}
+
+/** Calls that were refused for one reason, counted. */
+export interface RefusedSteps {
+  /** The step of the first of them, which has a link of its own. */
+  readonly first_step: string;
+  /** The key that they were made with; null where none was shown. */
+  readonly key_id: string | null;
+  readonly count: number;
+  /** The instants of the first and the last that are counted here. */
+  readonly first: number;
+  readonly last: number;
 }
 
 /** A call that starts: its step, and what kind of call it is. */

@@ -65,6 +65,8 @@ export interface ReserveOperation extends Caused {
    * that very call, what it asks nothing of does not stand in its way.
    */
   readonly inner?: true;
+  /** No link is written when it is refused: the caller records refusals itself, many of them in one link. */
+  readonly unrecorded?: true;
 }
 
 /**

@@ -58,6 +58,23 @@ export const STOPPED: Failing = {
   message: "the gateway was stopped before the provider had answered; the call is charged as far as it may have come",
 };
 
+export function tooManyCalls(most: number): Failing {
+  const message = `this key has ${most} calls under way, the most it may have at once; try again when one of them is over`;
+  return { status: 429, type: "rate_limit_error", code: "too_many_calls", message };
+}
+
+export function tooManyBytes(most: number): Failing {
+  const message = `the calls that this key has under way have bodies of ${most} bytes together, the most they may have; try again when one of them is over`;
+  return { status: 429, type: "rate_limit_error", code: "too_many_bytes", message };
+}
+
+/** Large bodies are not read for nothing again and again. */
+export function notReadYet(most: number, wait_ms: number): Failing {
+  const seconds = Math.ceil(wait_ms / 1000);
+  const message = `a large request of this key was refused a moment ago; the next one above ${most} bytes is read in ${seconds} s, and smaller ones are read at once`;
+  return { status: 429, type: "rate_limit_error", code: "large_body_too_soon", message };
+}
+
 export const NO_TARGET: Failing = {
   status: 400,
   type: "invalid_request_error",

@@ -14,8 +14,9 @@ export interface ListeningOptions {
   readonly header_bytes: number;
   /** How long a client may take to send its request. */
   readonly request_ms: number;
-  /** How many connections at once. */
+  /** How many connections at once, in all and from one address. */
   readonly connections: number;
+  readonly connections_per_address: number;
   /** Where clients find it, if that is not the address it listens on. */
   readonly url: string | null;
 }
@@ -33,7 +34,7 @@ export class Listening {
   private readonly clients: Connections;
 
   constructor(options: ListeningOptions, listener: RequestListener) {
-    const { tls, header_bytes, request_ms, connections } = options;
+    const { tls, header_bytes, request_ms } = options;
     this.options = options;
     const limits = {
       ...{ maxHeaderSize: header_bytes, requestTimeout: request_ms, headersTimeout: request_ms },
@@ -43,9 +44,8 @@ export class Listening {
       tls === null
         ? createServer(limits, listener)
         : certified(() => createSecureServer({ ...limits, ...tls }, listener));
-    this.server.maxConnections = connections;
     this.server.keepAliveTimeout = KEEP_ALIVE_MS;
-    this.clients = new Connections(this.server, tls !== null);
+    this.clients = new Connections(this.server, tls !== null, options);
   }
 
   /** Where clients find it; null as long as it does not listen. */

@@ -35,8 +35,14 @@ export interface GatewayOptions extends MeterOptions {
   readonly answer_ms?: number;
   /** How long a provider, or a client that reads too slowly, may be silent in the middle: 300,000. */
   readonly silence_ms?: number;
-  /** How many connections at once: 10,000. */
+  /** How many connections at once: 10,000. Beyond that, the one that has been idle the longest is closed for each new one. */
   readonly connections?: number;
+  /** The same for one address: 2,500. Behind another proxy all clients have its address, so it has to be raised there. */
+  readonly connections_per_address?: number;
+  /** How many calls one key may have under way at once: 1,024. The next one is answered with 429. */
+  readonly calls_per_key?: number;
+  /** How many bytes the bodies of the calls that a key has under way may have together: 128 MB. Beyond that, 429. */
+  readonly body_bytes_per_key?: number;
   /** How long a call waits for what others hold: 30,000. */
   readonly wait_ms?: number;
   /** What wakes calls up that wait, and ends those whose time is over. */
@@ -65,7 +71,10 @@ export interface GatewayOptions extends MeterOptions {
 
 /** The options of a gateway that somebody else listens for; `host` is where he does. */
 export interface MountOptions
-  extends Omit<GatewayOptions, "url" | "port" | "tls" | "header_bytes" | "request_ms" | "connections"> {
+  extends Omit<
+    GatewayOptions,
+    "url" | "port" | "tls" | "header_bytes" | "request_ms" | "connections" | "connections_per_address"
+  > {
   /** Where clients find it. It is a function, because who has not begun to listen may not know yet. */
   readonly url: () => string;
 }
@@ -73,13 +82,23 @@ export interface MountOptions
 const KEYS = [
   ...["store", "upstreams", "budget", "host", "port", "tls", "body_bytes", "header_bytes", "request_ms", "answer_ms"],
   ...["silence_ms", "connections", "wait_ms", "approval_url", "onError", "onServed", "url", "timer", "reuse", "count"],
-  ...["webhook", "strip_tools"],
+  ...["webhook", "strip_tools", "connections_per_address", "calls_per_key", "body_bytes_per_key"],
   ...METER_KEYS,
 ];
 /** The most that timers of Node can wait. */
 const MOST_MS = 2 ** 31 - 1;
 const COUNTS: readonly (readonly [
-  name: "request_ms" | "answer_ms" | "silence_ms" | "body_bytes" | "header_bytes" | "connections" | "port",
+  name:
+    | "request_ms"
+    | "answer_ms"
+    | "silence_ms"
+    | "body_bytes"
+    | "header_bytes"
+    | "connections"
+    | "connections_per_address"
+    | "calls_per_key"
+    | "body_bytes_per_key"
+    | "port",
   least: number,
   most: number,
 ])[] = [
@@ -89,6 +108,9 @@ const COUNTS: readonly (readonly [
   ["body_bytes", 1, 512 * 1024 * 1024],
   ["header_bytes", 1024, 1024 * 1024],
   ["connections", 1, 1_000_000],
+  ["connections_per_address", 1, 1_000_000],
+  ["calls_per_key", 1, 1_000_000],
+  ["body_bytes_per_key", 1, 2 ** 40],
   ["port", 0, 65_535],
 ];
 const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
@@ -107,6 +129,9 @@ export interface Settings {
   readonly answer_ms: number;
   readonly silence_ms: number;
   readonly connections: number;
+  readonly connections_per_address: number;
+  readonly calls_per_key: number;
+  readonly body_bytes_per_key: number;
   readonly wait_ms: number | null;
   readonly approval_url: ((id: string) => string) | null;
   readonly url: string | null;
@@ -129,7 +154,7 @@ export function readSettings(options: GatewayOptions): Settings {
   }
   if (options.wait_ms !== undefined) checkWait(options.wait_ms, "wait_ms");
   checkCounts(options);
-  const purse = budget?.purse ?? null;
+  const purse: Purse | null = budget === undefined ? null : { ...budget.purse, unrecorded: true };
   if (purse !== null && !LOOPBACK.has(host)) {
     throw new InputError("budget", `would be open to whoever reaches ${show(host)}; give clients keys instead`);
   }
@@ -137,11 +162,18 @@ export function readSettings(options: GatewayOptions): Settings {
   const twice = read.find(({ name }, index) => read.findIndex((other) => other.name === name) !== index);
   if (twice !== undefined) throw new InputError("upstreams", `name ${show(twice.name)} twice`);
   const { body_bytes = 32 * 1024 * 1024, header_bytes = 16 * 1024, connections = 10_000 } = options;
+  const { connections_per_address = Math.min(connections, 2500), calls_per_key = 1024 } = options;
+  const { body_bytes_per_key = Math.max(body_bytes, 128 * 1024 * 1024) } = options;
+  if (body_bytes_per_key < body_bytes) {
+    const allowed = `body_bytes, which is ${body_bytes}, or more`;
+    throw new InputError("body_bytes_per_key", `is ${body_bytes_per_key}; allowed: ${allowed}`);
+  }
   const { request_ms = 60_000, answer_ms = 600_000, silence_ms = 300_000, wait_ms = null } = options;
   const { webhook, approval_url = null, onError = () => {}, onServed = null, timer = null } = options;
   return {
     store: webhook === undefined ? store : AnnouncedStore.over(store, webhook),
     ...{ upstreams: read, purse, host, port, tls, body_bytes, header_bytes, connections },
+    ...{ connections_per_address, calls_per_key, body_bytes_per_key },
     ...{
       request_ms,
       answer_ms,

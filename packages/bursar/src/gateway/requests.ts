@@ -1,16 +1,23 @@
 import { isUtf8 } from "node:buffer";
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
+import type { Amounts } from "../core/amount.js";
+import { type Decision, decide } from "../core/decision.js";
 import { LedgerError } from "../core/errors.js";
 import { Events } from "../core/events.js";
+import { explainDecision } from "../core/explain.js";
+import { readAmounts } from "../core/input.js";
 import type { Meter, Metered, MeteredRequest } from "../models/meter/meter.js";
 import { readMetered } from "../models/meter/metered-request.js";
 import type { InputCount, Post } from "../models/meter/provider-count.js";
-import type { RefusalReport } from "../models/meter/refusal.js";
+import { type RefusalReport, reportDecision } from "../models/meter/refusal.js";
 import type { WireRequest } from "../models/wire/protocol.js";
 import { requestExtension } from "../runs/extension-request.js";
+import { findOpenRequest } from "../runs/open-request.js";
 import type { Filling } from "../runtime/filling.js";
 import type { Gate } from "../runtime/gate.js";
+import { newName } from "../runtime/names.js";
 import type { Purse } from "../runtime/purse.js";
+import { backgroundTimer } from "../runtime/system-clock.js";
 import {
   CLOSING,
   encoded,
@@ -18,11 +25,14 @@ import {
   FROM_A_PAGE,
   NO_KEY,
   NO_TARGET,
+  notReadYet,
   refuse,
   STOPPED,
   say,
   sayError,
   tooLong,
+  tooManyBytes,
+  tooManyCalls,
   unknownPath,
   unspoken,
 } from "./answers.js";
@@ -30,11 +40,13 @@ import type { Asked, Reply } from "./clients/asked.js";
 import { Exchange, isOutOfTime } from "./exchange.js";
 import { Figures } from "./figures.js";
 import { forwarded, isFromPage, isOurs, returned, secretIn, sitedBy, wishedBy } from "./headers.js";
+import { KeyLoads, type RequestLoad } from "./key-loads.js";
 import type { KeyRing } from "./key-ring.js";
 import type { GatewayKey } from "./keys.js";
 import { GatewayStopped, isClientGone } from "./leaving.js";
 import type { Settings } from "./options.js";
 import { tellOwn } from "./own-pages.js";
+import { RefusalRecord } from "./refusal-record.js";
 import { type Route, Routes, type Target } from "./route.js";
 import { type Sender, UpstreamTimeout } from "./sender.js";
 import { tierModelAt, withTierModels } from "./tier-models.js";
@@ -62,6 +74,8 @@ export class Requests {
   private readonly events: Events;
   private readonly routes: Routes;
   private readonly figures: Figures;
+  private readonly loads: KeyLoads;
+  private readonly refusals: RefusalRecord;
   underWay = 0;
   /** Who waits until nothing is under way. */
   private readonly waiting: (() => void)[] = [];
@@ -71,6 +85,10 @@ export class Requests {
     this.events = new Events(options.settings.store.dimensions);
     this.routes = new Routes(options.settings.upstreams);
     this.figures = new Figures(options.settings.store.dimensions);
+    const { settings } = options;
+    this.loads = new KeyLoads(settings, settings.store.clock);
+    const onError = (error: unknown) => this.complain(error);
+    this.refusals = new RefusalRecord({ timer: settings.timer ?? backgroundTimer, onError });
   }
 
   async serve(asked: Asked): Promise<void> {
@@ -91,6 +109,7 @@ export class Requests {
   async settled(): Promise<void> {
     if (this.underWay > 0) await new Promise<void>((resolve) => void this.waiting.push(resolve));
     await this.options.settings.reuse?.settled();
+    await this.refusals.flush();
   }
 
   private async handle(visit: Visit): Promise<void> {
@@ -105,7 +124,10 @@ export class Requests {
     if (pathname === "/health") return say(reply, 200, { status: "ok" });
     const payer = this.purseFor(visit);
     const purse = payer instanceof Promise ? await payer : payer;
-    if ("status" in purse) return sayError(reply, purse);
+    if ("status" in purse) {
+      await this.holdBack(visit, NO_KEY_LOAD);
+      return sayError(reply, purse);
+    }
     visit.purse = purse;
     if (method === "GET" && pathname.startsWith("/bursar/")) return tellOwn(pathname, purse, this.events, reply);
     const list = method === "GET" ? tierModelAt(pathname, this.options.meter.lists, home) : null;
@@ -113,11 +135,111 @@ export class Requests {
     if (route === null) return sayError(reply, unknownPath(method, pathname));
     if (route.kind === "unspoken") return sayError(reply, unspoken(method, pathname, route.home));
     visit.upstream = route.upstream.name;
-    const came = this.bodyOf(asked);
+    const load = this.loads.begin(visit.key?.id ?? "");
+    if (load === null) {
+      await this.holdBack(visit, visit.key?.id ?? "");
+      return sayError(reply, tooManyCalls(this.options.settings.calls_per_key), { "retry-after": "1" });
+    }
+    try {
+      await this.pass(visit, purse, load, route, target);
+    } finally {
+      load.end();
+    }
+  }
+
+  /** Passes a request on, once it is known who pays. One that is refused whatever it asks for is answered before its body is read. */
+  private async pass(
+    visit: Visit,
+    purse: Purse,
+    load: RequestLoad,
+    route: Exclude<Route, { kind: "unspoken" }>,
+    target: Target,
+  ): Promise<void> {
+    const { asked, reply, method } = visit;
+    if (method !== "GET" && (await this.refusedUnread(visit, purse))) return;
+    const came = this.bodyOf(asked, load);
     const body = came instanceof Promise ? await came : came;
-    if (!Buffer.isBuffer(body)) return sayError(reply, body, { connection: "close" });
-    if (route.kind === "model") return this.govern(visit, purse, route, target, body);
-    return this.passFree(visit, route, target, body);
+    if (!Buffer.isBuffer(body)) {
+      await this.holdBack(visit, visit.key?.id ?? "");
+      return sayError(reply, body.failing, { ...body.headers, connection: "close" });
+    }
+    if (route.kind === "free") return this.passFree(visit, route, target, body);
+    await this.govern(visit, purse, route, target, body);
+    if (visit.metered === null || visit.metered.kind === "refused") load.wasted(body.length);
+  }
+
+  /**
+   * Refuses a request whose budget takes no call at all, however small it is. Its body is left unread: to parse a long one for nothing
+   * would keep all others waiting. Where a person may extend the budget, the first request is read, because they are asked for as
+   * much as it needs.
+   */
+  private async refusedUnread(visit: Visit, purse: Purse): Promise<boolean> {
+    const { store, budget, approve } = purse;
+    const { dimensions } = store;
+    const time = store.clock.now();
+    let decision: Decision;
+    try {
+      const path = await store.path(budget);
+      visit.seen = { path, at: time.monotonic };
+      decision = decide(path, askedUnread(purse), time, dimensions);
+    } catch (error) {
+      visit.metered = await this.withoutBudget(purse, error);
+      if (visit.metered.kind === "refused") await this.refused(visit, visit.metered, UNREAD);
+      return true;
+    }
+    const [worst] = decision.findings;
+    if (worst === undefined || (decision.kind !== "stopped" && decision.kind !== "paused")) return false;
+    const asks = decision.kind === "paused";
+    if (asks && (approve !== undefined || (await findOpenRequest(store, worst)) === null)) return false;
+    const key_id = visit.key?.id ?? null;
+    if (!this.refusals.isCounting({ budget, key_id, decision })) {
+      const decided = await this.decideUnread(purse);
+      if (decided === null) return false;
+      decision = decided;
+    }
+    const report = reportDecision(decision, explainDecision(decision, dimensions), dimensions);
+    visit.metered = { kind: "refused", report, decision };
+    await this.holdBack(visit, key_id ?? "");
+    await this.refused(visit, visit.metered, UNREAD);
+    return true;
+  }
+
+  /** Waits before a request is answered whose long body is not read, if there were many of them; not for a client that hangs up. */
+  private holdBack({ asked }: Visit, key: string): Promise<void> | void {
+    const delay = this.loads.unreadDelay(key, asked.headers);
+    if (delay === 0) return;
+    const { timer } = this.options.settings;
+    return new Promise((resolve) => {
+      const done = () => {
+        asked.leaving.removeEventListener("abort", done);
+        alarm[Symbol.dispose]();
+        resolve();
+      };
+      const alarm = (timer ?? backgroundTimer).after(delay, done);
+      asked.leaving.addEventListener("abort", done);
+      if (asked.leaving.aborted) done();
+    });
+  }
+
+  /** Has the ledger decide, so that an exhaustion that nothing has met yet goes on record; null when it takes the call after all. */
+  private async decideUnread(purse: Purse): Promise<Decision | null> {
+    const { store, budget } = purse;
+    const { instant } = store.clock.now();
+    const call = newName(instant);
+    const asked = askedUnread(purse);
+    const expires = instant + UNREAD_EXPIRES_MS;
+    try {
+      const [{ decision }] = await store.apply([
+        { op: "reserve", budget, call, kind: "model", asked, expires, unrecorded: true },
+      ]);
+      if (decision.kind === "stopped" || decision.kind === "paused") return decision;
+      if (decision.kind === "admitted") await store.apply([{ op: "release", call }]);
+      return null;
+    } catch (error) {
+      // A budget that is paused or has ended says so to the call itself.
+      if (error instanceof LedgerError) return null;
+      throw error;
+    }
   }
 
   /** Whose budget pays; an answer in its place for those who have none here. */
@@ -133,19 +255,38 @@ export class Requests {
     const { settings, gate } = this.options;
     visit.key = key;
     // What one client's answers are like says nothing about another's.
-    if (key !== null) return { gate, store: settings.store, budget: key.budget, chain: key.budget, within: key.budget };
+    if (key !== null) {
+      const { budget } = key;
+      return { gate, store: settings.store, budget, chain: budget, within: budget, unrecorded: true };
+    }
     // A key that was revoked is no way into the budget of those who have none.
     if (settings.purse === null || (secret !== null && isOurs(secret))) return NO_KEY;
     return isFromPage(visit.asked.headers) ? FROM_A_PAGE : settings.purse;
   }
 
-  private bodyOf(asked: Asked): Buffer | Failing | Promise<Buffer | Failing> {
-    const { body_bytes } = this.options.settings;
-    const { "content-encoding": encoding = "identity" } = asked.headers;
-    if (encoding.toLowerCase() !== "identity") return encoded(encoding);
-    const body = asked.body(body_bytes);
-    if (!(body instanceof Promise)) return body ?? tooLong(body_bytes);
-    return body.then((whole) => whole ?? tooLong(body_bytes));
+  private bodyOf(asked: Asked, load: RequestLoad): Buffer | Unread | Promise<Buffer | Unread> {
+    const { body_bytes, body_bytes_per_key } = this.options.settings;
+    const { "content-encoding": encoding = "identity", "content-length": length } = asked.headers;
+    if (encoding.toLowerCase() !== "identity") return { failing: encoded(encoding) };
+    const { mostBody, wait_ms } = load;
+    const announced = length === undefined ? null : Number(length);
+    const tooMany: Unread = { failing: tooManyBytes(body_bytes_per_key), headers: { "retry-after": "1" } };
+    let isFull = announced !== null && announced <= mostBody && !load.grow(announced);
+    if (isFull) return tooMany;
+    const grow = (bytes: number) => {
+      isFull ||= announced === null && !load.grow(bytes);
+      return !isFull;
+    };
+    const unread = (): Unread => {
+      if (isFull) return tooMany;
+      if (mostBody === body_bytes) return { failing: tooLong(body_bytes) };
+      return { failing: notReadYet(mostBody, wait_ms), headers: { "retry-after": String(Math.ceil(wait_ms / 1000)) } };
+    };
+    // It is known beforehand, so nothing of it is read.
+    if (announced !== null && announced > mostBody && mostBody < body_bytes) return unread();
+    const body = asked.body(mostBody, grow);
+    if (!(body instanceof Promise)) return body ?? unread();
+    return body.then((whole) => whole ?? unread());
   }
 
   private async govern(
@@ -175,6 +316,9 @@ export class Requests {
     const { silence_ms, reuse } = settings;
     const wanted = this.asked(request, said, count);
     wanted.signal = asked.leaving;
+    const { seen } = visit;
+    // A body that took a while was paid for by a budget that may have changed since.
+    if (seen !== null && purse.store.clock.now().monotonic - seen.at <= FRESH_MS) wanted.path = seen.path;
     const sending = { method: "POST", url, headers } as const;
     const exchange = new Exchange({
       meter,
@@ -192,7 +336,10 @@ export class Requests {
     const metered = await exchange.run().catch((error: unknown) => this.withoutBudget(purse, error));
     visit.metered = metered;
     visit.request = exchange.request;
-    if (metered.kind === "refused") return this.refused(visit, metered, exchange.request.wire);
+    if (metered.kind === "refused") {
+      const { wire } = exchange.request;
+      return this.refused(visit, metered, { wire, capability_id: `llm:${wire.model}` });
+    }
     if (metered.kind !== "failed") return;
     this.failed(visit, exchange, metered.error);
     if (metered.error instanceof GatewayStopped) await this.recordStop(purse, exchange);
@@ -241,12 +388,16 @@ export class Requests {
   }
 
   private async refused(
-    { reply, key }: Visit,
+    { reply, key, purse }: Visit,
     { report, decision }: Extract<Metered<unknown>, { kind: "refused" }>,
-    wire: WireRequest,
+    { wire, capability_id }: RefusedRequest,
   ): Promise<void> {
+    if (purse?.unrecorded === true && decision !== null) {
+      const { store, budget } = purse;
+      await this.refusals.note({ store, budget, key_id: key?.id ?? null, capability_id, decision });
+    }
     // A client has no options to state prices in.
-    if (report.code === "unknown_price") return refuse(reply, { ...report, hint: whoPrices(wire) });
+    if (report.code === "unknown_price" && wire !== null) return refuse(reply, { ...report, hint: whoPrices(wire) });
     if (report.code === "no_budget") return refuse(reply, { ...report, hint: ANOTHER_KEY });
     const [worst] = decision?.findings ?? [];
     // A shared budget lets smaller calls pass, and does not pause; a person is asked for the larger ones all the same.
@@ -364,6 +515,35 @@ function whoPrices({ model, deployment }: WireRequest): string {
   }
   return `whoever runs the gateway can state it: --price ${model}=in,out, in US dollars for a million tokens`;
 }
+
+/** A request that was refused, as far as it is known. */
+interface RefusedRequest {
+  /** Null where it was refused before it was read. */
+  readonly wire: WireRequest | null;
+  readonly capability_id: string;
+}
+
+const UNREAD: RefusedRequest = { wire: null, capability_id: "llm" };
+
+/** Why a body is not read, with the headers that go with it. */
+interface Unread {
+  readonly failing: Failing;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+/** What every model call needs, however small it is. */
+function askedUnread({ store: { dimensions } }: Purse): Amounts {
+  return dimensions.has("steps") ? readAmounts({ steps: 1 }, dimensions) : {};
+}
+
+/** Those who show no key that is taken, all of them together. No key has a name like that. */
+const NO_KEY_LOAD = "no key";
+
+/** How a budget stood so long ago is how it stands now. */
+const FRESH_MS = 20;
+
+/** A reservation that is given back at once, unless the process dies in between. */
+const UNREAD_EXPIRES_MS = 60_000;
 
 /** A client can open no budget. */
 const ANOTHER_KEY = "ask whoever runs the gateway for another key";

@@ -1,3 +1,4 @@
+import type { Path } from "../core/budget.js";
 import type { Events } from "../core/events.js";
 import type { BudgetAmounts } from "../core/input.js";
 import type { Metered, MeteredRequest } from "../models/meter/meter.js";
@@ -14,6 +15,8 @@ export class Visit {
   path = "";
   key: GatewayKey | null = null;
   purse: Purse | null = null;
+  /** The path of the budget that pays, and when it was read. */
+  seen: { readonly path: Path; readonly at: number } | null = null;
   upstream: string | null = null;
   request: MeteredRequest | null = null;
   metered: Metered<unknown> | null = null;

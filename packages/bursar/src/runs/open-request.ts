@@ -42,6 +42,14 @@ export async function joinRequest(store: Store, question: ExtensionQuestion): Pr
   return ask(store, question, slot, open);
 }
 
+/** The request that is open for a dimension of a budget; null where none is. */
+export async function findOpenRequest(store: Store, key: SlotKey): Promise<ApprovalRequest | null> {
+  const { approval } = await readSlot(store, key);
+  const document = approval === undefined ? null : await store.document("approval", approval);
+  const request = document === null ? null : readApproval(document);
+  return request !== null && isOpen(request, store.clock.now().instant) ? request : null;
+}
+
 async function join(
   store: Store,
   question: ExtensionQuestion,

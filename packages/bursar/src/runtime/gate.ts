@@ -88,6 +88,7 @@ const LOOK_MS = 1000;
 const CALL_KEYS = [
   ...["budget", "capability_id", "kind", "asked", "least", "ledger", "input", "call_id", "step_id", "wait_ms"],
   ...["signal", "expires_ms", "onWait", "seen", "reported", "alongside", "path", "inner", "heeds"],
+  "unrecorded",
 ];
 const OPEN_KEYS = ["limits", "parent", "scope", "policies", "thresholds", "deadline"];
 
@@ -274,7 +275,7 @@ export class Gate implements Disposable {
       release: () => this.giveBack(call.call_id),
     };
     const decision = await this.wait(attempt, first.decision, path, call);
-    if (decision.kind === "busy") await this.gaveUp(call, asked, decision);
+    if (decision.kind === "busy" && call.unrecorded !== true) await this.gaveUp(call, asked, decision);
     return { path: null, decision, granted };
   }
 
@@ -356,6 +357,7 @@ export class Gate implements Disposable {
     if (least !== undefined) reserve.least = least;
     if (learned !== undefined) reserve.learned = learned;
     if (call.inner === true) reserve.inner = true;
+    if (call.unrecorded === true) reserve.unrecorded = true;
     if (holder !== null) reserve.holder = holder;
     if (sweeping) {
       await this.store.apply([{ op: "expire" }]);

@@ -48,6 +48,8 @@ export interface GatedCall {
   readonly path?: Path;
   /** Whether it is a part of a call that was admitted: it waits for nobody who waits for that one. */
   readonly inner?: true;
+  /** No link is written when it is refused: the caller records refusals itself. */
+  readonly unrecorded?: true;
   /** Told when the call has to wait for holds in flight. */
   readonly onWait?: () => void;
 }

@@ -27,6 +27,8 @@ export interface Purse {
   readonly name?: () => CallId;
   /** Told when a call does not fit, because frameworks swallow the error that says so. */
   readonly refused?: (decision: Decision, message: string) => void;
+  /** Set where the refusals of its calls are recorded by its holder, many of them in one link. */
+  readonly unrecorded?: true;
   /** The place in a program that its calls come from, by any name; known by the shapes of the requests, unless it is said. */
   readonly site?: string;
   /** Whose calls they are, where calls of the same shape are not alike: a program's, or a key's. */

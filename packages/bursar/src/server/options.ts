@@ -104,6 +104,10 @@ export interface ServerOptions {
   readonly rate?: Rate;
   /** The longest body it takes, in bytes: 4 MB. */
   readonly body_bytes?: number;
+  /** How many connections at once: 10,000. Beyond that, the one that has been idle the longest is closed for each new one. */
+  readonly connections?: number;
+  /** The same for one address: 2,500. Behind a proxy all clients have its address, so it has to be raised there. */
+  readonly connections_per_address?: number;
   /** How often it looks for changes that others make, and sends signs of life, is timed by this. */
   readonly timer?: Timer;
   /** Told of what went wrong on the server's own side; it never holds a secret. */
@@ -115,7 +119,9 @@ export interface ServerOptions {
 const KEYS = [
   ...["store", "bursar", "feed", "host", "port", "url", "tls", "page", "mounts", "programs", "start", "estimate"],
   ...["sandbox", "config", "checks", "version", "requireLogin", "rate", "body_bytes", "timer", "onError", "onServed"],
+  ...["connections", "connections_per_address"],
 ];
+const MOST_CONNECTIONS = 1_000_000;
 const MOST_BODY = 64 * 1024 * 1024;
 
 /** The options with what was left out, checked. */
@@ -151,6 +157,10 @@ export function readServerSettings(options: ServerOptions): ServerSettings {
   if (typeof host !== "string" || host === "") throw new InputError("host", `is ${show(host)}; allowed: an address`);
   checkWhole(port, "port", 0, 65_535);
   checkWhole(body_bytes, "body_bytes", 1024, MOST_BODY);
+  const { connections = 10_000 } = options;
+  checkWhole(connections, "connections", 1, MOST_CONNECTIONS);
+  const { connections_per_address = Math.min(connections, 2500) } = options;
+  checkWhole(connections_per_address, "connections_per_address", 1, MOST_CONNECTIONS);
   const { rate = { burst: 1000, per_second: 200 } } = options;
   for (const name of ["burst", "per_second"] as const) {
     if (!(Number.isFinite(rate[name]) && rate[name] > 0)) {
@@ -170,6 +180,7 @@ export function readServerSettings(options: ServerOptions): ServerSettings {
   const { onError = () => {}, onServed = () => {}, timer = backgroundTimer } = options;
   return {
     ...{ store, bursar, host, port, feed, tls, page, start, estimate, sandbox, version, rate, body_bytes, timer },
+    ...{ connections, connections_per_address },
     ...{ onError, onServed, url, checks: options.checks ?? null, mounts: options.mounts ?? {} },
     ...{ programs: options.programs ?? (() => []), config: options.config ?? (() => ({})) },
     demanding: requireLogin || !isLoopback(host) || (url !== null && !isLoopback(new URL(url).hostname)),

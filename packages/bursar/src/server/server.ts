@@ -50,7 +50,6 @@ export { OWNER } from "./visitors.js";
 const STRICT = { burst: 10, per_second: 1 / 6 };
 const HEADER_BYTES = 16 * 1024;
 const REQUEST_MS = 60_000;
-const CONNECTIONS = 10_000;
 
 /**
  * A server for people and programs: an API over HTTP with live updates, the page, and what is mounted beside them.
@@ -97,7 +96,8 @@ export class Server implements AsyncDisposable {
         url,
         header_bytes: HEADER_BYTES,
         request_ms: REQUEST_MS,
-        connections: CONNECTIONS,
+        connections: settings.connections,
+        connections_per_address: settings.connections_per_address,
       },
       (incoming, response) => void this.requests.serve(incoming, response),
     );

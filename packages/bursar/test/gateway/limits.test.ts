@@ -67,15 +67,6 @@ describe("what is too much", () => {
     expect(at.model.count).toBe(0);
     expect((await at.used()).steps ?? 0).toBe(0);
   });
-
-  test("no more connections are taken than are allowed", async () => {
-    await using at = await opened([], { cost_usd: 1 }, { connections: 2 });
-    using _one = await openRaw(at.gateway.url);
-    using _two = await openRaw(at.gateway.url);
-    await until("both are there", async () => (await at.connections()) === 2);
-    const three = await openRaw(at.gateway.url);
-    expect(await three.closed).toBe("");
-  });
 });
 
 /** A provider that streams as fast as it is read, and counts what it could send. */

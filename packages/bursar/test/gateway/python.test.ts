@@ -39,7 +39,7 @@ test("there are traces of the official clients, in neighbouring versions", () =>
 
 describe.each(COUNTING)("%s", (name) => {
   test("is told how many tokens it has, and is not charged", async () => {
-    await using at = await opened([], { steps: 0 });
+    await using at = await opened([], { steps: 1 });
     const { request } = traceOf(name, at.gateway.url, at.secret);
     using connection = await openRaw(at.gateway.url);
     connection.write(request);

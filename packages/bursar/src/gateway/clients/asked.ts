@@ -12,9 +12,10 @@ export interface Asked {
   readonly reply: Reply;
   /**
    * The whole of its body; null when it is longer than it may be. What is a little too long is read to its end and dropped, so that
-   * whoever sent it is still there to hear why; of what is much too long, the rest is left unread.
+   * whoever sent it is still there to hear why; of what is much too long, the rest is left unread. `grow` is asked for every piece
+   * as it comes; once it says no, the body is not read on, and null too.
    */
-  body(most: number): Buffer | null | Promise<Buffer | null>;
+  body(most: number, grow?: (bytes: number) => boolean): Buffer | null | Promise<Buffer | null>;
 }
 
 /** The answer to a request, as it is written. What is written to who has left is lost, and that is all. */

@@ -1,6 +1,9 @@
 import type { Socket } from "node:net";
+import type { ConnectionUse } from "../connection-slots.js";
+import type { DropPace } from "../drop-pace.js";
 import type { Watched } from "../http/watch.js";
 import { ClientGone, leavingOf } from "../leaving.js";
+import { peerOf } from "../peer.js";
 import type { Asked } from "./asked.js";
 import { ClientReply } from "./client-reply.js";
 import { ClientRequest, type RequestLine } from "./client-request.js";
@@ -23,6 +26,8 @@ export interface ClientLimits {
 /** Whoever has taken a connection is given its requests, and told when it is gone. */
 export interface ClientOwner {
   readonly limits: ClientLimits;
+  /** How fast what nobody needs is read. */
+  readonly dropPace: DropPace;
   /** Whether no more requests are taken. */
   readonly isClosing: boolean;
   serve(asked: Asked): void;
@@ -36,6 +41,8 @@ const MOST_BEHIND = 1024 * 1024;
 /** Whoever was answered before he had sent everything has to hear why: he is listened to until he is silent for so long. */
 const LINGER_MS = 2000;
 const LEAST_DROPPED = 16 * 1024 * 1024;
+/** So much of it is read as fast as it comes: most bodies are shorter. */
+const DROPPED_AT_ONCE = 256 * 1024;
 
 const KEPT = `connection: keep-alive\r\nkeep-alive: timeout=${KEEP_ALIVE_MS / 1000}\r\n\r\n`;
 const CLOSED = "connection: close\r\n\r\n";
@@ -47,6 +54,7 @@ const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
  */
 export class ClientConnection implements Watched, RequestLine {
   deadline: number;
+  readonly peer: string;
   private readonly socket: Socket;
   private readonly owner: ClientOwner;
   private readonly heads: HeadReader;
@@ -59,6 +67,8 @@ export class ClientConnection implements Watched, RequestLine {
   /** Whether anything has come since the last request, so that its time runs. */
   private isBegun = true;
   private isPaused = false;
+  /** Whether a request was answered on it. */
+  private wasUsed = false;
   /** Whether it is watched how long the client reads nothing. */
   private isBearing = false;
   /** Whether it is closed after the answer that is being written. */
@@ -68,6 +78,7 @@ export class ClientConnection implements Watched, RequestLine {
   private signal: AbortSignal | null = null;
 
   constructor(socket: Socket, owner: ClientOwner) {
+    this.peer = peerOf(socket);
     this.socket = socket;
     this.owner = owner;
     this.heads = new HeadReader(owner.limits.header_bytes);
@@ -87,6 +98,12 @@ export class ClientConnection implements Watched, RequestLine {
   /** Whether nobody waits for an answer on it. */
   get isIdle(): boolean {
     return this.request === null;
+  }
+
+  get use(): ConnectionUse {
+    if (this.lingering !== null) return this.socket.writableFinished ? "answered" : "idle";
+    if (this.request !== null || this.isBehind) return "busy";
+    return this.wasUsed ? "idle" : "unused";
   }
 
   abort(): void {
@@ -116,6 +133,7 @@ export class ClientConnection implements Watched, RequestLine {
     if (request === null) return;
     const goesOn = this.mayGoOn();
     this.request = null;
+    this.wasUsed = true;
     if (!goesOn) {
       // With something unread, the system would take back what is on its way to the client.
       if (request.sent.isWhole && !this.holdsMore()) this.leave();
@@ -254,8 +272,17 @@ export class ClientConnection implements Watched, RequestLine {
 
   private drop(lingering: { bytes: number; readonly until: number }, size: number): void {
     lingering.bytes += size;
-    if (lingering.bytes > Math.max(LEAST_DROPPED, 2 * this.owner.limits.body_bytes)) this.socket.destroy();
-    else if (this.socket.writableFinished) this.deadline = Math.min(lingering.until, performance.now() + LINGER_MS);
+    if (lingering.bytes > Math.max(LEAST_DROPPED, 2 * this.owner.limits.body_bytes)) {
+      this.socket.destroy();
+      return;
+    }
+    const wait_ms = lingering.bytes > DROPPED_AT_ONCE ? this.owner.dropPace.wait_ms(size) : 0;
+    if (this.socket.writableFinished) {
+      this.deadline = Math.min(lingering.until, performance.now() + wait_ms + LINGER_MS);
+    }
+    if (wait_ms < 1) return;
+    this.pause();
+    setTimeout(() => this.resume(), wait_ms).unref();
   }
 
   private pause(): void {

@@ -39,8 +39,8 @@ export class ClientRequest implements Asked {
     return this.line.leaving;
   }
 
-  body(most: number): Buffer | null | Promise<Buffer | null> {
-    const body = this.sent.whole(most);
+  body(most: number, grow?: (bytes: number) => boolean): Buffer | null | Promise<Buffer | null> {
+    const body = this.sent.whole(most, grow);
     if (body instanceof Promise) this.line.want();
     return body;
   }

@@ -12,6 +12,7 @@ const GATHERED = 8 * 1024;
 
 interface Waiting {
   readonly most: number;
+  readonly grow: (bytes: number) => boolean;
   resolve(body: Buffer | null): void;
   reject(error: unknown): void;
 }
@@ -30,6 +31,8 @@ export class RequestBody {
   private gathered_bytes = 0;
   private waiting: Waiting | null = null;
   private broken: Error | null = null;
+  /** Whether it may not grow any more, so that nothing of it is kept. */
+  private isRefused = false;
 
   constructor({ isChunked, length }: RequestHead) {
     this.left = length;
@@ -60,12 +63,13 @@ export class RequestBody {
     return this.waiting === null && this.size > MOST_AHEAD;
   }
 
-  whole(most: number): Buffer | null | Promise<Buffer | null> {
+  whole(most: number, grow: (bytes: number) => boolean = () => true): Buffer | null | Promise<Buffer | null> {
     // It is known already that it is far too long.
     if (this.chunks === null && this.left > most * 2) return null;
+    if (this.size > 0 && !grow(this.size)) return null;
     if (this.isWhole) return this.taken(most);
     return new Promise((resolve, reject) => {
-      this.waiting = { most, resolve, reject };
+      this.waiting = { most, grow, resolve, reject };
       if (this.broken === null) this.tell();
       else reject(this.broken);
     });
@@ -79,7 +83,9 @@ export class RequestBody {
 
   private keep(piece: Buffer): void {
     this.size += piece.length;
-    if (this.waiting !== null && this.size > this.waiting.most) this.forget();
+    if (this.isRefused) return;
+    if (this.waiting !== null && !this.waiting.grow(piece.length)) this.isRefused = true;
+    if (this.isRefused || (this.waiting !== null && this.size > this.waiting.most)) this.forget();
     else if (piece.length * 2 >= piece.buffer.byteLength) {
       this.closeGathered();
       this.pieces.push(piece);
@@ -109,7 +115,8 @@ export class RequestBody {
   private tell(): void {
     if (this.waiting === null) return;
     const { most, resolve } = this.waiting;
-    if (this.isWhole) resolve(this.taken(most));
+    if (this.isRefused) resolve(null);
+    else if (this.isWhole) resolve(this.taken(most));
     else if (this.size > most * 2) resolve(null);
   }
 

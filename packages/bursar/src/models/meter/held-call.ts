@@ -149,7 +149,7 @@ export class HeldCall implements Held {
 
   /** The call as the gate takes it. */
   gated(quote: Quote, request: MeteredRequest, path: Path | null): GatedCall {
-    const { budget, store } = this.purse;
+    const { budget, store, unrecorded } = this.purse;
     const { wire, signal, heeds, onWait, wait_ms = this.purse.wait_ms } = request;
     const call: Filling<GatedCall> = {
       budget,
@@ -166,6 +166,7 @@ export class HeldCall implements Held {
     if (heeds !== undefined) call.heeds = heeds;
     if (wait_ms !== undefined) call.wait_ms = wait_ms;
     if (onWait !== undefined) call.onWait = onWait;
+    if (unrecorded === true) call.unrecorded = true;
     return call;
   }
 

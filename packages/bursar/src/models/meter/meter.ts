@@ -57,6 +57,8 @@ export interface MeteredRequest extends Siting {
   /** Whether making it ends by itself when its signal fires. */
   readonly heeds?: true;
   readonly wait_ms?: number;
+  /** The path of the budget that pays, where the caller has just read it. */
+  readonly path?: Path;
   /** Told when it has to wait for what others hold. */
   readonly onWait?: () => void;
   /** Asked for a bound of the input where the strict one does not fit. */
@@ -338,7 +340,7 @@ export class Meter {
     request: MeteredRequest,
     most: PricedRequest,
   ): Promise<{ readonly quoted: PricedRequest; readonly seen: Path | null }> {
-    const seen = await purse.store.path(purse.budget);
+    const seen = request.path?.[0]?.id === purse.budget ? request.path : await purse.store.path(purse.budget);
     if (mayBeFewer(request)) return { quoted: this.withFewerUses(book, purse, seen, request, most), seen };
     if (fits(purse.store, seen, mostNeeded(most.quote))) return { quoted: most, seen };
     return { quoted: await this.counted(purse, seen, most, request), seen: null };

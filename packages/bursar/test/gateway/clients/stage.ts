@@ -18,7 +18,7 @@ export const BOTH = [
 ] as const;
 
 const OPTIONS: ClientsOptions = {
-  ...{ host: "127.0.0.1", port: 0, tls: null, url: null, connections: 100 },
+  ...{ host: "127.0.0.1", port: 0, tls: null, url: null, connections_per_address: 10_000, connections: 100 },
   ...{ header_bytes: 16 * 1024, body_bytes: 32 * 1024 * 1024, request_ms: 60_000, silence_ms: 60_000 },
 };
 
@@ -72,7 +72,7 @@ export interface Connected {
 
 /** Those who are connected, as they are known to whoever listens. */
 export function connectedTo(listening: unknown): readonly Connected[] {
-  return [...(listening as { readonly connected: ReadonlySet<Connected> }).connected];
+  return [...(listening as { readonly connected: ReadonlyMap<string, Connected> }).connected.values()];
 }
 
 export function wait(ms: number): Promise<void> {
