@@ -50,6 +50,21 @@ describe("what was decided to spend less", () => {
       },
       "model large ($0.40) → small ($0.10): too little\ufffd is left",
     ],
+    [
+      "AnswerDearer",
+      {
+        capability_id: "llm:small",
+        priced_usd: 0.01,
+        charged_usd: 0.75,
+        answered: { model: "large\x1b", cost_usd: 0.75 },
+      },
+      "llm:small is charged $0.75 instead of $0.01: the answer says model large\ufffd, cost $0.75",
+    ],
+    [
+      "AnswerUnpriced",
+      { capability_id: "llm:small", model: "small", answered: { service_tier: "turbo" } },
+      "llm:small was answered with service tier turbo, which has no price; it is charged as it was asked",
+    ],
     ["TierSwitched", { from: null, to: { model: "small", quote: null } }, "model small"],
     [
       "TierPinned",

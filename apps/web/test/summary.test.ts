@@ -49,6 +49,21 @@ test.for([
     "small waits in a batch: up to $0.05 instead of $0.10",
   ],
   ["Saved", { kind: "cache", saved_usd: 0.02 }, "$0.02 saved: the answer was kept from before"],
+  [
+    "AnswerDearer",
+    {
+      capability_id: "llm:small",
+      priced_usd: 0.01,
+      charged_usd: 0.75,
+      answered: { model: ["a", "b"], cost_usd: 0.75 },
+    },
+    "llm:small is charged $0.75 instead of $0.01: the answer says model a, b, cost $0.75",
+  ],
+  [
+    "AnswerUnpriced",
+    { capability_id: "llm:small", model: "small", answered: { service_tier: "turbo" } },
+    "llm:small was answered with service tier turbo, which has no price; it is charged as it was asked",
+  ],
   ["Saved", { kind: "embeddings", saved_usd: 0 }, "a request saved: sent together with others"],
 ] as const)("%s in a line", ([action, data, line]) => {
   expect(summaryOf(link(null, action, data))).toBe(line);

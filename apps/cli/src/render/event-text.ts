@@ -19,6 +19,12 @@ const TEXTS: Readonly<Record<string, (data: JsonObject) => string>> = {
   },
   TierPinned: ({ to, reason, step }) => `model ${tier(to)}${ofStep(step)}${because(reason)}`,
   CostUnknown: ({ capability_id }) => `${short(capability_id)} has no price, so its cost is unknown and not counted`,
+  AnswerDearer: ({ capability_id, priced_usd, charged_usd, answered }) => {
+    const said = answeredText(answered);
+    return `${short(capability_id)} is charged ${bare("cost_usd", charged_usd)} instead of ${bare("cost_usd", priced_usd)}: the answer says ${said}`;
+  },
+  AnswerUnpriced: ({ capability_id, answered }) =>
+    `${short(capability_id)} was answered with ${answeredText(answered)}, which has no price; it is charged as it was asked`,
   Batched: ({ model, quote_usd, full_quote_usd }) => {
     if (quote_usd === null) return `a call to ${short(model)} waits in a batch of the provider; it has no price`;
     const prices = `up to ${bare("cost_usd", quote_usd)} instead of ${bare("cost_usd", full_quote_usd)}`;
@@ -29,6 +35,20 @@ const TEXTS: Readonly<Record<string, (data: JsonObject) => string>> = {
     return saved_usd === 0 ? `a request is saved${how}` : `saved ${bare("cost_usd", saved_usd)}${how}`;
   },
 };
+
+/** What an answer says of its price, member by member. */
+function answeredText(answered: Json | undefined): string {
+  const parts = Object.entries(objectOf(answered)).map(([name, value]) =>
+    name === "cost_usd"
+      ? `cost ${bare(name, value)}`
+      : `${harmless(name.replaceAll("_", " "))} ${short(listed(value))}`,
+  );
+  return parts.join(", ");
+}
+
+function listed(value: Json): Json {
+  return Array.isArray(value) ? value.join(", ") : value;
+}
 
 /** Which calls stay together. */
 function ofStep(step: Json | undefined): string {

@@ -32,6 +32,10 @@ const SUMMARIES: Readonly<Record<string, (data: JsonObject) => string>> = {
     `${isObject(from) ? `${tier(from)} → ` : ""}${tier(to)}${ofStep(step)}${typeof reason === "string" ? `: ${reason}` : ""}`,
   TierPinned: ({ to, step }) => `${tier(to)} for all of ${word(step)}`,
   CostUnknown: ({ capability_id }) => `${word(capability_id)} has no price, so its cost is unknown and not counted`,
+  AnswerDearer: ({ capability_id, priced_usd, charged_usd, answered }) =>
+    `${word(capability_id)} is charged ${amount("cost_usd", charged_usd)} instead of ${amount("cost_usd", priced_usd)}: the answer says ${answeredText(answered)}`,
+  AnswerUnpriced: ({ capability_id, answered }) =>
+    `${word(capability_id)} was answered with ${answeredText(answered)}, which has no price; it is charged as it was asked`,
   Batched: ({ model, quote_usd, full_quote_usd }) =>
     quote_usd === null
       ? `${word(model)} waits in a batch; it has no price`
@@ -39,6 +43,16 @@ const SUMMARIES: Readonly<Record<string, (data: JsonObject) => string>> = {
   Saved: ({ kind, saved_usd }) =>
     `${saved_usd === 0 ? "a request" : amount("cost_usd", saved_usd)} saved${HOW[word(kind)] ?? ""}`,
 };
+
+/** What an answer says of its price, member by member. */
+function answeredText(answered: Json | undefined): string {
+  const parts = Object.entries(isObject(answered) ? answered : {}).map(([name, value]) =>
+    name === "cost_usd"
+      ? `cost ${amount(name, value)}`
+      : `${name.replaceAll("_", " ")} ${Array.isArray(value) ? value.join(", ") : word(value)}`,
+  );
+  return parts.join(", ");
+}
 
 /** Which calls stay together. */
 function ofStep(step: Json | undefined): string {

@@ -31,18 +31,8 @@ export interface Story {
 /** What is told of a run apart from its steps. */
 const TOLD: ReadonlySet<string> = new Set([
   ...["RunStarted", "RunClaimed", "RunPaused", "RunResumed", "RunEnded", "ApprovalRequested", "ApprovalDecided"],
-  ...[
-    "Warning",
-    "Exhausted",
-    "Extended",
-    "Denied",
-    "RunEstimated",
-    "TierSwitched",
-    "TierPinned",
-    "Batched",
-    "Saved",
-    "CostUnknown",
-  ],
+  ...["Warning", "Exhausted", "Extended", "Denied", "RunEstimated", "TierSwitched", "TierPinned", "Batched", "Saved"],
+  ...["CostUnknown", "AnswerDearer", "AnswerUnpriced"],
 ]);
 
 export async function readStory(store: Store, run: RunRecord): Promise<Story> {
