@@ -242,6 +242,22 @@ test("programs that write at once write no more than they have together", async 
   expect(enough).toMatchObject({ status: "completed", result: [600, 600] });
 });
 
+test("a program that asks for several things at once has the same room for its files after each answer", async () => {
+  const { run } = world(`
+import asyncio
+async def write(name):
+    for turn in range(5):
+        await host.tool("note", {})
+        with open(f"/app/{name}", "a") as file:
+            file.write("x" * 100)
+await asyncio.gather(*[write(name) for name in "abcd"])
+await host.call("result", "written")
+`);
+  const done = await run({ storage_write_bytes: 1_000_000 });
+  expect(done).toMatchObject({ status: "completed", result: "written" });
+  expect(written(done)).toBe(2000);
+});
+
 test("a program that writes nothing needs no room", async () => {
   const { run } = world(`await host.tool("note", {})\nawait host.call("result", 1)\n`);
   expect(await run({ storage_write_bytes: 0 })).toMatchObject({ status: "completed", result: 1 });

@@ -31,6 +31,8 @@ export class Holding implements Disposable {
   /** This process as others know it, who settle the reservation when it has died; null where nobody could. */
   private readonly holder: ProcessHolder | null;
   private isHolding = false;
+  /** Settled when the store knows that nothing is held any more for what was computed last. */
+  private released: Promise<void> = Promise.resolve();
   private count = 0;
   /** How far the program had come when it began to compute. */
   private from: Figures = {};
@@ -82,6 +84,8 @@ export class Holding implements Disposable {
     this.from = Object.fromEntries(sums.map((id) => [id, used[id] ?? 0]));
     const again = (id: string) => Math.max(0, (desk.computed[id] ?? 0) - (used[id] ?? 0));
     for (;;) {
+      // What is still held for its own last computation would be missing from what is free.
+      await this.released;
       const path = await desk.path(run.budget);
       const free = this.freeIn(path, sums);
       const all = this.freeIn(path, Object.keys(used));
@@ -158,7 +162,7 @@ export class Holding implements Disposable {
     this.letGo();
     desk.charge(operations, computed);
     // Others may wait for what was held, and the program may have nothing more to say.
-    if (hold !== null) void desk.written().catch(() => {});
+    if (hold !== null) this.released = desk.written().catch(() => {});
   }
 
   /** Holds all that is free of what is limited; null when others hold some of it. */
