@@ -47,7 +47,7 @@ async function carryOut(
   });
   lines.onInterrupt = null;
   const cut = cutStreams(result);
-  if (cut.length > 0) write(`(${cut.join(" and ")} was cut: the statement printed more than --output allows)\n`);
+  if (cut.length > 0) write(`(${cut.join(" and ")} ${cut.length > 1 ? "were" : "was"} cut: the statement printed more than --output allows)\n`);
   if (result.exit_code === INTERRUPTED && stopping.signal.aborted)
     write("^C: it was stopped, and left nothing behind\n");
   else if (result.metadata.trap_reason !== null) write(executionText(result, styleFor(wantsColour(env, isTerminal))));

@@ -114,7 +114,7 @@ export async function exec(args: readonly string[], terminal: Terminal): Promise
   if (cut.length > 0) {
     const limit = bytes(outputBytes);
     process.stderr.write(
-      style.bad(`bursar: ${cut.join(" and ")} was cut after ${limit}; allow more with --output <MiB>\n`),
+      style.bad(`bursar: ${cut.join(" and ")} ${cut.length > 1 ? "were" : "was"} cut after ${limit}; allow more with --output <MiB>\n`),
     );
   }
   return terminal.finish(code, "");

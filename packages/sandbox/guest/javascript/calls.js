@@ -50,8 +50,12 @@ function call(name, args) {
   });
 }
 
+/** What a call is answered with that the host failed at, or whose answer cannot be told to a program. */
+class HostError extends ErrorOf {}
+define(HostError.prototype, "name", "HostError");
+
 /** What a call is answered with that the host refuses: it could have been made, but not now, or not by this program. */
-class HostRefusedError extends ErrorOf {
+class HostRefusedError extends HostError {
   constructor(message, data) {
     super(message);
     define(this, "data", data);
@@ -72,7 +76,7 @@ export function settle(id, kind, text) {
   if (found === undefined) return false;
   mapDelete(waiting, id);
   if (kind === "value") found.resolve(jsonParse(text));
-  else if (kind === "failure") found.reject(new ErrorOf(text));
+  else if (kind === "failure") found.reject(new HostError(text));
   else {
     const refusal = jsonParse(text);
     found.reject(new HostRefusedError(dataProperty(refusal, "message"), dataProperty(refusal, "data")));
@@ -105,5 +109,6 @@ export function clearCalls() {
 export function installCalls() {
   const { llm, tool, spawn, sleep, budget } = named;
   define(globalThis, "host", freeze(bare({ call, llm, tool, spawn, sleep, budget })));
+  define(globalThis, "HostError", HostError);
   define(globalThis, "HostRefusedError", HostRefusedError);
 }

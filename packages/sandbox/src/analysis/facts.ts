@@ -52,6 +52,8 @@ export interface ErrorFacts extends FuelFacts {
   readonly autoPath?: boolean;
   /** Folders beside `/app` that the guest may read; the folder of the packages when left out. */
   readonly mounts?: readonly string[];
+  /** The last path that the guest could not open for writing; left out when there was none, or when that is not known. */
+  readonly refusedPath?: string;
   readonly memoryLimitBytes?: number;
   readonly timeoutMs?: number;
 }

@@ -15,9 +15,10 @@ const ABSENCE = "No such file or directory";
 
 /** For a file outside of what the guest may touch; null when the exception is about something else. */
 export function pathRestriction(exception: Exception, facts: ErrorFacts): ErrorGuidance | null {
+  const { name, message } = exception;
+  if (facts.refusedPath !== undefined && isWithoutPath(exception)) return restricted(name, facts.refusedPath, false);
   const problem = problemOf(exception, facts.language);
   if (problem === null) return null;
-  const { name, message } = exception;
   const mounts = facts.mounts ?? [PACKAGES_FOLDER];
   const isMounted = (path: string) => mounts.some((mount) => isWithin(mount, path));
   // A file that is missing in a mounted folder is simply missing; one that cannot be written there is a restriction.
@@ -26,14 +27,23 @@ export function pathRestriction(exception: Exception, facts: ErrorFacts): ErrorG
     paths.find((each) => !isWritable(each) && (problem !== "absent" || !isMounted(each))) ??
     // A relative path after a change of folder, or a link that leads out of its own.
     (problem === "read_only" ? paths[0] : undefined);
-  if (path === undefined) return null;
+  return path === undefined ? null : restricted(name, path, isMounted(path));
+}
+
+function restricted(name: string, path: string, isMounted: boolean): ErrorGuidance {
   const shown = clean(path, MOST_PATH);
   return {
     error_type: "PathRestriction",
     error_message: `${name}: ${shown}`,
-    actionable_guidance: restrictedPathAdvice(shown, isMounted(path)),
+    actionable_guidance: restrictedPathAdvice(shown, isMounted),
     related_docs: [DOCS.security],
   };
+}
+
+/** Failures that come of a file which could not be opened, and do not say which: SQLite's, and null in place of a file of `std.open`. */
+function isWithoutPath({ name, message }: Exception): boolean {
+  if (name === "sqlite3.OperationalError") return message === "unable to open database file";
+  return name === "TypeError" && message.startsWith("cannot read property") && message.endsWith("of null");
 }
 
 /** What to say about a path that a guest may not use, or may only read because something is mounted there. */

@@ -145,7 +145,7 @@ export class GuestFiles {
   }
 
   private openable(path: string, request: OpenRequest): Inode {
-    return openInode(this.base, relative(path), request);
+    return openInode(this.base, relative(path), request, this.vfs.storage);
   }
 
   private find(path: string, follow: boolean): Inode {

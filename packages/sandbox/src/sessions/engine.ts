@@ -90,7 +90,7 @@ export class Engine {
     this.outlet = null;
     const { created, modified } = vfs.changes(mark);
     const bytes_written = vfs.bytesWritten - written;
-    const { bytesRefused: bytes_refused } = vfs.storage;
+    const { bytesRefused: bytes_refused, pathRefused } = vfs.storage;
     this.limitStorage(ready, { setup: errand.setup }, written);
     const left = this.leave(ready, execution, errand);
     return {
@@ -102,6 +102,7 @@ export class Engine {
       files_modified: modified,
       bytes_written,
       bytes_refused,
+      ...(pathRefused !== null && { path_refused: pathRefused }),
       left,
       remembered: this.last !== null,
       basis: (this.parts.get(key) as GuestParts).basis,
@@ -118,6 +119,7 @@ export class Engine {
     const { limits } = setup;
     vfs.limit({ bytesWritten: storage_bytes === undefined ? limits.storage_bytes : written + storage_bytes });
     vfs.storage.bytesRefused = 0;
+    vfs.storage.pathRefused = null;
   }
 
   private async carryOut(ready: Ready, errand: Errand, request: Parameters<Ready["run"]>[0]): Promise<Execution> {

@@ -99,6 +99,8 @@ export interface Report {
   readonly bytes_written: number;
   /** The largest write that did not fit; 0 when all of them did. */
   readonly bytes_refused: number;
+  /** The last path that could not be opened for writing; absent when all could. */
+  readonly path_refused?: string;
   readonly left: Left;
   /** What the fuel was counted by; absent when nothing was executed. */
   readonly basis?: FuelBasis;

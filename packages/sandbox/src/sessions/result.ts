@@ -22,6 +22,7 @@ export interface Ended {
   readonly basis?: FuelBasis;
   /** What imports cost in the guest that it was. */
   readonly packages?: readonly PackageFigure[];
+  readonly path_refused?: string;
   readonly stdout: Text;
   readonly stderr: Text;
   readonly files_created: readonly string[];
@@ -99,6 +100,7 @@ function factsOf(ended: Ended, exitCode: number): ErrorFacts {
     memoryLimitBytes: setup.memoryLimit,
     timeoutMs: ended.timeout_ms,
     ...(ended.packages !== undefined && { packages: ended.packages }),
+    ...(ended.path_refused !== undefined && { refusedPath: ended.path_refused }),
   };
 }
 

@@ -348,7 +348,7 @@ export class Session implements Owner {
   private end(
     underway: Underway,
     outcome: Exclude<Outcome, { kind: "pending" }>,
-    { basis, packages }: Report,
+    { basis, packages, path_refused }: Report,
   ): SandboxResult {
     const { code, budget, extended, timeout_ms, imports, fuel, memory_bytes, duration_ms } = underway;
     const result = resultOf({
@@ -357,6 +357,7 @@ export class Session implements Owner {
       stdout: textOf(underway.stdout, this.setup.limits.stdout_bytes),
       stderr: textOf(underway.stderr, this.setup.limits.stderr_bytes),
       ...{ ...(basis !== undefined && { basis }), ...(packages !== undefined && { packages }) },
+      ...(path_refused !== undefined && { path_refused }),
       files_created: [...underway.created].sort(),
       files_modified: [...underway.modified].sort(),
     });

@@ -2,6 +2,7 @@ import { MAX_PATH_BYTES } from "./abi.js";
 import { commonError, FsError } from "./errno.js";
 import type { DirectoryInode, FileInode, Inode } from "./inode.js";
 import { type Base, type LastLink, type Resolved, resolve } from "./resolve.js";
+import type { Storage } from "./storage.js";
 
 /** What an open asks for, in the sense of POSIX. */
 export interface OpenRequest {
@@ -13,8 +14,17 @@ export interface OpenRequest {
   readonly write: boolean;
 }
 
-/** Finds or makes what is to be opened. */
-export function openInode(base: Base, path: string, request: OpenRequest): Inode {
+/** Finds or makes what is to be opened. A path that may not be written there is noted: not every program says which it was. */
+export function openInode(base: Base, path: string, request: OpenRequest, storage: Storage): Inode {
+  try {
+    return foundOrMade(base, path, request);
+  } catch (error) {
+    if (error instanceof FsError && error.name === "EROFS") storage.pathRefused = base.isRoot ? `/${path.replace(/^(?:\.?\/)+/, "")}` : path;
+    throw error;
+  }
+}
+
+function foundOrMade(base: Base, path: string, request: OpenRequest): Inode {
   if (request.create && path.endsWith("/")) {
     const { name } = resolve(base, path, "name");
     throw new FsError(request.exclusive && isDots(name) ? "EEXIST" : "EISDIR");

@@ -29,14 +29,15 @@ export function openPath(context: CallContext, call: PathOpen, path: string): nu
   if (((asked | passed) & ~parent.inheriting) !== 0) throw new FsError("ENOTCAPABLE");
   table.expectRoom();
   const truncate = has(call.flags, abi.OPEN_TRUNCATE);
-  const inode = openInode(base, path, {
+  const request = {
     follow: call.follow,
     create: has(call.flags, abi.OPEN_CREATE),
     exclusive: has(call.flags, abi.OPEN_EXCLUSIVE),
     directory: has(call.flags, abi.OPEN_DIRECTORY),
     truncate,
     write: has(asked, rights.FD_WRITE),
-  });
+  };
+  const inode = openInode(base, path, request, vfs.storage);
   const fd = table.add(descriptorFor(inode, { asked, passed, truncate, flags: call.fdFlags }));
   memory.setU32(call.out, fd);
   return SUCCESS;

@@ -16,6 +16,8 @@ export class Storage {
   bytesWritten = 0;
   /** The largest write that did not fit, since somebody has last set this to 0. */
   bytesRefused = 0;
+  /** The last path that could not be opened for writing, since somebody has last set this to null. */
+  pathRefused: string | null = null;
   files = 0;
   limits: StorageLimits;
   /** Grows with every change, so that changes since a mark can be told. */

@@ -263,7 +263,7 @@ export class Vfs {
   }
 
   private open(path: string, request: typeof READ_ONLY): OpenFile {
-    const inode = openInode(this.base, relative(path), request);
+    const inode = openInode(this.base, relative(path), request, this.storage);
     if (inode.kind === "directory") throw new FsError("EISDIR");
     if (inode.kind !== "file") throw new FsError("EACCES", "it is no file");
     return inode.open(request.write);

@@ -34,7 +34,7 @@ describe("host.call", () => {
       Object.defineProperty(Object.prototype, "code", { get: () => "forged", set: () => {}, configurable: true });
       for (let i = 0; i < 3; i++) {
         try { await host.call("x"); } catch (error) {
-          console.log(error instanceof HostRefusedError, error instanceof Error, String(error), error.code, error.dimension);
+          console.log(error instanceof HostRefusedError, error instanceof HostError && error instanceof Error, String(error), error.code, error.dimension);
           if (error.data) console.log(JSON.stringify(error.data));
         }
       }
@@ -46,7 +46,7 @@ describe("host.call", () => {
     );
     const second = await bench.resume([{ id: 2, error: "no", data: { code: 5 } }]);
     expect(second.out).toBe(`true true HostRefusedError: no null null\n{"code":5}\n`);
-    expect((await bench.resume([{ id: 3, error: "broken" }])).out).toMatch(/^false true Error: broken /);
+    expect((await bench.resume([{ id: 3, error: "broken" }])).out).toMatch(/^false true HostError: broken /);
   });
 
   test("has names of their own for what agents call most", async () => {

@@ -32,6 +32,26 @@ describe("programs write below /app and /tmp alone", () => {
     expect(files_created.filter((path) => !path.startsWith("/app/"))).toEqual([]);
   });
 
+  test.each([
+    ["python", "import sqlite3; sqlite3.connect('/data.db').execute('create table a(b)')", "/data.db"],
+    ["javascript", "const file = std.open('/x.txt', 'w'); file.puts('text');", "/x.txt"],
+  ] as const)("%s: %s, where the failure does not name the path", async (language, code, path) => {
+    const session = await sandbox.createSession({ language });
+    const { success, metadata } = await session.execute(code);
+    expect([success, metadata.error_guidance]).toMatchObject([
+      false,
+      {
+        error_type: "PathRestriction",
+        actionable_guidance: [`Security error: Cannot access '${path}' - ${RESTRICTED}`, "", ""].map((text) =>
+          expect.stringContaining(text),
+        ),
+      },
+    ]);
+    const other =
+      language === "python" ? "import sqlite3; sqlite3.connect('/app/none/x.db').execute('select 1')" : "null.puts";
+    expect((await session.execute(other)).metadata.error_guidance ?? null).toBeNull();
+  });
+
   test("Python: what programs expect of /tmp, /dev/null and files that are not there", async () => {
     const session = await sandbox.createSession({ language: "python" });
     const code = `
