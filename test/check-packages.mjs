@@ -45,12 +45,18 @@ function workspaceOf(name) {
 
 /** What a registry shows of a package, and what has to come with every copy of it. */
 function complaintsOfPages(name, files) {
-  const missing = ["LICENSE", "README.md"].filter((page) => !files.has(page));
+  const missing = ["LICENSE", "README.md", ...pagesNamedIn(name)].filter((page) => !files.has(page));
   if (missing.length > 0) return missing.map((page) => `there is no ${page} in it`);
   const page = readFileSync(join(root, workspaceOf(name).location, "README.md"), "utf8");
   const paths = Object.keys(exportsOf(name) ?? {}).filter((path) => path !== "./package.json");
   const unnamed = paths.map((path) => posix.join(name, path)).filter((path) => !page.includes(`\`${path}\``));
   return unnamed.map((path) => `its README.md does not say what ${path} is for`);
+}
+
+/** The pages of `docs` that its code refers its users to. */
+function pagesNamedIn(name) {
+  const file = join(root, workspaceOf(name).location, "src", "analysis", "docs.ts");
+  return existsSync(file) ? new Set(readFileSync(file, "utf8").match(/docs\/\w+\.md/g)) : [];
 }
 
 /** A map to a source that was left behind is of no use to anybody. One whose source is gone is swept away before it is packed. */

@@ -1,5 +1,5 @@
 import type { Language, SandboxResult, SandboxSession } from "@bursar/sandbox";
-import { cutStreams, executionText } from "../render/execution.js";
+import { cutText, executionText } from "../render/execution.js";
 import { printable, styleFor, wantsColour } from "../render/style.js";
 import type { Terminal } from "../terminal.js";
 import { DialogueLines } from "./exec-lines.js";
@@ -46,8 +46,8 @@ async function carryOut(
     onOutput: ({ text }) => write(printable(text)),
   });
   lines.onInterrupt = null;
-  const cut = cutStreams(result);
-  if (cut.length > 0) write(`(${cut.join(" and ")} ${cut.length > 1 ? "were" : "was"} cut: the statement printed more than --output allows)\n`);
+  const cut = cutText(result);
+  if (cut !== null) write(`(${cut}: the statement printed more than --output allows)\n`);
   if (result.exit_code === INTERRUPTED && stopping.signal.aborted)
     write("^C: it was stopped, and left nothing behind\n");
   else if (result.metadata.trap_reason !== null) write(executionText(result, styleFor(wantsColour(env, isTerminal))));

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { type Language, type OutputPiece, openSandbox, type SandboxResult, type SandboxSession } from "@bursar/sandbox";
 import { CommandError, readArguments, UsageError } from "../args.js";
-import { cutStreams, executionText } from "../render/execution.js";
+import { cutText, executionText } from "../render/execution.js";
 import { Patience } from "../render/patience.js";
 import { bytes, readSpan } from "../render/quantities.js";
 import { printable, styleFor, wantsColour } from "../render/style.js";
@@ -106,16 +106,14 @@ export async function exec(args: readonly string[], terminal: Terminal): Promise
   if (isDialogue) return await converse(session, wanted.language, terminal);
   const show = flags.json ? null : showing(terminal);
   const result = await run(session, wanted, terminal, flags.quiet !== true, show);
-  const cut = cutStreams(result);
-  const code = cut.length > 0 && result.exit_code === 0 ? OUTPUT_CUT : result.exit_code;
+  const cut = cutText(result);
+  const code = cut !== null && result.exit_code === 0 ? OUTPUT_CUT : result.exit_code;
   if (flags.json) return terminal.finish(code, `${JSON.stringify(result)}\n`);
   const style = styleFor(wantsColour(terminal.env, process.stderr.isTTY === true));
   if (!flags.quiet) process.stderr.write(executionText(result, style));
-  if (cut.length > 0) {
+  if (cut !== null) {
     const limit = bytes(outputBytes);
-    process.stderr.write(
-      style.bad(`bursar: ${cut.join(" and ")} ${cut.length > 1 ? "were" : "was"} cut after ${limit}; allow more with --output <MiB>\n`),
-    );
+    process.stderr.write(style.bad(`bursar: ${cut} after ${limit}; allow more with --output <MiB>\n`));
   }
   return terminal.finish(code, "");
 }

@@ -12,9 +12,11 @@ export function executionText({ fuel_consumed, duration_ms, metadata }: SandboxR
   return [style.dim(`── ${used}`), ...adviceLines(execution, style)].map((line) => `${line}\n`).join("");
 }
 
-/** The streams that the session's limit of output has cut. */
-export function cutStreams({ metadata }: SandboxResult): readonly string[] {
-  return [...(metadata.stdout_truncated ? ["stdout"] : []), ...(metadata.stderr_truncated ? ["stderr"] : [])];
+/** Which streams the session's limit of output has cut, such as `stdout was cut`; null when it has cut none. */
+export function cutText({ metadata: { stdout_truncated, stderr_truncated } }: SandboxResult): string | null {
+  if (stdout_truncated && stderr_truncated) return "stdout and stderr were cut";
+  if (stdout_truncated) return "stdout was cut";
+  return stderr_truncated ? "stderr was cut" : null;
 }
 
 /** The same of a program that is a run, as the store has kept it. */

@@ -19,7 +19,8 @@ export function openInode(base: Base, path: string, request: OpenRequest, storag
   try {
     return foundOrMade(base, path, request);
   } catch (error) {
-    if (error instanceof FsError && error.name === "EROFS") storage.pathRefused = base.isRoot ? `/${path.replace(/^(?:\.?\/)+/, "")}` : path;
+    if (error instanceof FsError && error.name === "EROFS")
+      storage.pathRefused = base.isRoot ? `/${path.replace(/^(?:\.?\/)+/, "")}` : path;
     throw error;
   }
 }
