@@ -99,6 +99,7 @@ export type {
   Model,
   ModelAnswer,
   ModelChoice,
+  Pricing,
   ReusedAnswer,
   SitedAnswer,
   SitedCall,

@@ -22,6 +22,6 @@ export function deploymentsOf(flags: Given, { deployments }: Pick<Configuration,
 /** How prices are stated on the command line. */
 export const FLAG_REMEDIES: PriceRemedies = {
   price: (model) =>
-    `state it with --price ${model}=0.15,0.60, in US dollars for a million tokens in and out, or --price ${model}=0,0 if it costs nothing`,
+    `state it with --price ${model}=0.15,0.60, in US dollars for a million tokens in and out, or --price ${model}=0,0 if it costs nothing; without a limit of cost_usd no price is needed`,
   deployment: (name) => `say which model it runs with --deployment ${name}=gpt-4o-mini`,
 };

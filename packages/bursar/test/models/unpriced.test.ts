@@ -1,12 +1,20 @@
+import { createOpenAI } from "@ai-sdk/openai";
+import { ChatOpenAI } from "@langchain/openai";
+import { Agent, OpenAIProvider, Runner, setTracingDisabled } from "@openai/agents";
+import { generateText } from "ai";
 import { describe, expect, test } from "vitest";
 import { openBudget } from "../../src/ambient/open-budget.js";
 import { withBudget } from "../../src/ambient/with-budget.js";
 import type { JsonObject } from "../../src/core/chain/canonical.js";
 import { type Link, parseLine } from "../../src/core/chain/link.js";
 import type { BudgetLimits } from "../../src/core/input.js";
+import { govern } from "../../src/models/ai/govern.js";
 import { openBatches } from "../../src/models/batch/batches.js";
 import { chatModel } from "../../src/models/chat.js";
 import { governedFetch } from "../../src/models/fetch/governed-fetch.js";
+import { budget as langchainBudget } from "../../src/models/langchain/budget.js";
+import { govern as governAgents } from "../../src/models/openai-agents/govern.js";
+import { governedProvider } from "../../src/models/openai-agents/governed-provider.js";
 import { defineAgent } from "../../src/runs/agent.js";
 import { openBursar } from "../../src/runs/bursar.js";
 import { Gate } from "../../src/runtime/gate.js";
@@ -36,7 +44,10 @@ async function linksOf(store: MemoryStore, chain: string): Promise<readonly Link
 async function moneyIn(store: MemoryStore, chain: string) {
   const links = await linksOf(store, chain);
   const unknown = links.filter(({ action_type }) => action_type === "CostUnknown");
-  const text = JSON.stringify(links.filter(({ event }) => event === "Consumption" || event === "RunCompleted"));
+  // A reservation that was handed down is corrected to nothing at all, which says nothing of the call.
+  const charges = links.filter(({ event, data }) => event === "Consumption" && data.corrects === undefined);
+  const ends = links.filter(({ event }) => event === "RunCompleted");
+  const text = JSON.stringify([...charges, ...ends]);
   return { unknown, claimed: text.includes("cost_usd"), links };
 }
 
@@ -155,3 +166,53 @@ describe("a model without a price", () => {
     await batches.forget("one");
   });
 });
+
+// Traces go to OpenAI's own server.
+setTracingDisabled(true);
+
+/** What asks a model by an SDK, at an address. */
+const ADAPTERS: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
+  "the AI SDK": (url) =>
+    generateText({ model: govern(createOpenAI({ baseURL: url, apiKey: "k" }).chat(MODEL)), prompt: "Hello?" }),
+  "the AI SDK over a governed wire": (url) => {
+    const provider = createOpenAI({ baseURL: url, apiKey: "k", fetch: governedFetch() });
+    return generateText({ model: govern(provider.chat(MODEL)), prompt: "Hello?" });
+  },
+  "LangChain's callbacks": (url) => {
+    const { callbacks } = langchainBudget();
+    const configuration = { baseURL: url };
+    return new ChatOpenAI({ model: MODEL, apiKey: "k", maxTokens: 20, callbacks, configuration }).invoke("Hello?");
+  },
+  "LangChain over its wire": (url) => {
+    const { callbacks, fetch } = langchainBudget();
+    const configuration = { baseURL: url, fetch };
+    return new ChatOpenAI({ model: MODEL, apiKey: "k", maxTokens: 20, callbacks, configuration }).invoke("Hello?");
+  },
+  "the Agents SDK": (url) => {
+    const modelProvider = governAgents(new OpenAIProvider({ apiKey: "k", baseURL: url }));
+    return new Runner({ modelProvider }).run(new Agent({ name: "Greeter", model: MODEL }), "Hello?");
+  },
+  "the Agents SDK over its wire": (url) => {
+    const modelProvider = governedProvider({ apiKey: "k", baseURL: url });
+    return new Runner({ modelProvider }).run(new Agent({ name: "Greeter", model: MODEL }), "Hello?");
+  },
+};
+
+test.each(Object.entries(ADAPTERS))(
+  "is asked by %s without a limit of money, and refused with one",
+  async (_, asked) => {
+    await using server = await serving();
+    const store = new MemoryStore();
+    const free = await openBudget({ steps: 5, llm_tokens: 50_000 }, { store });
+    await free.run(() => asked(server.url));
+    expect((await free.state()).used).toMatchObject({ steps: 1, llm_tokens: expect.any(Number) });
+    const { unknown, claimed } = await moneyIn(store, free.id);
+    // What an adapter has held is handed down to the wire, which tells it once.
+    expect([unknown.length, claimed]).toEqual([1, false]);
+    await free.end();
+    const limited = await openBudget({ steps: 5, cost_usd: 1 }, { store });
+    await expect(limited.run(() => asked(server.url))).rejects.toThrow("no price");
+    expect(server.requests).toHaveLength(1);
+    await limited.end();
+  },
+);
