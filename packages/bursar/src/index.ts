@@ -227,5 +227,5 @@ export {
 export { systemClock, systemTimer } from "./runtime/system-clock.js";
 export { OutOfTime } from "./runtime/time-limit.js";
 export { StoreError, type StoreFault } from "./stores/durable/errors.js";
-export { MemoryStore, type MemoryStoreOptions } from "./stores/memory.js";
+export { type KeepOptions, MemoryStore, type MemoryStoreOptions } from "./stores/memory.js";
 export { type OpenStoreOptions, openStore } from "./stores/open.js";

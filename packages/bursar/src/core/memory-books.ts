@@ -1,25 +1,27 @@
 import { type Account, type Books, pathOf } from "./books.js";
 import type { Budget, BudgetId, Path } from "./budget.js";
 import type { Call, CallId } from "./call.js";
-import { appendLink, emptyHead, type Head } from "./chain/link.js";
+import { appendLink, type Head } from "./chain/link.js";
 import type { Document, DocumentKind, Entry } from "./document.js";
-import { byChain, byExpiry, type Changes, Draft, isDue, keyOf } from "./draft.js";
-import { KeptLines } from "./kept-lines.js";
+import { byChain, byExpiry, type Changes, Draft, isDue } from "./draft.js";
+import { type KeptCall, KeptCalls } from "./kept-calls.js";
+import { KeptChains } from "./kept-chains.js";
+import { KeptDocuments } from "./kept-documents.js";
+import { KeptJournals } from "./kept-journals.js";
 import { LateDraft, type LateLink, type LateShelf } from "./late-draft.js";
 
-/** A chain's head, and the places where its lines are kept, in order. */
-interface KeptChain {
-  head: Head;
-  readonly places: number[];
-  /** The position of its last link, made or due. */
-  seq: number;
+/** How much is kept of what is over; all of it where nothing is said. */
+export interface KeepLimits {
+  /** How many characters the links of all chains may have together, and how many journals. */
+  readonly characters: number;
+  /** How many settled calls are known by their ids, at least. */
+  readonly calls: number;
 }
 
-/** A call as it stands now. */
-interface KeptCall {
-  call: Call;
-}
+const ALL: KeepLimits = { characters: Number.POSITIVE_INFINITY, calls: Number.POSITIVE_INFINITY };
 
+/** From its first snapshot on, the journal of a run is kept under `<run>:<number>`. */
+const PART = /:\d+$/;
 /** So many links are due at most: to make them takes a while, in which nothing else happens. */
 const MOST_LATE = 1000;
 /** So many are not worth a look whether they were settled. */
@@ -28,24 +30,26 @@ const FEWEST_EXPIRING = 64;
 /** Books kept in memory, written all or nothing. */
 export class MemoryBooks implements LateShelf {
   private readonly accounts = new Map<BudgetId, Account>();
-  private readonly calls = new Map<CallId, KeptCall>();
+  private readonly calls: KeptCalls;
   /**
    * Calls that have, or had, an instant to be settled at. Those that were settled are taken out together: a set from which each is
    * deleted is copied within the engine every few calls, and old copies lead to newer ones, so that none is given back for long.
    */
   private expiring: KeptCall[] = [];
   private expiring_most = FEWEST_EXPIRING;
-  private readonly chains = new Map<string, KeptChain>();
-  private readonly kept = new KeptLines();
+  private readonly chains: KeptChains;
   /** The links that are due, in the order in which they were appended. */
   private late: LateLink[] = [];
-  private readonly documents = new Map<DocumentKind, Map<string, Document>>();
-  private readonly entries = new Map<string, Entry>();
+  private readonly documents = new Map<DocumentKind, KeptDocuments>();
+  private readonly journals: KeptJournals;
   private readonly anchored = new Map<string, number>();
   private readonly hash: (text: string) => string;
 
-  constructor(hash: (text: string) => string) {
+  constructor(hash: (text: string) => string, { characters, calls }: KeepLimits = ALL) {
     this.hash = hash;
+    this.calls = new KeptCalls(calls);
+    this.chains = new KeptChains(characters);
+    this.journals = new KeptJournals(characters, (run) => this.hasEnded(run));
   }
 
   /** Hands out books to write in. When `work` throws, nothing was written. */
@@ -64,7 +68,7 @@ export class MemoryBooks implements LateShelf {
     const result = work(draft);
     this.keep(draft.changes);
     for (const link of draft.late) {
-      this.chain(link.chain).seq++;
+      this.chains.chain(link.chain).seq++;
       this.late.push(link);
     }
     if (this.late.length >= MOST_LATE) this.catchUp();
@@ -78,11 +82,11 @@ export class MemoryBooks implements LateShelf {
     let made = 0;
     try {
       for (const { chain: id, draft } of late) {
-        const chain = this.chain(id);
+        const chain = this.chains.chain(id);
         const { head, line } = appendLink(chain.head, draft, this.hash);
-        chain.places.push(this.kept.add(line));
         chain.head = head;
         made++;
+        this.chains.add(chain, [line], head.seq);
       }
     } finally {
       // Should one fail all the same, no other is lost with it.
@@ -112,7 +116,7 @@ export class MemoryBooks implements LateShelf {
   }
 
   entry(run: string, key: string): Entry | undefined {
-    return this.entries.get(keyOf(run, key));
+    return this.journals.entry(run, key);
   }
 
   due(instant: number, most: number): readonly Call[] {
@@ -124,14 +128,14 @@ export class MemoryBooks implements LateShelf {
   /** Those that are reserved and not settled yet, by id. */
   heldCalls(): readonly Call[] {
     const held: Call[] = [];
-    for (const { call } of this.calls.values()) if (call.status === "reserved") held.push(call);
+    for (const call of this.calls.all()) if (call.status === "reserved") held.push(call);
     return held.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   unanchored(most: number): readonly Head[] {
     this.catchUp();
     const heads: Head[] = [];
-    for (const [id, { head }] of this.chains) if (this.anchored.get(id) !== head.seq) heads.push(head);
+    for (const { head } of this.chains.all()) if (this.anchored.get(head.chain) !== head.seq) heads.push(head);
     return heads.sort(byChain).slice(0, most);
   }
 
@@ -143,51 +147,66 @@ export class MemoryBooks implements LateShelf {
     return this.accounts.has(id) ? pathOf(this, id) : [];
   }
 
-  /** A line of a chain by its position; undefined when the chain has not come so far. */
+  /** A line of a chain by its position; undefined when it was dropped, or the chain has not come so far. */
   line(chain: string, seq: number): string | undefined {
     this.catchUp();
-    const place = this.chains.get(chain)?.places[seq];
-    return place === undefined ? undefined : this.kept.at(place);
+    return this.chains.line(chain, seq);
   }
 
+  /** The lines of a chain that were not dropped. */
   lines(chain: string): readonly string[] {
     this.catchUp();
-    return this.chains.get(chain)?.places.map((place) => this.kept.at(place)) ?? [];
+    return this.chains.lines(chain);
+  }
+
+  /** The last link of a chain that was dropped, after which the others verify; undefined where none was. */
+  dropped(chain: string): Head | undefined {
+    this.catchUp();
+    const dropped = this.chains.get(chain)?.dropped;
+    return dropped === undefined || dropped.seq < 0 ? undefined : dropped;
   }
 
   /** In the order in which they were first written. */
-  documentsOf(kind: DocumentKind): readonly Document[] {
-    return [...(this.documents.get(kind)?.values() ?? [])];
+  documentsOf(kind: DocumentKind): KeptDocuments {
+    let documents = this.documents.get(kind);
+    if (documents === undefined) {
+      documents = new KeptDocuments();
+      this.documents.set(kind, documents);
+    }
+    return documents;
   }
 
   /** The entries of a run, in the order in which they were written. */
   journal(run: string): readonly Entry[] {
-    return [...this.entries.values()].filter((entry) => entry.run === run);
+    return this.journals.of(run);
   }
 
   private keep({ accounts, calls, chains, documents, entries, anchored }: Changes): void {
-    for (const account of accounts.values()) this.accounts.set(account.budget.id, account);
+    for (const account of accounts.values()) this.keepAccount(account);
     for (const call of calls.values()) this.keepCall(call);
     for (const { head, lines } of chains.values()) {
-      const chain = this.chain(head.chain);
+      const chain = this.chains.chain(head.chain);
       chain.head = head;
       chain.seq = head.seq;
-      for (const line of lines) chain.places.push(this.kept.add(line));
+      this.chains.add(chain, lines, head.seq);
     }
-    for (const document of documents.values()) {
-      const known = this.documents.get(document.kind) ?? new Map<string, Document>();
-      this.documents.set(document.kind, known.set(document.id, document));
-    }
-    for (const [key, entry] of entries) this.entries.set(key, entry);
+    for (const document of documents.values()) this.documentsOf(document.kind).set(document);
+    for (const entry of entries.values()) this.journals.add(entry);
     for (const [id, seq] of anchored) this.anchored.set(id, seq);
   }
 
-  private chain(id: string): KeptChain {
-    const known = this.chains.get(id);
-    if (known !== undefined) return known;
-    const chain = { head: emptyHead(id), places: [], seq: -1 };
-    this.chains.set(id, chain);
-    return chain;
+  private keepAccount(account: Account): void {
+    const { budget, chain } = account;
+    const known = this.accounts.get(budget.id);
+    this.accounts.set(budget.id, account);
+    if (known === undefined && !budget.ended) this.chains.count(chain, 1);
+    if (known !== undefined && budget.ended && !known.budget.ended) this.chains.count(chain, -1);
+  }
+
+  /** Whether the run of a journal is over: its budget has ended, or that of the run above it that it shares. */
+  private hasEnded(journal: string): boolean {
+    const run = this.document("run", journal) ?? this.document("run", journal.replace(PART, ""));
+    return this.accounts.get(run?.budget ?? journal)?.budget.ended === true;
   }
 
   private keepCall(call: Call): void {
@@ -197,7 +216,7 @@ export class MemoryBooks implements LateShelf {
       return;
     }
     const kept = { call };
-    this.calls.set(call.id, kept);
+    this.calls.add(kept);
     if (!isExpiring(kept)) return;
     this.expiring.push(kept);
     if (this.expiring.length < this.expiring_most) return;

@@ -56,7 +56,7 @@ const KNOWN: Readonly<Record<string, readonly [status: number, hint: string]>> =
   program_changed: [409, 'bring the old program back, or allow the changed one with {"replay_changed": true}'],
   not_equipped: [409, "a worker that has what is missing goes on with it"],
   guest_unavailable: [409, "a worker that has the sandbox goes on with it"],
-  store_archived: [410, "its lines are in a file; `bursar store` knows where"],
+  store_archived: [410, "its lines are in the file that the message names, or were dropped by a store in memory"],
 };
 
 /** An error as a client is told of it; null for faults of our own, of which it learns nothing but that there was one. */

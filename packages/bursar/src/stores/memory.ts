@@ -5,6 +5,7 @@ import type { Call } from "../core/call.js";
 import type { Head } from "../core/chain/link.js";
 import { type Dimensions, STANDARD } from "../core/dimensions.js";
 import type { Document, DocumentKind, Entry } from "../core/document.js";
+import { checkKeys, checkWhole } from "../core/fields.js";
 import { bodyOf, memberOf, memberPaths } from "../core/members.js";
 import { MemoryBooks } from "../core/memory-books.js";
 import type { Operation } from "../core/operation.js";
@@ -12,13 +13,32 @@ import type { Clock } from "../ports/clock.js";
 import type { Beginning, Latest, Oldest, Outcomes, Store, Topic } from "../ports/store.js";
 import { sha256Hex } from "../runtime/crypto.js";
 import { systemClock } from "../runtime/system-clock.js";
+import { StoreError } from "./durable/errors.js";
 import { frees, queues } from "./freeing.js";
 import { Listeners } from "./listeners.js";
 
 export interface MemoryStoreOptions {
   readonly dimensions?: Dimensions;
   readonly clock?: Clock;
+  /** How much is kept of what is over. */
+  readonly keep?: KeepOptions;
 }
+
+/**
+ * How much a store in memory keeps, so that a process that runs for months does not grow with every call. `Infinity` keeps everything.
+ * Budgets, documents, and the heads of chains are always kept.
+ */
+export interface KeepOptions {
+  /**
+   * How many characters the links of all chains may have together, and how many the journals of all runs: 32 Mi. Beyond that, the chains
+   * and journals of ended runs are dropped, in the order in which they ended, and then the oldest links of others.
+   */
+  readonly characters?: number;
+  /** How many settled calls are known by their ids, at least: 50,000. One of these that comes again counts once. */
+  readonly calls?: number;
+}
+
+const KEPT = { characters: 32 * 1024 * 1024, calls: 50_000 } as const;
 
 /** What is done with calls, whose links hold only what the core says of them. */
 const LATE: ReadonlySet<Operation["op"]> = new Set(["reserve", "commit", "release"]);
@@ -28,12 +48,17 @@ export class MemoryStore implements Store {
   readonly dimensions: Dimensions;
   readonly clock: Clock;
   private readonly operations: Operations;
-  private readonly books = new MemoryBooks(sha256Hex);
+  private readonly books: MemoryBooks;
   private readonly listeners = new Listeners();
   /** Whether links are due. */
   private isBehind = false;
 
-  constructor({ dimensions = STANDARD, clock = systemClock }: MemoryStoreOptions = {}) {
+  constructor({ dimensions = STANDARD, clock = systemClock, keep = {} }: MemoryStoreOptions = {}) {
+    checkKeys(keep, "keep", Object.keys(KEPT));
+    const { characters = KEPT.characters, calls = KEPT.calls } = keep;
+    checkLimit(characters, "keep.characters");
+    checkLimit(calls, "keep.calls");
+    this.books = new MemoryBooks(sha256Hex, { characters, calls });
     this.dimensions = dimensions;
     this.clock = clock;
     this.operations = new Operations(dimensions);
@@ -76,9 +101,14 @@ export class MemoryStore implements Store {
   async *chain(id: string, from = 0): AsyncIterable<string> {
     for (let seq = from; ; seq++) {
       const line = this.books.line(id, seq);
-      if (line === undefined) return;
+      if (line === undefined) return refuseDropped(this.books.dropped(id), seq);
       yield line;
     }
+  }
+
+  /** The last link of a chain that was dropped, after which the others verify (`after` of `verifyChain`); null where none was. */
+  dropped(chain: string): Head | null {
+    return this.books.dropped(chain) ?? null;
   }
 
   async head(chain: string): Promise<Head | null> {
@@ -90,34 +120,31 @@ export class MemoryStore implements Store {
   }
 
   async *documents(kind: DocumentKind, status?: string): AsyncIterable<Document> {
-    const all = this.books.documentsOf(kind).toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    for (const document of all) if (status === undefined || document.status === status) yield document;
+    const all = this.books.documentsOf(kind).values();
+    const wanted = status === undefined ? [...all] : all.filter((document) => document.status === status);
+    yield* wanted.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  latest(kind: DocumentKind, { before, ...wanted }: Latest): AsyncIterable<Document> {
-    return this.beyond(this.books.documentsOf(kind).toReversed(), before, wanted);
+  latest(kind: DocumentKind, { before, status, ...wanted }: Latest): AsyncIterable<Document> {
+    return some(this.books.documentsOf(kind).inOrder(-1, before, status), wanted);
   }
 
-  oldest(kind: DocumentKind, { after, ...wanted }: Oldest): AsyncIterable<Document> {
-    return this.beyond(this.books.documentsOf(kind), after, wanted);
+  oldest(kind: DocumentKind, { after, status, ...wanted }: Oldest): AsyncIterable<Document> {
+    return some(this.books.documentsOf(kind).inOrder(1, after, status), wanted);
   }
 
-  async *beginning(
-    kind: DocumentKind,
-    { prefix, status, limit, after = "", only }: Beginning,
-  ): AsyncIterable<Document> {
-    const found = this.books.documentsOf(kind).filter(({ id }) => id.startsWith(prefix) && id > after);
-    yield* this.beyond(
-      found.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-      undefined,
-      { status, limit, only },
+  async *beginning(kind: DocumentKind, { prefix, status, after = "", ...wanted }: Beginning): AsyncIterable<Document> {
+    const isWanted = (document: Document) =>
+      document.id.startsWith(prefix) && document.id > after && (status === undefined || document.status === status);
+    const found = this.books.documentsOf(kind).values().filter(isWanted);
+    yield* some(
+      found.sort((a, b) => (a.id < b.id ? -1 : 1)),
+      wanted,
     );
   }
 
   async counts(kind: DocumentKind): Promise<Readonly<Record<string, number>>> {
-    const counts: Record<string, number> = {};
-    for (const { status } of this.books.documentsOf(kind)) counts[status] = (counts[status] ?? 0) + 1;
-    return counts;
+    return this.books.documentsOf(kind).counts();
   }
 
   async *heldCalls(): AsyncIterable<Call> {
@@ -139,23 +166,34 @@ export class MemoryStore implements Store {
   async [Symbol.asyncDispose](): Promise<void> {
     this.listeners.clear();
   }
+}
 
-  private async *beyond(
-    all: readonly Document[],
-    place: string | undefined,
-    { status, limit, only }: Omit<Latest, "before">,
-  ): AsyncIterable<Document> {
-    const paths = only === undefined ? null : memberPaths(only);
-    const found = place === undefined ? -1 : all.findIndex(({ id }) => id === place);
-    if (place !== undefined && found < 0) return;
-    let left = limit;
-    for (let at = found + 1; at < all.length && left > 0; at++) {
-      const document = all[at] as Document;
-      if (status !== undefined && document.status !== status) continue;
-      left--;
-      const { body } = document;
-      const values = paths?.map((path) => memberOf(body, path)) ?? [];
-      yield paths === null ? document : { ...document, body: bodyOf(paths, values) };
-    }
+async function* some(
+  documents: Iterable<Document>,
+  { limit, only }: Pick<Latest, "limit" | "only">,
+): AsyncIterable<Document> {
+  const paths = only === undefined ? null : memberPaths(only);
+  let left = limit;
+  if (left <= 0) return;
+  for (const document of documents) {
+    const { body } = document;
+    const values = paths?.map((path) => memberOf(body, path)) ?? [];
+    yield paths === null ? document : { ...document, body: bodyOf(paths, values) };
+    if (--left <= 0) return;
   }
+}
+
+function checkLimit(value: number, field: string): void {
+  if (value !== Number.POSITIVE_INFINITY) checkWhole(value, field, 1, Number.MAX_SAFE_INTEGER);
+}
+
+/** Throws where links that are asked for were dropped: to give none would look like a chain without links. */
+function refuseDropped(dropped: Head | undefined, from: number): void {
+  if (dropped === undefined || from > dropped.seq) return;
+  const { chain, seq, hash } = dropped;
+  throw new StoreError(
+    "store_archived",
+    `the links 0 to ${seq} of the chain ${chain} were dropped, for a store in memory keeps so much and no more (\`keep\`); ` +
+      `link ${seq + 1} and those behind it can be read, and verify after the hash ${hash}`,
+  );
 }

@@ -43,6 +43,8 @@ export interface VerifyOptions {
   readonly head?: Head | undefined;
   /** Whether links may follow the known head, as in a chain that has grown since the head was handed out. */
   readonly mayContinue?: boolean;
+  /** The link before the first of the lines, where those before were dropped or are elsewhere. Without it they begin with link 0. */
+  readonly after?: Head | undefined;
 }
 
 /**
@@ -137,6 +139,8 @@ class Walk {
   readonly #hash: VerifyOptions["hash"];
   readonly #known: Head | undefined;
   readonly #mayContinue: boolean;
+  /** The position of the first of the lines. */
+  readonly #from: number;
   #place: Place | null;
   #links = 0;
 
@@ -145,16 +149,21 @@ class Walk {
       throw new TypeError("options.hash is missing; give a function from text to SHA-256 in hex, such as sha256Hex");
     }
     if (options.head) checkHead(options.head);
+    if (options.after) checkHead(options.after);
     this.#hash = options.hash;
     this.#known = options.head;
     this.#mayContinue = options.mayContinue ?? false;
-    this.#place = options.head ? firstPlace(options.head.chain) : null;
+    const { after } = options;
+    const chain = after?.chain ?? options.head?.chain;
+    this.#from = after === undefined ? 0 : after.seq + 1;
+    this.#place =
+      chain === undefined ? null : { ...firstPlace(chain), seq: this.#from, ...(after && { prev: after.hash }) };
   }
 
   next(line: string): VerificationFailure | null | Promise<VerificationFailure | null> {
     if (typeof line !== "string") throw new TypeError("lines must be texts, exactly as they were stored");
     const known = this.#known;
-    if (known && this.#links > known.seq && !this.#mayContinue) {
+    if (known && this.#from + this.#links > known.seq && !this.#mayContinue) {
       return this.#fail("beyond_head", null, `the chain goes on after its known head, ${idOf(known)}`);
     }
     let link: Link | null = null;
@@ -174,7 +183,7 @@ class Walk {
    * look again. Each place follows from the hash that the line before claims, so `nextFitting` has to check that first.
    */
   fitting(lines: readonly string[], from: number): number {
-    const most = this.#known && !this.#mayContinue ? this.#known.seq + 1 - this.#links : LINES_AT_A_TIME;
+    const most = this.#known && !this.#mayContinue ? this.#known.seq + 1 - this.#from - this.#links : LINES_AT_A_TIME;
     const end = Math.min(lines.length, from + Math.min(most, LINES_AT_A_TIME));
     let place = this.#place;
     for (let at = from; at < end; at++) {
@@ -200,7 +209,7 @@ class Walk {
     if (place === null)
       return { ok: false, at: 0, seq: null, reason: "empty", message: "There are no links to verify." };
     if (known && place.seq <= known.seq) {
-      const message = `The chain ends after ${this.#links} links, but its known head is ${idOf(known)}: the end is missing.`;
+      const message = `The chain ends after ${this.#from + this.#links} links, but its known head is ${idOf(known)}: the end is missing.`;
       return { ok: false, at: this.#links, seq: place.seq, reason: "truncated", message };
     }
     const head: Head = { chain: place.chain, seq: place.seq - 1, hash: place.prev };

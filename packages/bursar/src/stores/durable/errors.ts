@@ -12,7 +12,7 @@ import { BursarError } from "../../core/errors.js";
  * - `store_schema`: its tables are a newer Bursar's, or another program's.
  * - `store_down`: the server cannot be reached.
  * - `store_closed`: it was closed here.
- * - `store_archived`: the lines that were asked for are in a file.
+ * - `store_archived`: the lines that were asked for are in a file, or were dropped by a store in memory.
  * - `store_filled`: what has to be empty, or not there yet, is not.
  * - `store_failed`: anything else.
  */
