@@ -1,9 +1,10 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Batches, BatchTerms } from "../ports/batches.js";
-import type { Model, ModelChoice, Pricing } from "../ports/model.js";
+import type { Model, ModelChoice } from "../ports/model.js";
+import { quoteWithin } from "../runtime/money-limit.js";
 import { judged } from "../runtime/unfit.js";
 import type { Asking, BatchDeed } from "./deed.js";
-import { budgetOf, choiceFor, pricingFor } from "./model-deed.js";
+import { budgetOf, choiceFor } from "./model-deed.js";
 
 /** What is done for a program that asks a model and can wait for the answer. */
 export async function batchDeed(
@@ -16,11 +17,12 @@ export async function batchDeed(
   const wanted = without(named(request ?? rest, batches.model), ["site", "full"]);
   const isFinal = final === true;
   const choice = model === null ? null : await choiceFor(model, wanted, isFinal, asking);
-  const pricing = await pricingFor(asking.store, budgetOf(asking.run, isFinal));
-  if (choice === null) {
-    return { kind: "batch", final: isFinal, terms: await batches.terms(without(wanted, ["step"]), pricing) };
-  }
-  return chosenDeed(choice, await termsFor(batches, choice, pricing), isFinal);
+  const termsOf = (wish: Json) => {
+    const payer = { store: asking.store, budget: budgetOf(asking.run, isFinal) };
+    return quoteWithin(payer, (pricing) => batches.terms(wish, pricing));
+  };
+  if (choice === null) return { kind: "batch", final: isFinal, terms: await termsOf(without(wanted, ["step"])) };
+  return chosenDeed(choice, await termsFor(choice, termsOf), isFinal);
 }
 
 /** The same for a request that has left its model open. */
@@ -38,9 +40,9 @@ function chosenDeed(choice: ModelChoice, terms: BatchTerms, final: boolean): Bat
   };
 }
 
-async function termsFor(batches: Batches, choice: ModelChoice, pricing: Pricing): Promise<BatchTerms> {
+async function termsFor(choice: ModelChoice, termsOf: (request: Json) => Promise<BatchTerms>): Promise<BatchTerms> {
   try {
-    return await batches.terms(choice.request, pricing);
+    return await termsOf(choice.request);
   } catch (error) {
     choice.entered();
     choice.untold();

@@ -1,17 +1,8 @@
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Action } from "../core/events.js";
-import type {
-  AnswerCut,
-  Calling,
-  Model,
-  ModelAnswer,
-  ModelChoice,
-  Pricing,
-  ReusedAnswer,
-  SitedCall,
-} from "../ports/model.js";
+import type { AnswerCut, Calling, Model, ModelAnswer, ModelChoice, ReusedAnswer, SitedCall } from "../ports/model.js";
 import type { Store } from "../ports/store.js";
-import { limitsMoney } from "../runtime/money-limit.js";
+import { quoteWithin } from "../runtime/money-limit.js";
 import { SAVED } from "../runtime/saved.js";
 import { judged } from "../runtime/unfit.js";
 import type { Asking, CallDeed, Deed, Doing } from "./deed.js";
@@ -67,18 +58,15 @@ export async function modelDeed(
   const named = typeof wanted === "object" && wanted !== null && "model" in wanted ? String(wanted.model) : null;
   const name = named ?? model.name ?? "default";
   const known: Known = { model, name, request: wanted, budget, store, sited: await sitedFor(wanted) };
-  const pricing = await pricingFor(store, budget);
-  const asked = await model.quote(wanted, pricing);
+  const { asked, unpriced } = await quoteWithin(known, async (pricing) => ({
+    ...pricing,
+    asked: await model.quote(wanted, pricing),
+  }));
   return {
     ...{ kind: "call", capability_id: `llm:${name}`, call: "model", final: isFinal },
-    ...{ asked, unpriced: pricing.unpriced && asked.cost_usd === undefined, ...learnedIn(known) },
+    ...{ asked, unpriced, ...learnedIn(known) },
     make: (doing) => called(known, doing, doing.key),
   };
-}
-
-/** Whether requests that a budget pays for have to have a price. */
-export async function pricingFor(store: Store, budget: string): Promise<Pricing> {
-  return { unpriced: !limitsMoney(await store.path(budget)) };
 }
 
 export function budgetOf(run: RunRecord, final: boolean): string {

@@ -1,13 +1,33 @@
 import type { Amounts } from "../core/amount.js";
 import type { BudgetId, Path } from "../core/budget.js";
 import type { CallId } from "../core/call.js";
+import { BursarError } from "../core/errors.js";
 import type { Operation } from "../core/operation.js";
+import type { Pricing } from "../ports/model.js";
+import type { Store } from "../ports/store.js";
 
 const MONEY = "cost_usd";
 
 /** Whether a budget on the path limits money, be it to warn alone. Where none does, models may be asked that have no price. */
 export function limitsMoney(path: Path): boolean {
   return path.some(({ limits }) => limits[MONEY] !== undefined);
+}
+
+/**
+ * Quotes a call. One whose model has no price is quoted without money where no budget on the path limits it; the path is read for such a
+ * call alone.
+ */
+export async function quoteWithin<Quote>(
+  { store, budget }: { readonly store: Store; readonly budget: BudgetId },
+  quote: (pricing: Pricing) => Promise<Quote>,
+): Promise<Quote> {
+  try {
+    return await quote({ unpriced: false });
+  } catch (error) {
+    const isUnpriced = error instanceof BursarError && error.code === "unknown_price";
+    if (!isUnpriced || limitsMoney(await store.path(budget))) throw error;
+    return quote({ unpriced: true });
+  }
 }
 
 /**

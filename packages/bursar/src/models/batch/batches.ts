@@ -20,7 +20,7 @@ import {
 } from "../../runs/batch-item.js";
 import { RunError, readError } from "../../runs/error.js";
 import { offAbort, onAbort } from "../../runtime/abort-listeners.js";
-import { limitsMoney } from "../../runtime/money-limit.js";
+import { quoteWithin } from "../../runtime/money-limit.js";
 import { newName } from "../../runtime/names.js";
 import type { Purse } from "../../runtime/purse.js";
 import { systemTimer } from "../../runtime/system-clock.js";
@@ -157,7 +157,7 @@ export class Batches implements BatchesPort, AsyncDisposable {
     for (let turn = 1; turn <= MOST_TURNS; turn++) {
       const known = await findItem(this.store, itemNamed(name));
       if (known !== null && !isOpen(known)) return name;
-      const terms = await this.terms(request, { unpriced: !limitsMoney(await purse.store.path(purse.budget)) });
+      const terms = await quoteWithin(purse, (pricing) => this.terms(request, pricing));
       const call = `${name}@${newName(at)}`;
       const about = { id: itemNamed(name), status: "asking", call, budget: purse.budget, run: null, at } as const;
       const item: BatchItem = { ...newItem(terms, about), version: known?.version ?? 0 };
