@@ -6,6 +6,7 @@ import type { Clock } from "../ports/clock.js";
 import { systemClock } from "../runtime/system-clock.js";
 import { Account } from "./account.js";
 import { type Budget, readBudget } from "./budget.js";
+import { noteOffer, warnOfCopy } from "./copied-offer.js";
 import {
   COST,
   DEPTH,
@@ -78,7 +79,7 @@ const offers = new WeakMap<object, Offer>();
  * controller.getBlockReason(); // "Cost budget exhausted"
  * ```
  *
- * Given what `getSubBudget` returned, that very object, it becomes a child: as much as it may use is held in its parent,
+ * Given what `getSubBudget` returned, that very object and no copy of it, it becomes a child: as much as it may use is held in its parent,
  * clipped to what is free there at that moment, and what it records of cost, tokens and time counts in both. Its iterations and
  * its depth are its own. It may get nothing; then it is blocked from the start. It has to be ended, so that the rest is free again.
  *
@@ -108,6 +109,7 @@ export class BudgetController implements Disposable {
     const offer = typeof budget === "object" && budget !== null ? offers.get(budget) : undefined;
     if (offer === undefined) {
       this.account = Account.root(readBudget(budget), clock ?? systemClock, listener);
+      warnOfCopy(budget);
       return;
     }
     const { account, most } = offer;
@@ -171,6 +173,7 @@ export class BudgetController implements Disposable {
       maxIterations: upTo(ITERATIONS),
     });
     offers.set(sub, { account, most });
+    noteOffer(sub);
     return sub;
   }
 

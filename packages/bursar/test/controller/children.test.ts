@@ -1,7 +1,19 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { BudgetController } from "../../src/controller/controller.js";
 import { LedgerError } from "../../src/core/errors.js";
 import { FakeClock } from "../../src/testing/fake-clock.js";
+
+/** The module as a new process has it. */
+async function fresh(): Promise<typeof import("../../src/controller/controller.js")> {
+  vi.resetModules();
+  return await import("../../src/controller/controller.js");
+}
+
+/** Node tells warnings in a tick of their own. */
+async function heard(warnings: readonly string[]): Promise<readonly string[]> {
+  await new Promise((resolve) => setImmediate(resolve));
+  return warnings.filter((text) => text.startsWith("BURSAR"));
+}
 
 describe("a sub-budget", () => {
   test("is a question: nothing is held, and the answer stays the same", () => {
@@ -31,6 +43,25 @@ describe("a sub-budget", () => {
     expect(stranger.getRemaining().cost).toBe(1);
     expect(parent.getUsage().cost).toBe(0);
     expect(parent.getRemaining().cost).toBe(8);
+  });
+
+  test("that is copied warns once in a process that nothing is held for it, also where a limit of the copy was changed", async () => {
+    const warnings: string[] = [];
+    // What the tests before this one have brought about is told first.
+    await heard(warnings);
+    const hear = (warning: Error & { readonly code?: string }) => warnings.push(`${warning.code}: ${warning.message}`);
+    process.on("warning", hear);
+    const { BudgetController: Fresh } = await fresh();
+    const parent = new Fresh({ maxCost: 7.77 });
+
+    new Fresh(parent.getSubBudget());
+    new Fresh({ maxCost: 1, maxTime: 1000 });
+    const other = new Fresh({ maxCost: 7.77 }).getSubBudget();
+    expect(await heard(warnings)).toEqual([]);
+    for (let round = 0; round < 2; round++) new Fresh({ ...other, maxIterations: 3 });
+
+    expect(await heard(warnings)).toEqual([expect.stringMatching(/^BURSAR_COPIED_SUB_BUDGET: .*pass the object/)]);
+    process.off("warning", hear);
   });
 
   test("attached twice makes two children, the second clipped to what is left", () => {
