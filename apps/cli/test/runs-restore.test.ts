@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bursar } from "./run.js";
@@ -162,6 +162,49 @@ test("an operator may allow a changed program, which goes on where it does the s
   expect(stage.run("show", "before").stdout).toContain("stands still");
   writeAgent("before");
   expect(stage.run("resume", "before", ...given(before)).status).toBe(0);
+});
+
+test("of all that wait, those with a changed program are approved only where that is allowed", () => {
+  pausedSpeaker("among-all");
+  writeAgent("among-all", AGENT.replace('"said"', '"said differently"'));
+  const all = ["approve", "among-all", "--all", "--yes", "--detach"];
+  expect(stage.json(...all)).toMatchObject({
+    status: 1,
+    said: { approved: [], failed: [{ problem: expect.stringContaining("--replay-changed") }] },
+  });
+  expect(stage.run("approve", "among-all", "--detach").stderr).toContain("--replay-changed");
+  expect(stage.json(...all, "--replay-changed")).toMatchObject({ status: 0, said: { failed: [] } });
+});
+
+test("a change above a run that waits is shown with its request", () => {
+  const text = (last: string) => `
+import { defineAgent } from "bursar";
+export const child = defineAgent("child", async (context) => {
+  for (const word of ["one", "two"]) await context.tool("note", { word });
+});
+export const speaker = defineAgent("speaker", async (context) => {
+  await context.spawn("child", null, "share");
+  return "${last}";
+});
+`;
+  const file = writeAgent("above", text("said"));
+  const module = ["--module", file, "--module", stage.module];
+  const limits = ["--budget", "steps=2", ...TERMS];
+  const started = stage.run("run", file, "--agent", "--name", "speaker", ...module, "--id", "above", ...limits);
+  expect(started.status).toBe(4);
+  expect(stage.run("show", "above.0").stdout).not.toContain("changed");
+  writeAgent("above", text("shouted"));
+  for (const command of ["show above", "show above.0", "approvals"]) {
+    expect(stage.run(...command.split(" ")).stdout.replaceAll(/\s+/g, " ")).toContain("was changed");
+  }
+  expect(stage.run("approve", "above", "--detach").stderr).toContain("--replay-changed");
+});
+
+test("a module that is not on this machine is not called changed", () => {
+  const file = pausedSpeaker("away");
+  rmSync(file);
+  expect(stage.json("show", "away").said).toMatchObject({ status: "paused", missing: [] });
+  expect(stage.run("approve", "away", "--detach").status).toBe(0);
 });
 
 test("a worker with a changed program leaves its runs alone", () => {

@@ -1,12 +1,4 @@
-import {
-  type ApprovalRequest,
-  type ApprovalStatus,
-  currentRequest,
-  type RunRecord,
-  readApproval,
-  readRun,
-  type Store,
-} from "bursar";
+import { type ApprovalRequest, type ApprovalStatus, currentRequest, readApproval, type Store } from "bursar";
 import { UsageError, unknown } from "../args.js";
 import { approvalsText } from "../render/approval.js";
 import { harmless, type Style } from "../render/style.js";
@@ -69,18 +61,10 @@ type Missing = ReadonlyMap<string, readonly string[]>;
 /** What this machine lacks to go on with the runs that wait for an answer, by their ids. */
 async function missingIn(found: readonly ApprovalRequest[], store: Store, terminal: Terminal): Promise<Missing> {
   const waiting = found.flatMap(({ status, run }) => (status === "pending" && run !== null ? [run] : []));
-  const runs: RunRecord[] = [];
-  for (const id of new Set(waiting)) {
-    const document = await store.document("run", id);
-    if (document !== null) runs.push(readRun(document));
-  }
-  await using looking = await openLooking(
-    store,
-    terminal,
-    runs.map(({ program }) => program),
-  );
+  const runs = [...new Set(waiting)];
+  await using looking = await openLooking(store, terminal, runs);
   const missing = new Map<string, readonly string[]>();
-  for (const { id } of runs) {
+  for (const id of runs) {
     const lacking = await looking.bursar.missingFor(id);
     if (lacking.length > 0) missing.set(id, lacking);
   }

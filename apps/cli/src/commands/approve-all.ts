@@ -1,9 +1,9 @@
 import {
   type ApprovalRequest,
+  type ApproveOptions,
   type Bursar,
   BursarError,
   currentRequest,
-  type Principal,
   pendingRequests,
   readApproval,
 } from "bursar";
@@ -20,6 +20,7 @@ import { findRun } from "../runs/find.js";
 import { type Flags, principalOf, textOf } from "../runs/flags.js";
 import { goOn } from "../runs/go-on.js";
 import { readLine } from "../runs/line-reader.js";
+import { checkModules } from "../runs/missing.js";
 import { openPlace, type Place } from "../runs/place.js";
 import { rootOf } from "../runs/root.js";
 
@@ -44,7 +45,8 @@ export async function approveAll(chore: Chore): Promise<Done> {
     return { report: { approved: [], failed: [] }, text: `${style.dim("nothing waits for an approval")}\n` };
   if (!(await isConfirmed(requests, chore, place)))
     return { report: null, text: "nothing was decided\n", code: EXIT.failed };
-  const answer = { by: principalOf(flags), reason: textOf(flags, "reason") ?? null };
+  const reason = textOf(flags, "reason") ?? null;
+  const answer = { by: principalOf(flags), reason, replayChanged: flags["replay-changed"] === true };
   if (run === null || flags.detach === true) {
     await using bursar = openDeciding(place, terminal);
     return doneWith(await answerAll(bursar, requests, answer), style);
@@ -93,11 +95,12 @@ async function isConfirmed(
 async function answerAll(
   bursar: Bursar,
   requests: readonly ApprovalRequest[],
-  answer: { readonly by: Principal; readonly reason: string | null },
+  answer: ApproveOptions,
 ): Promise<readonly Answered[]> {
   const answered: Answered[] = [];
   for (const request of requests) {
     try {
+      if (answer.replayChanged !== true) await checkModules(bursar.store, request);
       answered.push({ request: await bursar.decide(request.id, "approve", answer), problem: null });
     } catch (error) {
       // One that somebody has answered meanwhile, or that has no room, does not keep the others waiting.

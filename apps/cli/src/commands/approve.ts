@@ -19,6 +19,7 @@ import {
   textOf,
 } from "../runs/flags.js";
 import { goOn } from "../runs/go-on.js";
+import { checkModules } from "../runs/missing.js";
 import { driveOthers, namedRun } from "../runs/others.js";
 import { openPlace } from "../runs/place.js";
 import { rootOf } from "../runs/root.js";
@@ -79,6 +80,7 @@ async function sayYes({ word, flags, terminal, style }: Chore): Promise<Done> {
   }
   if (flags.detach === true || request.run === null) {
     await using bursar = openDeciding(place, terminal);
+    if (!replayChanged) await checkModules(place.store, request);
     await bursar.decide(request.id, "approve", options);
     const decided = await findRequest(place.store, request.id);
     const granted = runFigures(decided.decision?.extension ?? {});

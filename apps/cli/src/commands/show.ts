@@ -45,7 +45,7 @@ async function look({ word, flags, terminal, style }: Chore): Promise<Done> {
   await using place = await openPlace(flags, terminal);
   const { store } = place;
   const found = await findRun(store, word);
-  await using looking = await openLooking(store, terminal, [found.program]);
+  await using looking = await openLooking(store, terminal, [found.id]);
   const { bursar } = looking;
   const { run, requests, result } = await bursar.resultWithRequests(found);
   const missing = await bursar.missingFor(run.id);

@@ -112,6 +112,7 @@ export const RUN = z.looseObject({
     .nullable()
     .describe("Who wants it to end, once somebody does; it ends where it is driven."),
   requests: z.array(REQUEST).describe("What it waits for; empty unless it is paused."),
+  missing: z.array(z.string()).describe("What this process lacks to go on with it; a worker may have it."),
 });
 
 const LONGEST_OUTPUT = 65_536;
@@ -125,13 +126,14 @@ export async function runAnswer(
   const requests = await Promise.all(waiting.map((request) => requestView(request, settings)));
   const { stdout, stderr } = result.output;
   const output = { stdout: stdout.slice(-LONGEST_OUTPUT), stderr: stderr.slice(-LONGEST_OUTPUT) };
+  const missing = await settings.bursar.missingFor(result.run_id);
   const view = await runView(store, result.run_id);
   const { held = {}, expected = [], outlook = null, saved_usd = 0, cancel = null } = view ?? {};
   const ahead = outlook === null ? "" : ` Its outlook: ${outlook}.`;
   const ending = cancel === null || result.status !== "running" ? "" : ` It was told to end by ${cancel.by}.`;
   return {
-    structured: { ...result, ...{ output, held, expected, outlook, saved_usd, cancel, requests } },
-    text: `${runText(result, requests, peer)}${ending}${ahead}${executionText(result.execution)}`,
+    structured: { ...result, ...{ output, held, expected, outlook, saved_usd, cancel, requests, missing } },
+    text: `${runText(result, { requests, missing }, peer)}${ending}${ahead}${executionText(result.execution)}`,
   };
 }
 
@@ -154,7 +156,11 @@ function executionText(execution: Execution | null): string {
   return lines.map((line) => `\n${line}`).join("");
 }
 
-function runText(result: RunResult, requests: readonly RequestView[], peer: Peer): string {
+function runText(
+  result: RunResult,
+  { requests, missing }: { readonly requests: readonly RequestView[]; readonly missing: readonly string[] },
+  peer: Peer,
+): string {
   const head = `Run ${result.run_id} is ${result.status}.`;
   switch (result.status) {
     case "completed":
@@ -171,6 +177,8 @@ function runText(result: RunResult, requests: readonly RequestView[], peer: Peer
       if (result.denied !== null) return `${head} ${capitalized(denialText(result.denied))}.`;
       return result.reason === null ? head : `${head} ${result.reason}`;
     default:
-      return `${head} Ask again with run_status.`;
+      return missing.length === 0
+        ? `${head} Ask again with run_status.`
+        : `${head} It waits for a worker that has what is missing here: ${missing.join("; ")}.`;
   }
 }

@@ -70,7 +70,7 @@ function headText({ run, story, outlook, saved_usd, missing }: RunPage, now: num
   if (parent !== null) pairs.push(["below", parent]);
   if (run.cancel !== null)
     pairs.push([
-      standingOf(run) === "denied" ? "denied" : "cancelled",
+      run.cancel.denied === undefined ? "cancelled" : "denied",
       `${deniedText(run)}by ${run.cancel.by}${run.cancel.reason === null ? "" : `: ${run.cancel.reason}`}`,
     ]);
   const handed = run.pause?.batches?.length ?? 0;

@@ -1,10 +1,14 @@
 import {
+  type ApprovalRequest,
   type Bursar,
   type GuestSource,
   guestProgram,
   openBursar,
   type Program,
+  ProgramChangedError,
   type ProgramRef,
+  type RunRecord,
+  readRun,
   type Store,
 } from "bursar";
 import type { Terminal } from "../terminal.js";
@@ -19,13 +23,13 @@ import { bareSource, needsOf } from "./needs.js";
 export async function openLooking(
   store: Store,
   terminal: Pick<Terminal, "env">,
-  runs: readonly ProgramRef[],
+  runs: readonly string[],
 ): Promise<Looking> {
   const sandbox = new LazySandbox(terminal.env);
   const codes = new Map<string, string>();
-  for (const ref of runs) {
-    const code = ref.code === undefined ? null : await codeOnDisk(ref);
-    if (code !== null) codes.set(ref.digest, code);
+  for await (const { program } of withThoseAbove(store, runs)) {
+    const code = await codeOnDisk(program);
+    if (code !== null) codes.set(program.digest, code);
   }
   const bursar = openBursar({ store, revive: (ref) => programToLookAt(ref, sandbox, codes) });
   return {
@@ -51,10 +55,40 @@ function programToLookAt(ref: ProgramRef, sandbox: LazySandbox, codes: ReadonlyM
   return { ...ref, ...(code !== undefined && { code }), play };
 }
 
-/** The code of the module that an agent came from, as it is now; null where none of its modules has changed, or is not here. */
+/**
+ * The code of the module that an agent came from, as it is now; null where none of its modules has changed, or not all of them are on this
+ * machine.
+ */
 async function codeOnDisk(ref: ProgramRef): Promise<string | null> {
+  if (ref.code === undefined) return null;
   const flags = needsOf(ref)?.flags ?? [];
   const files = flags.filter((_, index) => flags[index - 1] === "--module");
   const digests = await Promise.all(files.map((file) => digestModule(file)));
-  return digests.includes(ref.code ?? "") ? null : (digests[0] ?? null);
+  return digests.includes(null) || digests.includes(ref.code) ? null : (digests[0] ?? null);
+}
+
+/**
+ * Throws where a module on this machine was changed since a run was driven that waits for this answer, or one above it: whoever decides
+ * without driving would learn of it too late.
+ */
+export async function checkModules(store: Store, { waiting }: ApprovalRequest): Promise<void> {
+  const runs = waiting.flatMap(({ run }) => run ?? []);
+  for await (const { id, program } of withThoseAbove(store, runs)) {
+    if ((await codeOnDisk(program)) !== null) throw new ProgramChangedError(id, program.name);
+  }
+}
+
+/** Runs, and those above them, once each. */
+async function* withThoseAbove(store: Store, runs: readonly string[]): AsyncIterable<RunRecord> {
+  const seen = new Set<string>();
+  for (const run of runs) {
+    for (let id: string | null = run; id !== null && !seen.has(id); ) {
+      seen.add(id);
+      const document = await store.document("run", id);
+      if (document === null) break;
+      const found = readRun(document);
+      yield found;
+      id = found.parent;
+    }
+  }
 }

@@ -9,9 +9,9 @@ const LOCAL_IMPORT = /\b(?:from|import)\s*\(?\s*(["'])(\.{1,2}\/[^"'\n]+)\1/g;
 
 /**
  * The digest of a module as it stands on the disk, with the files beside it that it imports. Packages do not count: their versions change
- * without a program being another.
+ * without a program being another. Null where the module is not there.
  */
-export async function digestModule(file: string): Promise<string> {
+export async function digestModule(file: string): Promise<string | null> {
   const root = dirname(resolve(file));
   const texts = new Map<string, string>();
   const waiting = [resolve(file)];
@@ -23,6 +23,7 @@ export async function digestModule(file: string): Promise<string> {
     texts.set(path, text);
     for (const [, , name = ""] of text.matchAll(LOCAL_IMPORT)) waiting.push(resolve(dirname(path), name));
   }
+  if (!texts.has(resolve(file))) return null;
   const files = [...texts].map(([path, text]) => [relative(root, path).replaceAll("\\", "/"), text] as const);
   return sha256Hex(JSON.stringify(files.sort(([one], [other]) => (one < other ? -1 : 1))));
 }

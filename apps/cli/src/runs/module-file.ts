@@ -36,7 +36,8 @@ export async function loadModule(file: string): Promise<LoadedModule> {
 const CODED = new WeakMap<Program, Program>();
 
 /** The text of an agent's function is not all that it does: what stands around it in the module counts as well. */
-function withCode(agent: Program, code: string): Program {
+function withCode(agent: Program, code: string | null): Program {
+  if (code === null) return agent;
   const coded = CODED.get(agent) ?? { ...agent, code };
   CODED.set(agent, coded);
   return coded;

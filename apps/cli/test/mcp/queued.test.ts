@@ -1,5 +1,6 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { defineAgent, openBursar } from "bursar";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { until } from "../listening-process.js";
 import { AGENT, call, type McpStage, OPERATOR, openStage } from "./stage.js";
@@ -73,4 +74,15 @@ test("what the person at the client allows is left to the worker, too", async ()
   const { said } = await call(client, "run_start", PAUSING);
   expect(said).toMatchObject({ status: "completed" });
   expect(queued).toEqual([said.run_id, said.run_id]);
+});
+
+test("of a run that waits for another process it is told what is missing here", async () => {
+  const foreign = defineAgent("foreign", async () => null);
+  const elsewhere = openBursar({ store: stage.bursar.store, programs: [foreign] });
+  const { id } = await elsewhere.start("foreign", null);
+  const client = await stage.connect(OPERATOR);
+  const { said, text } = await call(client, "run_status", { run_id: id, wait_ms: 0 });
+  const missing = "the program foreign is not known here";
+  expect(said).toMatchObject({ status: "queued", missing: [missing] });
+  expect(text).toContain(missing);
 });
