@@ -1,4 +1,5 @@
-const MOST_LOOKS = 2000;
+// Longer than a busy machine takes, and shorter than the time of a test, which would not say what is missing.
+const MOST_LOOKS = 20_000;
 
 /** Looks again and again until it is so; for what happens on the other side of a socket. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {

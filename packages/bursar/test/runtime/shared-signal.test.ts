@@ -20,8 +20,13 @@ afterEach(() => {
 
 /** Warnings are told in a later turn. */
 async function expectNoWarning(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await turns();
   expect(warnings.map(({ name, message }) => `${name}: ${message}`)).toEqual([]);
+}
+
+/** So many turns of the event loop that whatever needs no clock has come to rest. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 function listenersOf(signal: AbortSignal): number {
@@ -36,7 +41,7 @@ test("many calls at once with one signal", async () => {
   let most = 0;
   const call = { budget: budget.id, capability_id: "tool", kind: "tool", asked: { steps: 1 }, signal } as const;
   const effect = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await turns();
     most = Math.max(most, listenersOf(signal));
     return { value: null, usage: { steps: 1 } };
   };
@@ -65,7 +70,7 @@ test("many calls that wait for their turn with one signal, which gives all of th
   const waiting = Array.from({ length: CALLS }, () =>
     gate.call({ ...call, signal, wait_ms: 60_000 }, async () => ({ value: null, usage: {} })),
   );
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await turns();
   expect(listenersOf(signal)).toBe(1);
   hangingUp.abort(new Error("hung up"));
   const given = await Promise.allSettled(waiting);
@@ -117,7 +122,7 @@ test("each listener is told once and in order, also where one fails, and a signa
   process.removeAllListeners("uncaughtException");
   process.once("uncaughtException", (error) => failures.push(error));
   controller.abort();
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await turns();
   for (const each of known) process.on("uncaughtException", each);
   expect(told).toEqual(["a", "b"]);
   expect(failures).toMatchObject([{ message: "broken" }]);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Amount, Amounts } from "../../../src/core/amount.js";
+import { deferred } from "../../../src/runtime/deferred.js";
 import { Gate } from "../../../src/runtime/gate.js";
 import { LeasingStore } from "../../../src/stores/lease/leasing.js";
 import { MemoryStore } from "../../../src/stores/memory.js";
@@ -13,21 +14,23 @@ const LIMIT = 10_000;
 async function letIn(learned: Amounts | undefined) {
   const store = new MemoryStore();
   await new Gate({ store }).open("team", { limits: { llm_output_tokens: LIMIT }, scope: "shared" });
-  let [count, now, most] = [0, 0, 0];
+  let [count, now, most, undecided] = [0, 0, 0, 20];
+  const decided = deferred<void>();
   {
     await using leasing = await LeasingStore.open({ store, budgets: ["team"], recall_ms: 10 });
-    const calls = Array.from({ length: 20 }, (_, at) => `call-${at}`);
+    const calls = Array.from({ length: undecided }, (_, at) => `call-${at}`);
     await Promise.all(
       calls.map(async (call) => {
         const op = { op: "reserve", budget: "team", call, kind: "model", asked: ASKED } as const;
         const least = amounts({ llm_output_tokens: 1, cost_usd: 1 });
         const [outcome] = await leasing.apply([learned === undefined ? { ...op, least } : { ...op, least, learned }]);
+        if (--undecided === 0) decided.resolve();
         if (outcome.decision.kind !== "admitted") return;
         const { llm_output_tokens: held = 0 } = outcome.granted;
         count++;
         now += held;
         most = Math.max(most, now);
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        await decided.promise;
         now -= held;
         await leasing.apply([
           { op: "commit", call, used: amounts({ steps: 1, llm_output_tokens: 300, cost_usd: 3000 }) },
