@@ -27,7 +27,10 @@ export interface WorkerOptions {
 
 const KEYS = ["bursar", "most", "every_ms", "timer", "failed"];
 
-/** So many runs that cannot be taken here are passed over each time it is looked; beyond that, once a round. */
+/**
+ * So many runs that cannot be taken here are passed over each time it is looked; beyond that, once a round. And so many of them are tried
+ * again in a round: each takes a look at its claim, and thousands would keep a worker busy that has nothing to do.
+ */
 const MOST_PASSED = 100;
 
 /**
@@ -64,7 +67,7 @@ export class Worker implements AsyncDisposable {
   private mayBeMore = true;
   /** Whether it is to be looked for runs whose worker is gone. */
   private mayBeAbandoned = true;
-  /** The versions of queued runs that could not be taken here. They are tried again with the next round. */
+  /** The versions of queued runs that could not be taken here, those that were tried last at the end. */
   private readonly passed = new Map<string, number>();
   /** The last queued run that was looked at, when too many were passed to look at all of them again. */
   private place: string | undefined;
@@ -98,7 +101,7 @@ export class Worker implements AsyncDisposable {
 
   /** Takes what there is to take. Tells how many runs that were. */
   look(): Promise<number> {
-    this.forgetPassed();
+    this.forgetPassed(this.passed.size);
     return this.lookNext();
   }
 
@@ -221,12 +224,17 @@ export class Worker implements AsyncDisposable {
   private async takeOrPass(document: Document, isWhole: boolean): Promise<boolean> {
     const { id, version } = document;
     const took = await this.take(id, isWhole ? document : null);
-    if (!took) this.passed.set(id, version);
+    if (!took) {
+      this.passed.delete(id);
+      this.passed.set(id, version);
+    }
     return took;
   }
 
-  private forgetPassed(): void {
-    this.passed.clear();
+  /** So many of the runs that were passed over are tried again, those first that were not for longest. */
+  private forgetPassed(most: number): void {
+    const forgotten = [...this.passed.keys()].slice(0, most);
+    for (const id of forgotten) this.passed.delete(id);
     this.place = undefined;
     this.mayBeMore = true;
     this.mayBeAbandoned = true;
@@ -266,7 +274,7 @@ export class Worker implements AsyncDisposable {
 
   private round(): void {
     this.collect();
-    this.forgetPassed();
+    this.forgetPassed(MOST_PASSED);
     this.fill();
     if (this.stopped) return;
     this.next = this.timer.after(this.every_ms, () => this.round());

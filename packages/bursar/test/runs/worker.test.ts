@@ -167,6 +167,37 @@ test("runs that it cannot take stand in nobody's way, however many they are", as
   expect((await theatre.store.counts("run")).queued).toBe(250);
 });
 
+test("of many runs that it cannot take only some are tried again in a round, each of them in turn", async () => {
+  const other = defineAgent("other", async () => "elsewhere");
+  const theatre = new Theatre([talker]);
+  const starter = theatre.process({ programs: [talker, other] });
+  for (let number = 0; number < 350; number++) await starter.start("other", null, { id: `r${number}` });
+  const tried: string[] = [];
+  const failed = (_: unknown, run: string | null) => void tried.push(run ?? "");
+  await using worker = new Worker({ bursar: theatre.process(), timer: theatre.clock, failed });
+  worker.start();
+  await settle(2000);
+  expect(new Set(tried).size).toBe(350);
+  for (let round = 0; round < 4; round++) {
+    tried.length = 0;
+    theatre.clock.advance(1000);
+    await settle(500);
+    expect(tried.length).toBeLessThanOrEqual(120);
+  }
+  // One that others may take is taken at once all the same, and one that was allowed here is tried at once.
+  await starter.start("talker", words("z"), { id: "z" });
+  await settle(500);
+  expect(theatre.said).toEqual(["z"]);
+  const all = new Set<string>();
+  for (let round = 0; round < 4; round++) {
+    theatre.clock.advance(1000);
+    tried.length = 0;
+    await settle(500);
+    for (const id of tried) all.add(id);
+  }
+  expect(all.size).toBe(350);
+});
+
 test("a run whose worker is gone is taken although more are queued than there are slots", async () => {
   const { state, tool, program } = held();
   const theatre = new Theatre([program, talker], [tool]);
