@@ -13,9 +13,9 @@ import { programs, tools } from "./agent.js";
 
 const CLI = fileURLToPath(new URL("../../../apps/cli/bin/bursar.js", import.meta.url));
 const MODULE = fileURLToPath(new URL("./agent.js", import.meta.url));
-const RUNS = 500;
+const RUNS = 1000;
 const QUICK_RUNS = 60;
-const ROUNDS = 5;
+const ROUNDS = 3;
 const NS = 1e9;
 /** Runs a second of one process with its defaults. */
 const BARS = { sqlite: 150, postgres: 80 } as const;

@@ -30,3 +30,30 @@ describe.each(["python", "javascript"] as const)("an execution in %s that is can
     await session.destroy();
   });
 });
+
+test("many executions share one signal: it cancels all of them, and Node warns of no leak", async () => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error) => void warnings.push(name);
+  process.on("warning", note);
+  try {
+    const ending = new AbortController();
+    const sessions = await Promise.all(
+      Array.from({ length: 12 }, () => sandbox.createSession({ language: "javascript" })),
+    );
+    let waiting = 0;
+    const wait = () => {
+      if (++waiting === sessions.length) ending.abort();
+      return new Promise<never>(() => {});
+    };
+    const { signal } = ending;
+    const execute = (session: (typeof sessions)[number]) =>
+      session.execute(ASKING.javascript, { handlers: { wait }, signal });
+    const ended = await Promise.all(sessions.map(execute));
+    expect(ended.map(({ success, stdout }) => [success, stdout])).toEqual(sessions.map(() => [false, ""]));
+    await Promise.all(sessions.map((session) => session.destroy()));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  } finally {
+    process.off("warning", note);
+  }
+  expect(warnings).toEqual([]);
+});
