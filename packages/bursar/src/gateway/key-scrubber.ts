@@ -1,3 +1,5 @@
+import { EscapedKey } from "./escaped-key.js";
+
 const MASK = 0x2a;
 /** Shorter keys are placeholders, such as `none` or `EMPTY`, whose letters stand in any answer. */
 const LEAST_KEY = 7;
@@ -6,12 +8,15 @@ const LEAST_KEY = 7;
 const MOST_WINDOW = 32;
 
 /**
- * Masks an upstream's key in what the upstream answers: as it is, and as base64, hex, percent-encoded or JSON-escaped text has it.
+ * Masks an upstream's key in what the upstream answers: as it is, and as base64, hex, percent-encoded or JSON-escaped text has it, also
+ * where only some of its characters are escaped.
  * A mask has as many bytes as what it replaces, so that lengths and framing stay as they are. All forms are looked for at once, as
  * Wu and Manber do: most of a text is skipped without a look at it.
  */
 export class KeyScrubber {
   private readonly forms: readonly Buffer[];
+  /** The same key with some of its characters escaped; null where there is nothing to look for. */
+  private readonly escaped: EscapedKey | null;
   /** As many bytes as the shortest form has. */
   private readonly window: number;
   /** By the last two bytes of a window: how far the next window that may be the beginning of a form is. */
@@ -20,12 +25,14 @@ export class KeyScrubber {
   private readonly known = new Uint8Array(256);
 
   constructor(key: string | null) {
-    const forms = key === null || key.length < LEAST_KEY ? [] : formsOf(key).map((form) => Buffer.from(form, "latin1"));
+    const looked = key === null || key.length < LEAST_KEY ? null : key;
+    const forms = looked === null ? [] : formsOf(looked).map((form) => Buffer.from(form, "latin1"));
     this.forms = forms;
+    this.escaped = looked === null ? null : new EscapedKey(looked);
     this.window = Math.min(MOST_WINDOW, ...forms.map(({ length }) => length));
     this.shifts = new Uint8Array(forms.length === 0 ? 0 : 65_536).fill(this.window - 1);
+    for (const form of [...forms, EscapedKey.bytes]) for (const byte of form) this.known[byte] = 1;
     for (const form of forms) {
-      for (const byte of form) this.known[byte] = 1;
       for (let at = 0; at + 2 <= this.window; at++) {
         const pair = form.readUInt16BE(at);
         this.shifts[pair] = Math.min(this.shifts[pair] as number, this.window - 2 - at);
@@ -66,21 +73,33 @@ export class KeyScrubber {
       }
       end += form?.length ?? 1;
     }
-    return masked ?? bytes;
+    return this.maskEscaped(masked ?? bytes, bytes);
+  }
+
+  private maskEscaped(masked: Buffer, bytes: Buffer): Buffer {
+    let after = masked;
+    for (const { start, end } of this.escaped?.wholeIn(bytes) ?? []) {
+      if (after === bytes) after = Buffer.from(bytes);
+      after.fill(MASK, start, end);
+    }
+    return after;
   }
 
   /** How many bytes at the end may be the beginning of a key that goes on in the next piece. */
   openBytes(bytes: Buffer): number {
     // Pieces of streams end with an empty line, which no form has.
     if (bytes.length === 0 || this.known[bytes[bytes.length - 1] as number] === 0) return 0;
-    let open = 0;
+    const escaped = this.escaped?.openIn(bytes) ?? null;
+    let open = escaped === null ? 0 : bytes.length - escaped.start;
     for (const form of this.forms) open = Math.max(open, openBytesOf(form, bytes));
     return open;
   }
 
   /** The end of an answer without what is more than half of a key. */
   maskTail(bytes: Buffer): Buffer {
-    const isMost = this.forms.some((form) => openBytesOf(form, bytes) * 2 > form.length);
+    const { length = 0 } = this.forms.at(-1) ?? {};
+    const escaped = this.escaped?.openIn(bytes)?.characters ?? 0;
+    const isMost = escaped * 2 > length || this.forms.some((form) => openBytesOf(form, bytes) * 2 > form.length);
     return isMost ? Buffer.alloc(bytes.length, MASK) : bytes;
   }
 }
@@ -145,7 +164,14 @@ function formsOf(key: string): readonly string[] {
   const hex = Buffer.from(key, "latin1").toString("hex");
   const pairs = hex.match(/../g) ?? [];
   const forms = [
-    ...[key, encodeURIComponent(key), key.replaceAll("/", "\\/"), JSON.stringify(key).slice(1, -1)],
+    ...[
+      key,
+      key.toLowerCase(),
+      key.toUpperCase(),
+      encodeURIComponent(key),
+      key.replaceAll("/", "\\/"),
+      JSON.stringify(key).slice(1, -1),
+    ],
     ...[hex, hex.toUpperCase(), pairs.map((pair) => `%${pair}`).join(""), pairs.map((pair) => `\\u00${pair}`).join("")],
     ...[0, 1, 2].flatMap((offset) => base64Of(key, offset)),
   ];

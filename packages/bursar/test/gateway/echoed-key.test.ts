@@ -1,4 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { opened } from "./opened.js";
@@ -51,6 +53,20 @@ async function scene({ status = 200, headers = {}, pieces }: Echo) {
   };
 }
 
+/** All that a client gets, byte by byte. */
+async function sentRaw(port: number, secret: string): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  const body = JSON.stringify(ASK);
+  const head = [
+    "POST /v1/chat/completions HTTP/1.1",
+    "Host: 127.0.0.1",
+    `Authorization: Bearer ${secret}`,
+    "TE: trailers",
+  ];
+  socket.write([...head, `Content-Length: ${body.length}`, "Connection: close", "", body].join("\r\n"));
+  return await text(socket);
+}
+
 function completion(content: string): string {
   return JSON.stringify({ id: "1", model: "gpt-4o", choices: [{ message: { content } }], usage: USAGE });
 }
@@ -72,6 +88,18 @@ const FORMS: Readonly<Record<string, string>> = {
   "base64 of a header": Buffer.from(`Bearer ${KEY}\n`).toString("base64"),
   base64url: Buffer.from(`x${KEY}`).toString("base64url"),
   hex: Buffer.from(KEY).toString("hex"),
+  "JSON with what .NET escapes": KEY.replaceAll("+", "\\u002B"),
+  "JSON with one code point, in capitals": KEY.replace("o", "\\u006F"),
+  "JSON in code points, in capitals": [...KEY]
+    .map((each) => `\\u00${each.charCodeAt(0).toString(16).toUpperCase()}`)
+    .join(""),
+  "JSON in JSON": JSON.stringify(KEY.replaceAll("/", "\\/")).slice(1, -1),
+  "percent-encoded in small letters": encodeURIComponent(KEY).replaceAll(/%../g, (each) => each.toLowerCase()),
+  "percent-encoded in part": KEY.replaceAll("+", "%2b"),
+  "percent-encoded twice": encodeURIComponent(encodeURIComponent(KEY)),
+  "HTML entities": KEY.replaceAll("+", "&#43;").replaceAll("/", "&#x2F;"),
+  "small letters": KEY.toLowerCase(),
+  capitals: KEY.toUpperCase(),
 };
 
 /** The middle of a text, which is left of it where only the letters at its ends differ. */
@@ -114,6 +142,21 @@ describe("an upstream's key that the upstream answers with", () => {
     }
   });
 
+  test("is masked in a stream wherever it is cut, however it is written", async () => {
+    for (const form of [FORMS["JSON with what .NET escapes"], FORMS["percent-encoded in small letters"]] as string[]) {
+      const said = `${event("Hello")}data: {"error": {"message": "Incorrect API key: ${form}"}}\n\n`;
+      const at = said.indexOf(form);
+      for (let cut = 0; cut <= form.length; cut += 3) {
+        const pieces = [said.slice(0, at + cut), said.slice(at + cut, at + cut + 2), said.slice(at + cut + 2)];
+        await using streaming = await scene({ headers: { "content-type": "text/event-stream" }, pieces });
+        const { text } = await streaming.ask({ stream: true });
+        expect(text).toContain("Hello");
+        expect(text).not.toContain(form.slice(0, 12));
+        expect(text).not.toContain(form.slice(-12));
+      }
+    }
+  });
+
   test("is masked in a stream that breaks off in the middle of it", async () => {
     const pieces = [event("Hello"), `data: ${KEY.slice(0, -1)}`];
     await using streaming = await scene({ headers: { "content-type": "text/event-stream" }, pieces });
@@ -147,6 +190,76 @@ describe("an upstream's key that the upstream answers with", () => {
     const told = await telling.ask();
     expect([told.status, told.text.includes("upstream_denied")]).toEqual([502, true]);
     expect(telling.complaints).toHaveLength(1);
+  });
+
+  test("is masked in names of headers, in early hints, in trailers and where a login is asked for", async () => {
+    const named = "sk-proj_Q7-Echoed-key0123456789";
+    const provider = await openServer((_incoming, response) => {
+      response.writeEarlyHints({ link: `<https://a.example/${named}>; rel=preload`, "x-hint": named });
+      response.writeHead(200, {
+        ...{ "content-type": "application/json", trailer: "x-end", [`x-${named}`]: "1" },
+        "www-authenticate": `Bearer realm="${named}"`,
+      });
+      response.addTrailers({ "x-end": named });
+      response.end(completion("Yes."));
+    });
+    const upstreams = [{ name: "echo", url: provider.url, key: named }];
+    await using at = await opened([], { cost_usd: 10 }, { upstreams });
+    const { port } = new URL(at.gateway.url);
+    const raw = await sentRaw(Number(port), at.secret);
+    expect(raw).toContain("Yes.");
+    expect(raw.toLowerCase()).not.toContain("echoed");
+    await provider[Symbol.asyncDispose]();
+  });
+
+  test("gets neither into the chain nor into what is complained of", async () => {
+    const said = JSON.stringify({
+      id: KEY,
+      model: KEY,
+      service_tier: KEY,
+      choices: [],
+      usage: { ...USAGE, cost: KEY },
+    });
+    await using at = await scene({ pieces: [said] });
+    await at.ask();
+    await using failing = await scene({ status: 500, pieces: [`{"error":{"message":"${KEY}"}}`] });
+    await failing.ask();
+    for (const { store, complaints } of [at, failing]) {
+      const lines: string[] = [];
+      for await (const line of store.chain("team")) lines.push(line);
+      expect(lines.length).toBeGreaterThan(1);
+      expect(lines.join("")).not.toContain("echoed");
+      expect(complaints.map((each) => `${each} ${JSON.stringify(each)}`).join("")).not.toContain("echoed");
+    }
+  });
+
+  test("is masked beside another one that it is the beginning of, and with signs of a pattern in it", async () => {
+    const long = "sk-one(.*)+[a-z]$^-longer";
+    const said = completion(`${long} and sk-one(.*)+[a-z]$^`);
+    const provider = await openServer((_incoming, response) => void response.end(said));
+    for (const key of [long, "sk-one(.*)+[a-z]$^"]) {
+      await using at = await opened([], { cost_usd: 10 }, { upstreams: [{ name: "up", url: provider.url, key }] });
+      const text = await (await at.post("/v1/chat/completions", ASK)).text();
+      expect(text).not.toContain(key);
+      expect(JSON.parse(text).usage).toEqual(USAGE);
+    }
+    await provider[Symbol.asyncDispose]();
+  });
+
+  test("does not hold back the events of a stream", async () => {
+    const provider = await openServer((_incoming, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      // What follows never comes.
+      response.write(event("sk-proj/Q7"));
+    });
+    const upstreams = [{ name: "echo", url: provider.url, key: KEY }];
+    await using at = await opened([], { cost_usd: 10 }, { upstreams });
+    const answer = await at.post("/v1/chat/completions", { ...ASK, stream: true });
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    const { value } = await reader.read();
+    expect(Buffer.from(value ?? []).toString()).toContain("sk-proj/Q7");
+    await reader.cancel();
+    await provider[Symbol.asyncDispose]();
   });
 
   test("is masked for all that answers are shared with", async () => {
