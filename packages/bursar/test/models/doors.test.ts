@@ -1,6 +1,9 @@
+import { createOpenAI } from "@ai-sdk/openai";
+import { generateText } from "ai";
 import { describe, expect, test } from "vitest";
 import { withBudget } from "../../src/ambient/with-budget.js";
 import type { JsonObject } from "../../src/core/chain/canonical.js";
+import { govern } from "../../src/models/ai/govern.js";
 import { openBatches } from "../../src/models/batch/batches.js";
 import { chatModel } from "../../src/models/chat.js";
 import { governedFetch } from "../../src/models/fetch/governed-fetch.js";
@@ -206,6 +209,7 @@ test.each([
   "x-portkey-custom-host",
   "helicone-fallbacks",
   "x-litellm-tags",
+  "azureml-model-deployment",
 ])("the header %s is refused, and its harmless neighbours are not", async (name) => {
   await using server = await openScriptedModel({ script: () => "Yes.", models: [MODEL] });
   const send = governedFetch({ prices: PRICES });
@@ -219,4 +223,20 @@ test.each([
     expect((await post({}, "?model=o1-pro")).status).toBe(402);
     expect((await post({ "x-portkey-api-key": "a", "helicone-auth": "b" }, "?api-version=1")).status).toBe(200);
   });
+});
+
+test("a header that routes is refused in a prompt and in a call of the AI SDK as well", async () => {
+  await using server = await openScriptedModel({ script: () => "Yes.", models: [MODEL] });
+  const budget = new Budget({ tokenLimit: { input: 10_000, output: 10_000 } });
+  const evaluate = (headers: Record<string, string>) =>
+    openaiAdapter({ url: server.url, model: MODEL, headers }).evaluate({ name: "a", text: "Hello?" }, { budget });
+  await expect(async () => evaluate({ "X-Portkey-Config": "a" })).rejects.toThrow("x-portkey-config");
+  const model = govern(createOpenAI({ baseURL: server.url, apiKey: "k" }).chat(MODEL), { prices: PRICES });
+  const generate = (headers: Record<string, string>) =>
+    withBudget(LIMITS, () => generateText({ model, prompt: "Hello?", headers }));
+  await expect(generate({ "X-Portkey-Config": "a" })).rejects.toThrow("x-portkey-config");
+  expect(server.requests).toEqual([]);
+  await evaluate({ "x-request-id": "a" });
+  await generate({ "x-request-id": "a" });
+  expect(server.requests).toHaveLength(2);
 });

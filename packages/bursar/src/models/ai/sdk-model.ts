@@ -32,6 +32,8 @@ export interface SdkCallOptions {
   /** How much it is to think, in version 4. */
   readonly reasoning?: string | undefined;
   readonly providerOptions?: SdkProviderOptions | undefined;
+  /** Headers of this call alone. */
+  readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   readonly abortSignal?: AbortSignal | undefined;
 }
 

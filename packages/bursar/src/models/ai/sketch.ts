@@ -11,6 +11,7 @@ import { OPENAI_EMBEDDINGS } from "../wire/openai-embeddings.js";
 import { OPENAI_RESPONSES } from "../wire/openai-responses.js";
 import type { Protocol, WireRequest } from "../wire/protocol.js";
 import { isHomeOf } from "../wire/provider-hosts.js";
+import { checkHeaders } from "../wire/routing.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 import { addressOf } from "./model-address.js";
 import { bytesOf, type PromptPart, partsOf, writtenPart } from "./prompt-parts.js";
@@ -74,6 +75,11 @@ export function sketchCall(
   const protocol = protocolOf(model);
   const url = addressOf(model);
   const compatible = isElsewhere(model, url, protocol);
+  const allow = allowedAt(url);
+  checkHeaders(
+    Object.keys(options.headers ?? {}).map((name) => name.toLowerCase()),
+    allow,
+  );
   const settings = settingsFor(protocol, options.providerOptions);
   const thinking = thinkingIn(settings, options, protocol);
   const parts = [...partsOf(options.prompt)];
@@ -95,7 +101,7 @@ export function sketchCall(
   const { prompt, tools, toolChoice, responseFormat, providerOptions } = options;
   const kept = parts.reduce((sum, part) => sum + (part.kind === "kept" ? part.tokens : 0), 0);
   const bytes = kept + bytesOf({ prompt, tools, toolChoice, responseFormat, providerOptions });
-  const wire = deployedOn(protocol.read(body, { bytes, compatible, allow: allowedAt(url) }), run);
+  const wire = deployedOn(protocol.read(body, { bytes, compatible, allow }), run);
   if (wire.hosted !== undefined) throw new UnboundedError(`${wire.beyond}: tools`, HOSTED);
   return { protocol, wire, url, held: (held) => heldCall(options, held, { limit, thinking, model, settings }) };
 }

@@ -2,7 +2,7 @@ import { UnboundedError } from "./unbounded-error.js";
 
 /** Headers by which a server between here and the provider is told where a request goes, or with which settings. */
 const ROUTING_HEADERS =
-  /^(?:x-portkey-|helicone-(?:fallback|target|model|omit|retry|rate)|x-litellm-|cf-aig-|x-model|x-provider|x-target|x-fallback|x-deployment|x-openrouter-|x-vercel-ai-gateway-)/;
+  /^(?:x-portkey-|helicone-(?:fallback|target|model|omit|retry|rate)|x-litellm-|cf-aig-|x-model|x-provider|x-target|x-fallback|x-deployment|azureml-model-deployment$|x-bt-endpoint|x-route|x-upstream|x-openrouter-|x-vercel-ai-gateway-)/;
 
 /** Those of them that only say who asks, and how long to wait. */
 const HARMLESS: ReadonlySet<string> = new Set([
@@ -28,12 +28,17 @@ export function howToAllow(name: string): string {
   return `leave it out, or let the operator allow it for the host that it goes to: ${option} (${elsewhere})`;
 }
 
-/** Refuses what may send a request somewhere else than its body says. Names of headers are in small letters. */
-export function checkRouting(url: URL, headers: Iterable<string>, allow: ReadonlySet<string>): void {
+/** Refuses headers that may send a request somewhere else than its body says. Their names are in small letters. */
+export function checkHeaders(headers: Iterable<string>, allow: ReadonlySet<string>): void {
   for (const name of headers) {
     if (!ROUTING_HEADERS.test(name) || HARMLESS.has(name) || allow.has(name)) continue;
     throw new UnboundedError(`the header ${name}`, `${WHY}; ${howToAllow(name)}`);
   }
+}
+
+/** Refuses what may send a request somewhere else than its body says. Names of headers are in small letters. */
+export function checkRouting(url: URL, headers: Iterable<string>, allow: ReadonlySet<string>): void {
+  checkHeaders(headers, allow);
   if (url.search === "") return;
   for (const name of url.searchParams.keys()) {
     if (KNOWN_PARAMETERS.has(name) || allow.has(`?${name}`)) continue;

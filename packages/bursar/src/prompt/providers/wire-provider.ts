@@ -58,12 +58,12 @@ export class WireProvider implements Provider {
   }
 
   private drafted(conversation: Conversation): WireRequest {
-    const { dialect, model, parameters, url, stream, allow } = this.settings;
+    const { dialect, model, parameters, url, stream, headers, allow } = this.settings;
     const written = dialect.write(conversation, { model });
     const body = JSON.stringify({ model, ...parameters, ...written, ...(stream && { stream }) });
     const bytes = Buffer.byteLength(body);
     // Evaluations are limited in tokens. What pays for them in money, such as a governed `fetch`, knows the deployments.
-    const about = { bytes, deployments: NO_DEPLOYMENTS, allow };
+    const about = { bytes, deployments: NO_DEPLOYMENTS, headers: headers.keys(), allow };
     const request = readMetered({ protocol: dialect.protocol, url, body, ...about });
     if ("code" in request) throw new InputError("request", `cannot be sent: ${request.message}`);
     const { wire } = request;
