@@ -8,9 +8,10 @@ function storeOf(keep: { readonly characters?: number; readonly calls?: number }
   return new MemoryStore({ clock: new FakeClock(), keep });
 }
 
-async function open(store: MemoryStore, id: string, parent: string | null = null): Promise<void> {
+async function open(store: MemoryStore, id: string, parent: string | null = null, chain?: string): Promise<void> {
   const grant = { kind: "limits", limits: {} } as const;
-  await store.apply([{ op: "open", parent, opening: { id, scope: "run", grant, deadline: null } }]);
+  const opening = { id, scope: "run", grant, deadline: null } as const;
+  await store.apply([{ op: "open", parent, opening, ...(chain !== undefined && { chain }) }]);
 }
 
 async function end(store: MemoryStore, id: string): Promise<void> {
@@ -71,6 +72,10 @@ test("a live chain loses its oldest links, and what is left verifies after the l
 test("runs that have ended go first, in that order; those that go on stay whole", async () => {
   const store = storeOf({ characters: BOUND });
   for (const id of ["paused", "early", "late"]) await open(store, id);
+  // One of its two budgets goes on, and was opened when the other had ended.
+  await open(store, "shared");
+  await end(store, "shared");
+  await open(store, "second", null, "shared");
   for (let number = 0; number < 50; number++) await callOnce(store, "paused", `paused ${number}`);
   const whole = await read(store, "paused");
   for (let number = 0; number < 1500; number++) {
@@ -81,6 +86,7 @@ test("runs that have ended go first, in that order; those that go on stay whole"
   }
   await end(store, "late");
   expect(await read(store, "paused")).toEqual(whole);
+  expect(await read(store, "shared")).toHaveLength(3);
   await expect(read(store, "early")).rejects.toThrow("were dropped");
   await expect(read(store, "run 0")).rejects.toThrow("were dropped");
   // Of an ended run all is dropped, or nothing; and the latest are there.
@@ -207,6 +213,16 @@ test("journals of ended runs are dropped, the oldest first, and those of runs th
   expect([await length("r0"), await length("r1"), await length("r1:1")]).toEqual([0, 0, 0]);
   expect([await length("r299"), await length("r299:1")]).toEqual([1, 1]);
   expect(await store.entry("r298", "1")).not.toBeNull();
+});
+
+test("a store that was told nothing has a bound too", async () => {
+  const store = new MemoryStore();
+  await open(store, "run");
+  const data = { text: "x".repeat(1024 * 1024) };
+  for (let times = 0; times < 40; times++)
+    await store.apply([{ op: "record", budget: "run", action: { action_type: "Noted", data } }]);
+  expect(await expectSound(store, "run")).toBeLessThanOrEqual(32 * 1024 * 1024);
+  expect(store.dropped("run")?.seq).toBeGreaterThan(5);
 });
 
 test("what is kept can be everything, and a bound that makes no sense is refused", async () => {
