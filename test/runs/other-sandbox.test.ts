@@ -191,6 +191,27 @@ test("a run whose child cannot be brought back here is not touched either, and g
   expect(await here.find("r")).not.toHaveProperty("awaits");
 });
 
+test("a run and its child go on in a fleet where no worker has what both need", async () => {
+  const world = new World();
+  const parent = defineAgent("parent", (context) => context.spawn("python", null, "share"));
+  const both = world.at(one, { programs: [parent, PROGRAMS.python] });
+  expect(await both.run("parent", null, TERMS)).toMatchObject({ status: "paused" });
+  const trusted = world.at(otherKey, { programs: [parent] });
+  const guests = world.at(one);
+  await both.decide("r/checkpoint", "approve", { by: ANN, extensions: { steps: 1 } });
+  const workers = [trusted, guests].map((bursar) => new Worker({ bursar, every_ms: 20 }));
+  for (const worker of workers) worker.start();
+  const stands = async (id: string, status: string) => {
+    while ((await both.find(id)).status !== status) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  // The child asks again, and is answered by the name of the run above it.
+  await Promise.all([stands("r", "paused"), stands("r.0", "paused")]);
+  await both.decide("r/checkpoint", "approve", YES);
+  await stands("r", "completed");
+  expect(world.noted).toHaveLength(CALLS);
+  for (const worker of workers) await worker[Symbol.asyncDispose]();
+});
+
 test.each([
   [
     "python",

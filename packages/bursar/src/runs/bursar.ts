@@ -216,7 +216,7 @@ export class Bursar implements AsyncDisposable {
     if (next === null || this.driving.has(run.id) || this.driving.isClosed) return false;
     // Who only ends a run need not know its program.
     const program = run.cancel === null ? await this.programFor(run, claim) : NO_PROGRAM;
-    if (run.cancel === null) for await (const child of this.below(run)) await this.checkEquipped(child);
+    if (run.cancel === null) await this.checkBelow(run);
     const running: RunRecord = playedWith(run, program);
     try {
       const claimed = record(run, "RunClaimed", { worker: this.worker, epoch: next.epoch });
@@ -289,6 +289,11 @@ export class Bursar implements AsyncDisposable {
         for (const what of error instanceof NotEquippedError ? error.missing : [error.message]) missing.add(what);
       }
     }
+  }
+
+  /** One that stands still is not driven: the run above it stands still too, wherever it is driven. */
+  private async checkBelow(run: RunRecord): Promise<void> {
+    for await (const child of this.below(run)) if (child.status !== "paused") await this.checkEquipped(child);
   }
 
   /** Throws when this process lacks something to go on with a run that no other process drives. */
