@@ -1,3 +1,4 @@
+import { HOME_FOLDER } from "../guests/guest-folders.js";
 import { checkKeys, whole, wrong } from "./fields.js";
 
 /** What a session is made of. */
@@ -19,6 +20,7 @@ export interface SessionOptions {
   readonly autoPath?: boolean;
   /** Whether globals and imports live on from one execution to the next; files always do. */
   readonly autoPersistGlobals?: boolean;
+  /** Variables of the program; `HOME` is `/app` unless it says otherwise. */
   readonly env?: Readonly<Record<string, string>>;
   /** The same clock and the same randomness every time, so that the same program burns the same fuel to the unit. */
   readonly deterministic?: boolean | Moment;
@@ -154,7 +156,7 @@ export function setupOf(options: SessionOptions): Setup {
     packages: options.packages ?? [],
     autoPath: options.autoPath ?? false,
     autoPersistGlobals: options.autoPersistGlobals ?? false,
-    env: options.env ?? {},
+    env: { HOME: HOME_FOLDER, ...options.env },
     deterministic: momentOf(options.deterministic ?? false),
     limits,
   };

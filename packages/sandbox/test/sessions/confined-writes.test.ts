@@ -67,6 +67,17 @@ print(repr(open(os.devnull).read()))
     expect([missing.success, missing.metadata.error_guidance ?? null]).toEqual([false, null]);
   });
 
+  test("what libraries keep in the home of their user, unless the session gives them another", async () => {
+    const cache = "from pathlib import Path; folder = Path.home() / '.cache'; folder.mkdir(); (folder / 'a').touch()";
+    const session = await sandbox.createSession({ language: "python" });
+    const { stderr, files_created } = await session.execute(cache);
+    expect([stderr, files_created]).toEqual(["", ["/app/.cache/a"]]);
+    const own = await sandbox.createSession({ language: "python", env: { HOME: "/tmp" } });
+    expect((await own.execute(cache)).files_created).toEqual(["/tmp/.cache/a"]);
+    const script = await sandbox.createSession({ language: "javascript" });
+    expect((await script.execute("console.log(std.getenv('HOME'))")).stdout).toBe("/app\n");
+  });
+
   test("JavaScript", async () => {
     const session = await sandbox.createSession({ language: "javascript" });
     const values = `console.log(std.open("/x.txt", "w"), os.mkdir("/zz"), os.open("/q", os.O_CREAT | os.O_WRONLY),
