@@ -42,7 +42,8 @@ function soon(): Promise<void> {
 }
 
 async function until(what: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 2000; turn++) {
+  // Longer than a busy machine takes, and shorter than the time of a test, which would not say what is missing.
+  for (let turn = 0; turn < 20_000; turn++) {
     if (what()) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -191,7 +191,7 @@ test("what a tool has begun and does not wait for ends with its call, and keeps 
   });
   const theatre = using(async ({ fetch }) => {
     void fetch(`${url}/slow`);
-    for (let turn = 0; turn < 2000 && received.length === 0; turn++) await settle(1);
+    while (received.length === 0) await settle(1);
     return (await fetch(`${url}/unread`)).status;
   });
   const result = await theatre.until(theatre.process().run("program", null, { id: "r" }), 0);
@@ -322,7 +322,7 @@ async function afterKill(work: (fetch: ToolContext["fetch"], url: string) => Pro
   const limits = { wall_clock_ms: null, network_egress_bytes: 10_000 };
   await theatre.process().openSession("s", { network_egress_bytes: 10_000 });
   void theatre.process({ store, claim_ms: 5000 }).run("program", null, { id: "r", limits, session: "s" });
-  for (let turn = 0; turn < 2000 && received.length === 0; turn++) await settle(1);
+  while (received.length === 0) await settle(1);
   kill();
   const held = await theatre.store.budget("r");
   // The tool's own call, and the request inside of it.

@@ -10,11 +10,10 @@ const speaker = defineAgent("speaker", async () => "done");
 
 /** Lets the timers of a feed ring until something is so. */
 async function until(timer: FakeClock, isSo: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 2000 && !isSo(); turn++) {
+  while (!isSo()) {
     timer.advance(500);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  expect(isSo()).toBe(true);
 }
 
 test("two processes on one file: what one does, listeners of the other hear", async () => {
