@@ -24,11 +24,11 @@ import { isOutOfTime, toldError } from "../meter/told-error.js";
 import { checkSiting, type Siting } from "../reservations/siting.js";
 import type { ReuseOptions } from "../reuse/options.js";
 import { type Reuse, reuseOf } from "../reuse/reuse.js";
-import { claimsInHeaders, joinedClaims } from "../wire/answer-claims.js";
 import { reportIn } from "../wire/answer-report.js";
 import type { Protocol } from "../wire/protocol.js";
 import { protocolFor } from "../wire/protocols.js";
 import { bytesOf, headersOf, isStoreFailure, rebodied, refusalResponse, storeFailureResponse } from "./answers.js";
+import { claimedBy } from "./claimed.js";
 import { type Outgoing, readOutgoing, type Written } from "./outgoing.js";
 import { takeOwn } from "./own-headers.js";
 import { reused, type Send, type Sent } from "./reused.js";
@@ -185,12 +185,12 @@ class Wire {
       try {
         response = await withPurse({ ...purse, metered: true }, () => send({ body: held.text, signal: held.signal }));
         if (isStream(response, request)) {
-          streaming = new StreamedBody(request, response, held);
+          streaming = new StreamedBody(request, headers, response, held);
           handOut(response, streaming, out);
           const counts = await streaming.read();
           return counts === null ? { value: null } : { value: null, usage: held.usage(counts) };
         }
-        return whole(request, response, await bytesOf(response), held);
+        return whole({ protocol: request.protocol, headers }, response, await bytesOf(response), held);
       } catch (error) {
         return free(error, request, response);
       }
@@ -254,7 +254,7 @@ function free(error: unknown, { url }: MeteredRequest, response: Response | null
 
 /** An answer that came in one piece. */
 function whole(
-  { protocol }: MeteredRequest,
+  { protocol, headers }: Pick<MeteredRequest, "protocol"> & Pick<Governed, "headers">,
   response: Response,
   bytes: Buffer<ArrayBuffer>,
   held: Held,
@@ -269,8 +269,7 @@ function whole(
   if (isFree(response.status)) return { value, usage: NOTHING_USED };
   if (!response.ok) return { value };
   const { counts, claims } = reportIn(protocol, bytes.toString());
-  const claimed = claimsInHeaders((name) => response.headers.get(name));
-  return reported(held, value, { counts, claims: joinedClaims(claimed, claims) });
+  return reported(held, value, { counts, claims: claimedBy(headers, response.headers, claims) });
 }
 
 /** What a caller gets; null for who has it already, because it is a stream: that hears how the call ended. */

@@ -2,8 +2,8 @@ import type { Held, MeteredRequest } from "../meter/meter.js";
 import { StreamFrame, type Taken } from "../meter/stream-frame.js";
 import { StreamedAnswer } from "../meter/streamed-answer.js";
 import { isOutOfTime } from "../meter/told-error.js";
-import { claimsInHeaders, joinedClaims } from "../wire/answer-claims.js";
 import type { TokenCounts } from "../wire/token-counts.js";
+import { claimedBy } from "./claimed.js";
 import { ProcessEnding } from "./process-ending.js";
 
 /** A response whose body is a stream. */
@@ -16,14 +16,13 @@ export class StreamedBody {
   /** Whether it stays as it is for good, for a program that is as good as dead. */
   private frozen = false;
 
-  constructor({ protocol, wire }: MeteredRequest, { body: source, headers }: Streamed, held: Held) {
-    const claimed = claimsInHeaders((name) => headers.get(name));
+  constructor({ protocol, wire }: MeteredRequest, sent: Headers, { body, headers }: Streamed, held: Held) {
     this.answer = new StreamedAnswer(wire, protocol.stream(wire), held.output_tokens);
-    this.frame = new StreamFrame(source, (bytes) => this.take(bytes));
+    this.frame = new StreamFrame(body, (bytes) => this.take(bytes));
     held.follow(
       () => this.answer.bound,
       () => this.answer.final,
-      () => joinedClaims(claimed, this.answer.claims),
+      () => claimedBy(sent, headers, this.answer.claims),
     );
   }
 

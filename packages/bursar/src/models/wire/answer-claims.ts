@@ -42,6 +42,8 @@ const TICKS_PER_USD = 1e10;
 /** Sums of binary fractions, such as 0.00012345000000000001, are no dearer than what they stand for. */
 const EXACT_DIGITS = 12;
 const LONGEST_NAME = 256;
+/** Shorter keys are placeholders, such as `none`, which may stand in any name. */
+const LEAST_KEY = 7;
 /** A stream that names more than so many is not believed about the others. */
 const MOST_NAMES = 4;
 
@@ -108,7 +110,7 @@ export function sharedClaims(claims: AnswerClaims, part: number): AnswerClaims {
 
 /** The claims without a key that a provider has written into them: what they say goes into the chain. */
 export function withoutSecret(claims: AnswerClaims, secret: string | null): AnswerClaims {
-  if (secret === null || secret === "") return claims;
+  if (claims === NO_CLAIMS || secret === null || secret.length < LEAST_KEY) return claims;
   const { models, served, unreadable_cost } = claims;
   const bare = (text: string) => text.replaceAll(secret, "[key]");
   return {

@@ -30,9 +30,9 @@ async function scene(restated: Restated, limits: BudgetLimits = LIMITS, options:
   const send = governedFetch(options);
   return {
     ...{ server, store, budget },
-    ask: async (more: JsonObject = {}, path = "/chat/completions") => {
+    ask: async (more: JsonObject = {}, path = "/chat/completions", headers: Readonly<Record<string, string>> = {}) => {
       const body = JSON.stringify({ ...CHAT, ...more });
-      const response = await budget.run(() => send(`${server.url}${path}`, { method: "POST", body }));
+      const response = await budget.run(() => send(`${server.url}${path}`, { method: "POST", headers, body }));
       const text = await response.text();
       return { status: response.status, text };
     },
@@ -224,6 +224,21 @@ test("a key that a provider names as its model does not get into the chain", asy
   await at.ask();
   expect(JSON.stringify(await at.links())).not.toContain("0123456789abcdef");
   expect((await at.links("AnswerUnpriced"))[0]?.data.answered).toEqual({ model: "[key]" });
+});
+
+test.each(["authorization", "api-key"])("nor does the key of a request, whatever it looks like: %s", async (name) => {
+  const key = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
+  await using at = await scene(naming(`x-${key}`));
+  const shown = name === "authorization" ? `Bearer ${key}` : key;
+  for (const stream of [false, true]) await at.ask({ stream }, "/chat/completions", { [name]: shown });
+  expect(await at.links("AnswerUnpriced")).toHaveLength(1);
+  expect(JSON.stringify(await at.links())).not.toContain("4b5a6978");
+});
+
+test("a key that is a placeholder leaves names as they are", async () => {
+  await using at = await scene(naming("o1-pro"));
+  await at.ask({}, "/chat/completions", { authorization: "Bearer o" });
+  expect(await at.used()).toBe(0.027);
 });
 
 test("text that no chain can hold does not stand in the way of a settlement", async () => {
