@@ -1,5 +1,5 @@
 import { StaleError } from "../core/document.js";
-import { BursarError } from "../core/errors.js";
+import { BursarError, LedgerError } from "../core/errors.js";
 import type { Operation, Outcome } from "../core/operation.js";
 import type { Outcomes, Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
@@ -168,7 +168,8 @@ export class Desk extends StoreOver {
         this.claim = { ...renewed, version: this.claim.version + 1 };
         return outcomes.slice(1);
       } catch (error) {
-        if (this.isLost(error)) throw this.fail(new ClaimLostError(this.claim.run));
+        if (this.isLost(error) || (error instanceof LedgerError && (await this.isTaken())))
+          throw this.fail(new ClaimLostError(this.claim.run));
         // What the run itself said cannot be done; the store is fine.
         if (!(error instanceof BursarError) || !error.code.startsWith("store_")) throw error;
         await this.whetherWritten(error);
@@ -185,9 +186,13 @@ export class Desk extends StoreOver {
   /** After a fault it is not known whether it was written; if it was, its outcomes are lost, and so is this run to us. */
   private async whetherWritten(fault: unknown): Promise<void> {
     if (this.clock.now().instant > this.claim.expires) throw this.fail(fault as Error);
+    if (await this.isTaken()) throw this.fail(fault as Error);
+  }
+
+  /** Whether the claim was written by another worker, who may have ended the run and its budget since. */
+  private async isTaken(): Promise<boolean> {
     const document = await this.store.document("lease", claimId(this.claim.run)).catch(() => undefined);
-    if (document === undefined) return;
-    if (readClaim(this.claim.run, document).version !== this.claim.version) throw this.fail(fault as Error);
+    return document !== undefined && readClaim(this.claim.run, document).version !== this.claim.version;
   }
 
   private fail(error: Error): Error {

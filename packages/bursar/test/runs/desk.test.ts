@@ -44,3 +44,24 @@ test("when a list cannot be written, the others keep their order, and answers co
   for await (const { key } of store.journal("r")) keys.push(key);
   expect(keys).toEqual(["answer 0", "answer 1", "ask 2 1"]);
 });
+
+test("a run that another worker has ended is lost to the one before, also where the store looks at its budget first", async () => {
+  const clock = new FakeClock();
+  await using memory = new MemoryStore({ clock });
+  const opening = { id: "r", scope: "run", grant: { kind: "limits", limits: { steps: 9 } } } as never;
+  await memory.apply([{ op: "open", parent: null, opening }, putClaim({ ...CLAIM, version: 0 })]);
+  // One that knows of the claim what it has read before, and of the budget what is so by now.
+  const store = new Proxy(memory, {
+    get(target, name) {
+      if (name === "apply")
+        return ([claim, ...rest]: readonly Operation[]) => target.apply(rest.length > 0 ? rest : [claim as Operation]);
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const desk = new Desk(store, clock, CLAIM, 60_000);
+  await memory.apply([putClaim({ ...CLAIM, worker: "other", epoch: 2 }), { op: "end", budget: "r" }]);
+  const reserve = { op: "reserve", budget: "r", call: "c", kind: "tool", asked: {}, expires: 60_000 } as Operation;
+  await expect(desk.apply([reserve])).rejects.toMatchObject({ code: "claim_lost", how: "taken" });
+  expect(desk.lost).toMatchObject({ code: "claim_lost" });
+});
