@@ -6,6 +6,7 @@ import { chain } from "./chain.js";
 import { context } from "./context.js";
 import { foresight } from "./foresight/foresight.js";
 import { gate } from "./gate.js";
+import { floods } from "./gateway/floods.js";
 import { gateway } from "./gateway/gateway.js";
 import { lookAtMachine, type Machine } from "./machine.js";
 import { publish } from "./measurements.js";
@@ -35,6 +36,7 @@ const BENCHES: readonly Bench[] = [
   queue,
   models,
   gateway,
+  floods,
   page,
   foresight,
 ];

@@ -13,5 +13,9 @@ await gate.open("bench", {
 });
 const gateway = await openGateway({ store, upstreams: [{ name: "bench", url: upstream, key: "k" }] });
 const { secret } = await gateway.keys.create({ budget: "bench" });
+// Its one step is used.
+await gate.open("used-up", { limits: { steps: 1 }, scope: "shared" });
+await gate.call({ budget: "used-up", capability_id: "bench" }, async () => ({ value: null }));
+const { secret: used_up } = await gateway.keys.create({ budget: "used-up" });
 tellTaken();
-process.send?.({ url: gateway.url, secret });
+process.send?.({ url: gateway.url, secret, used_up });
