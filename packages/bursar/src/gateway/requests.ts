@@ -536,7 +536,7 @@ function askedUnread({ store: { dimensions } }: Purse): Amounts {
   return dimensions.has("steps") ? readAmounts({ steps: 1 }, dimensions) : {};
 }
 
-/** Those who show no key that is taken, all of them together. No key has a name like that. */
+/** All requests without a key that is taken count together. No key has a name like that. */
 const NO_KEY_LOAD = "no key";
 
 /** How a budget stood so long ago is how it stands now. */
