@@ -92,7 +92,7 @@ import * as std from "std";
 console.log(std.getenv("@secret@"), std.getenv("PATH"), JSON.stringify(std.getenviron()), std.getenv("__proto__"), std.getenv("constructor"));
 console.log(typeof process, typeof require, typeof Deno, typeof Bun, typeof global, typeof window, typeof fetch);`,
     ends: "well",
-    says: `undefined undefined {} undefined undefined\n${"undefined ".repeat(7).trim()}\n`,
+    says: `undefined undefined {"HOME":"/app"} undefined undefined\n${"undefined ".repeat(7).trim()}\n`,
   },
   {
     name: "writes more bytes than it may",

@@ -48,7 +48,7 @@ import os
 print(os.environ.get("@secret@"), os.getenv("PATH"), os.getenv("HOME"))
 print([name for name in os.environ if not name.startswith("PYTHON")])`,
     ends: "well",
-    says: "None None None\n[]\n",
+    says: "None None /app\n['HOME']\n",
   },
   {
     name: "a chain of symbolic links that ends in two dots",
