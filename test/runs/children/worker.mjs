@@ -73,7 +73,7 @@ const bursar = openBursar({
   ...{ store: doored(store), programs: programs(sandbox, wording), tools: [add], model: modelOf() },
   ...{ worker, claim_ms: errand.claim_ms, changed: ({ id, status }) => say({ run: id, status }) },
 });
-const failed = (error, run) => say({ run, fault: { code: error?.code, message: error?.stack } });
+const failed = (error, run) => say({ run, fault: { code: error?.code, message: error?.message } });
 for (const { program, input, options } of starts) {
   const { id, status } = await bursar.start(program, input, options);
   // A worker that was killed between the end of a run and its last word has told nobody.

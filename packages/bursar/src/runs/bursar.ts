@@ -210,6 +210,8 @@ export class Bursar implements AsyncDisposable {
   }
 
   private async take(run: RunRecord): Promise<boolean> {
+    // A worker that finds a run by its status reads it a moment later: it may have ended or paused by then.
+    if (run.status !== "queued" && run.status !== "running") return false;
     const { claim_ms = CLAIM_MS } = this.options;
     const claim = await claimOf(this.store, run.id);
     const next = taken(claim, this.worker, this.store.clock.now().instant, claim_ms);

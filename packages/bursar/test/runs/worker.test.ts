@@ -243,6 +243,23 @@ test("leaves runs alone that stand still, and takes them when they may go on", a
   expect(theatre.said).toEqual(["a", "b"]);
 });
 
+test("a run that has ended or paused since its status was read is not claimed", async () => {
+  const theatre = new Theatre([talker]);
+  const bursar = theatre.process();
+  await bursar.run("talker", words("a"), { id: "done" });
+  const policies = { steps: "approval_required" } as const;
+  await bursar.run("talker", words("abc"), { id: "asks", limits: { steps: 1 }, policies });
+  for (const [id, status] of [
+    ["done", "completed"],
+    ["asks", "paused"],
+  ] as const) {
+    const run = await bursar.find(id);
+    expect(run.status).toBe(status);
+    expect(await bursar.claim(run)).toBe(false);
+    expect((await theatre.store.budget(id))?.watch.since).toBe(null);
+  }
+});
+
 test("each run has one worker at a time, however many there are", async () => {
   const theatre = new Theatre([talker]);
   const starter = theatre.process();
