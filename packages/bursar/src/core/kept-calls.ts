@@ -13,27 +13,46 @@ export class KeptCalls {
   private readonly most: number;
   private young = new Map<CallId, KeptCall>();
   private old = new Map<CallId, KeptCall>();
+  /** How many were settled since the younger map was begun, and how many of that are waited for. */
+  private settled = 0;
+  private next: number;
 
   constructor(most: number) {
     this.most = most;
+    this.next = most;
   }
 
   get(id: CallId): KeptCall | undefined {
     return this.young.get(id) ?? this.old.get(id);
   }
 
-  add(kept: KeptCall): void {
-    if (this.young.size >= this.most) {
-      const { young, old } = this;
-      this.old = young;
-      this.young = new Map();
-      for (const [id, each] of old) if (each.call.status === "reserved") this.young.set(id, each);
+  /** Keeps a call as it stands now. Gives back how it is kept where it was not known. */
+  set(call: Call): KeptCall | null {
+    const known = this.get(call.id);
+    const isSettled = call.status !== "reserved" && (known === undefined || known.call.status === "reserved");
+    // Before it is kept, so that it is in the younger map.
+    if (isSettled && this.settled >= this.next) this.forget();
+    if (isSettled) this.settled++;
+    if (known !== undefined) {
+      known.call = call;
+      return null;
     }
-    this.young.set(kept.call.id, kept);
+    const kept = { call };
+    this.young.set(call.id, kept);
+    return kept;
   }
 
-  *all(): Iterable<Call> {
-    for (const { call } of this.old.values()) yield call;
-    for (const { call } of this.young.values()) yield call;
+  /** Each once: those that are reserved are in the younger map, and may be in the older one as well. */
+  *reserved(): Iterable<Call> {
+    for (const { call } of this.young.values()) if (call.status === "reserved") yield call;
+  }
+
+  private forget(): void {
+    this.old = this.young;
+    this.young = new Map();
+    this.settled = 0;
+    for (const [id, each] of this.old) if (each.call.status === "reserved") this.young.set(id, each);
+    // To carry over many that are reserved takes a while, so it is done as seldom as they are many.
+    this.next = Math.max(this.most, this.young.size);
   }
 }

@@ -127,9 +127,7 @@ export class MemoryBooks implements LateShelf {
 
   /** Those that are reserved and not settled yet, by id. */
   heldCalls(): readonly Call[] {
-    const held: Call[] = [];
-    for (const call of this.calls.all()) if (call.status === "reserved") held.push(call);
-    return held.sort((a, b) => (a.id < b.id ? -1 : 1));
+    return [...this.calls.reserved()].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   unanchored(most: number): readonly Head[] {
@@ -210,14 +208,8 @@ export class MemoryBooks implements LateShelf {
   }
 
   private keepCall(call: Call): void {
-    const known = this.calls.get(call.id);
-    if (known !== undefined) {
-      known.call = call;
-      return;
-    }
-    const kept = { call };
-    this.calls.add(kept);
-    if (!isExpiring(kept)) return;
+    const kept = this.calls.set(call);
+    if (kept === null || !isExpiring(kept)) return;
     this.expiring.push(kept);
     if (this.expiring.length < this.expiring_most) return;
     this.expiring = this.expiring.filter(isExpiring);

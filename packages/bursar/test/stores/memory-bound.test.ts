@@ -184,6 +184,25 @@ test("a call counts once among the last so many, and one that is held is never f
   expect(held).toMatchObject({ op: "commit", repeated: false });
 });
 
+test("calls that are held leave as much room for those that were settled, and each of them is held once", async () => {
+  const store = storeOf({ calls: 10 });
+  await open(store, "run");
+  const held = Array.from({ length: 99 }, (_, number) => `held ${number}`);
+  for (const call of held) await reserve(store, "run", call);
+  for (let number = 0; number < 150; number++) await callOnce(store, "run", `call ${number}`);
+  for (let number = 140; number < 150; number++)
+    await expect(reserve(store, "run", `call ${number}`)).rejects.toThrow("was committed already");
+  // Held calls that come after it do not push out a settled one.
+  await callOnce(store, "run", "settled");
+  for (let number = 0; number < 300; number++) await reserve(store, "run", `later ${number}`);
+  await expect(reserve(store, "run", "settled")).rejects.toThrow("was committed already");
+  const found: string[] = [];
+  for await (const { id } of store.heldCalls()) found.push(id);
+  expect(found).toHaveLength(399);
+  expect(new Set(found)).toEqual(new Set([...held, ...Array.from({ length: 300 }, (_, number) => `later ${number}`)]));
+  await expect(reserve(store, "run", "call 0")).resolves.toMatchObject([{ repeated: false }]);
+});
+
 test("journals of ended runs are dropped, the oldest first, and those of runs that go on are not", async () => {
   const store = storeOf({ characters: 100_000 });
   const entry = { text: "x".repeat(1000) };
