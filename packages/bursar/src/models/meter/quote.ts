@@ -51,9 +51,8 @@ function boundFor({ caches, audio, hosted }: WireRequest): Omit<Bound, "input" |
 
 /** The most a request may use. Output is what can be cut. */
 export function quoteOf({ wire, quoted, input, wanted, egress_bytes }: QuotedTerms): Quote {
-  const { answers, least_output } = wire;
-  const output = wanted * answers;
-  const needed = Math.min(output, Math.max(least_output, wanted === 0 ? 0 : 1) * answers);
+  const output = wanted * wire.answers;
+  const needed = neededBy(wire, wanted);
   const cost = (tokens: number) => nanoUsd(quoted.most({ input, output: tokens, ...boundFor(wire) }));
   const asked: Record<string, Amount> = {
     steps: ONE,
@@ -67,6 +66,16 @@ export function quoteOf({ wire, quoted, input, wanted, egress_bytes }: QuotedTer
   }
   if (egress_bytes > 0) asked.network_egress_bytes = counted(egress_bytes + ADDED_BYTES);
   return { asked, least };
+}
+
+/** The least output that a request can do with. */
+function neededBy({ answers, least_output }: WireRequest, wanted: number): number {
+  return Math.min(wanted, Math.max(least_output, wanted === 0 ? 0 : 1)) * answers;
+}
+
+/** The least that a request of these terms is quoted at, however its output is cut. */
+export function leastOfCall({ wire, input, wanted }: Terms, price: Price): Amount {
+  return nanoUsd(price.most({ input, output: neededBy(wire, wanted), ...boundFor(wire) }));
 }
 
 /** What a request is expected to need at most, of what can be cut; null when that is not known, or no less than it wants. */

@@ -69,7 +69,7 @@ export function answeredPrice(call: PricedCall, { models, served, unreadable_cos
 /** What a call is quoted at: its price, or a dearer one where answers for the same model at the same host have cost more. */
 export function quotedPrice(call: PricedCall): Price {
   const dearer = dearerAnswers.find(call);
-  return dearer === null ? call.price : raisedQuote(answeredPrice(call, dearer.claims).price, dearer.extra_nano);
+  return dearer === null ? call.price : raisedQuote(answeredPrice(call, dearer.claims).price, dearer.extra);
 }
 
 /** What a model costs that an answer names; null where nobody knows. */

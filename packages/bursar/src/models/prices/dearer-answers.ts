@@ -1,13 +1,14 @@
 import type { Clock } from "../../ports/clock.js";
 import { systemClock } from "../../runtime/system-clock.js";
 import { type AnswerClaims, joinedClaims, NO_CLAIMS } from "../wire/answer-claims.js";
+import { type Extra, largerExtra } from "./extra.js";
 
 /** What is remembered of answers that cost more than they were priced at. */
 export interface DearerAnswer {
   /** The models and tiers that they named. */
   readonly claims: AnswerClaims;
-  /** The most by which a cost that they stated was higher than all that follows from the claims, in billionths of a dollar. */
-  readonly extra_nano: bigint;
+  /** How much higher a cost that they stated was than all that follows from the claims. */
+  readonly extra: Extra;
 }
 
 /** A host and a model that was asked there. */
@@ -36,14 +37,15 @@ export class DearerAnswers {
     this.clock = clock;
   }
 
-  note(pair: AskedPair, claims: AnswerClaims, extra_nano: bigint): void {
+  note(pair: AskedPair, claims: AnswerClaims, extra: Extra): void {
     const key = keyOf(pair);
     const before = this.find(pair);
     this.kept.delete(key);
     if (this.kept.size >= MOST_PAIRS) this.kept.delete(this.kept.keys().next().value ?? key);
-    const extra = before !== null && before.extra_nano > extra_nano ? before.extra_nano : extra_nano;
-    const { models, served } = joinedClaims(before?.claims ?? NO_CLAIMS, claims);
-    this.kept.set(key, { claims: { ...NO_CLAIMS, models, served }, extra_nano: extra, at: this.now });
+    // What was named last comes first, because so many names are kept and no more.
+    const { models, served } = joinedClaims(claims, before?.claims ?? NO_CLAIMS);
+    const most = before === null ? extra : largerExtra(before.extra, extra);
+    this.kept.set(key, { claims: { ...NO_CLAIMS, models, served }, extra: most, at: this.now });
   }
 
   /** Null where nothing dearer was answered within the last day. */

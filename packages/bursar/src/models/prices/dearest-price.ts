@@ -1,4 +1,5 @@
 import { UnboundedError } from "../wire/unbounded-error.js";
+import { addedTo, type Extra, mostWithout } from "./extra.js";
 import type { Price } from "./price.js";
 
 /** The dearest of several prices, call by call. It is known by the name of the first. */
@@ -31,15 +32,19 @@ export function dearestPrice(first: Price, others: readonly Price[]): Price {
   };
 }
 
-/** A price with an amount on top of what each call is quoted at. What calls cost is as before. */
-export function raisedQuote(price: Price, nano: bigint): Price {
-  if (nano === 0n) return price;
+/** A price with something on top of what each call is quoted at. What calls cost is as before. */
+export function raisedQuote(price: Price, extra: Extra): Price {
+  if (extra.nano === 0n) return price;
   const { model, source, context_window } = price;
+  const raised = (nano: bigint) => nano + addedTo(nano, extra);
   return {
     ...{ model, source, context_window },
     cost: (counts) => price.cost(counts),
-    most: (bound) => price.most(bound) + nano,
-    affordable: (money, bound) => (money < nano ? 0 : price.affordable(money - nano, bound)),
+    most: (bound) => raised(price.most(bound)),
+    affordable: (money, bound) => {
+      const left = mostWithout(money, extra);
+      return left < 0n ? 0 : price.affordable(left, bound);
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import { openBatches } from "../../../src/models/batch/batches.js";
 import { type GovernedFetchOptions, governedFetch } from "../../../src/models/fetch/governed-fetch.js";
 import { chargeAnswer } from "../../../src/models/meter/answer-charge.js";
 import { DearerAnswers } from "../../../src/models/prices/dearer-answers.js";
+import { extraOf } from "../../../src/models/prices/extra.js";
 import { openPrices } from "../../../src/models/prices/open-prices.js";
 import { claimsIn, NO_CLAIMS } from "../../../src/models/wire/answer-claims.js";
 import { MemoryStore } from "../../../src/stores/memory.js";
@@ -128,12 +129,64 @@ describe("an answer that is dearer than what is left", () => {
     expect((await elsewhere.ask()).status).toBe(200);
   });
 
+  test("whose cost is some percent higher does not make small calls as dear as a large one was", async () => {
+    let usage: JsonObject = {};
+    const fetch: typeof globalThis.fetch = async () =>
+      Response.json({ model: GPT, choices: [{ message: { content: "Yes" } }], usage });
+    const send = governedFetch({ fetch });
+    const ask = async (cost_usd: number, content: string, said: JsonObject) => {
+      usage = { completion_tokens: 20, ...said };
+      const budget = await openBudget({ ...LIMITS, cost_usd }, { store: new MemoryStore() });
+      const body = JSON.stringify({ ...CHAT, messages: [{ role: "user", content }] });
+      const url = "https://five-percent.example/v1/chat/completions";
+      return (await budget.run(() => send(url, { method: "POST", body }))).status;
+    };
+    const large = "x".repeat(600_000);
+    expect(await ask(1, large, { prompt_tokens: 600_000, cost: 0.0945126 })).toBe(200);
+    expect(await ask(0.001, "Hello?", { prompt_tokens: 100, cost: 0.00002835 })).toBe(200);
+    // The same request again is held for as much.
+    expect(await ask(0.0944, large, {})).toBe(402);
+    // A fee is no share of a small request: it counts whole from then on, also where a large one follows.
+    expect(await ask(0.001, "Hello?", { prompt_tokens: 100, cost: 0.0005 })).toBe(200);
+    expect(await ask(0.00045, "Hello?", {})).toBe(402);
+    expect(await ask(0.0955, large, { prompt_tokens: 600_000, cost: 0.0945126 })).toBe(200);
+  });
+
   test("does not let more calls at once pass than what is left pays for, once it is known", async () => {
     await using at = await scene(within('"cost":0.1'), { ...LIMITS, cost_usd: 1 });
     await at.ask();
     const answers = await Promise.all(Array.from({ length: 30 }, () => at.ask()));
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(9);
     expect(await at.used()).toBeLessThanOrEqual(1);
+  });
+});
+
+describe("a stated cost that is rounded", () => {
+  test.each([
+    [0.000027009, PLAIN],
+    [0.00002701, 0.000027005],
+    [0.0000271, 0.000027005],
+    [0.000028, 0.000027005],
+  ])("as %d for %d is charged, and the chain is not told of each", async (cost, priced) => {
+    const store = new MemoryStore();
+    const budget = await openBudget(LIMITS, { store });
+    const usage = { prompt_tokens: 100, completion_tokens: 20, cost };
+    const send = governedFetch({
+      fetch: async () => Response.json({ model: "m", choices: [], usage }),
+      prices: { m: { input_usd_per_mtok: 0.1, output_usd_per_mtok: (priced * 1e6 - 10) / 20 } },
+    });
+    const body = JSON.stringify({ ...CHAT, model: "m" });
+    const url = `https://rounding-${cost}.example/v1/chat/completions`;
+    expect((await budget.run(() => send(url, { method: "POST", body }))).status).toBe(200);
+    expect((await budget.state()).used.cost_usd).toBe(cost);
+    for await (const line of store.chain(budget.id)) expect(parseLine(line).action_type).not.toBe("AnswerDearer");
+  });
+
+  test.each([0.00002702, 0.0000272, 0.000029, 0.0001])("as %d is no rounding of 0.000027", async (cost) => {
+    await using at = await scene(within(`"cost":${cost}`));
+    await at.ask();
+    expect(await at.used()).toBe(cost);
+    expect(await at.links("AnswerDearer")).toHaveLength(1);
   });
 });
 
@@ -324,12 +377,12 @@ describe("what is remembered of dearer answers", () => {
   test("is forgotten a day after the last of them", () => {
     const clock = new FakeClock();
     const answers = new DearerAnswers(clock);
-    answers.note(pair(1), NO_CLAIMS, 5n);
+    answers.note(pair(1), NO_CLAIMS, extraOf(5n, 2n));
     clock.advance(23 * HOUR_MS);
-    expect(answers.find(pair(1))?.extra_nano).toBe(5n);
-    answers.note(pair(1), NO_CLAIMS, 3n);
+    expect(answers.find(pair(1))?.extra.nano).toBe(5n);
+    answers.note(pair(1), NO_CLAIMS, extraOf(3n, 2n));
     clock.advance(23 * HOUR_MS);
-    expect(answers.find(pair(1))?.extra_nano).toBe(5n);
+    expect(answers.find(pair(1))?.extra.nano).toBe(5n);
     clock.advance(HOUR_MS);
     expect(answers.find(pair(1))).toBeNull();
   });
@@ -337,10 +390,11 @@ describe("what is remembered of dearer answers", () => {
   test("is bounded, whatever names come", () => {
     const answers = new DearerAnswers(new FakeClock());
     for (let number = 0; number < 1500; number++)
-      answers.note(pair(number), claimsIn({ model: `other-${number}` }), 1n);
+      answers.note(pair(number), claimsIn({ model: `other-${number}` }), extraOf(1n, 0n));
     expect(answers.find(pair(499))).toBeNull();
     expect(answers.find(pair(500))).not.toBeNull();
-    for (let turn = 0; turn < 100; turn++) answers.note(pair(1499), claimsIn({ model: `random-${turn}` }), 1n);
-    expect(answers.find(pair(1499))?.claims.models).toHaveLength(4);
+    for (let turn = 0; turn < 100; turn++)
+      answers.note(pair(1499), claimsIn({ model: `random-${turn}` }), extraOf(1n, 0n));
+    expect(answers.find(pair(1499))?.claims.models).toEqual(["random-99", "random-98", "random-97", "random-96"]);
   });
 });
