@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { ClientGone } from "./leaving.js";
 
 /**
  * The whole of a body; null when it is longer than it may be. What is a little too long is read to its end and dropped, so that
@@ -12,6 +13,8 @@ export function bodyOf(
   grow: (bytes: number) => boolean = () => true,
 ): Promise<Buffer | null> {
   if (announced !== undefined && Number(announced) > most * 2) return Promise.resolve(null);
+  // What was cut before it is read says so to those who listened, and never again.
+  if (incoming.destroyed && !incoming.readableEnded) return Promise.reject(new ClientGone());
   return new Promise((resolve, reject) => {
     let pieces: Buffer[] = [];
     let size = 0;
