@@ -1,19 +1,32 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { isLingering } from "./clients/node-asked.js";
-import { ConnectionSlots, type ConnectionUse, type SlotLimits } from "./connection-slots.js";
+import { ConnectionSlots, type ConnectionUse, type SlotLimits, type UsedConnection } from "./connection-slots.js";
 import { peerOf } from "./peer.js";
 
-interface Connection {
+/** One of them. */
+class Connection implements UsedConnection {
   /** How many answers it waits for. */
-  waiting: number;
-  wasUsed: boolean;
+  waiting = 0;
+  wasUsed = false;
+  answered_at = 0;
+  private readonly socket: Socket;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+  }
+
+  get use(): ConnectionUse {
+    if (!this.wasUsed) return "unused";
+    if (isLingering(this.socket)) return "answered";
+    return this.waiting > 0 ? "busy" : "idle";
+  }
 }
 
 /** The connections of a server of `node:http`, and which of them wait for an answer. */
 export class Connections {
   private readonly connections = new Map<Socket, Connection>();
-  private readonly byPeer = new Map<string, Socket>();
+  private readonly byPeer = new Map<string, Connection>();
   private readonly slots: ConnectionSlots;
   private closing = false;
 
@@ -21,7 +34,7 @@ export class Connections {
     this.slots = new ConnectionSlots(limits);
     server.on("connection", (socket: Socket) => {
       const peer = peerOf(socket);
-      if (this.slots.take(socket, () => this.useOf(peer)) && !secure) this.keep(socket);
+      if (this.slots.take(socket, () => this.byPeer.get(peer)) && !secure) this.keep(socket);
     });
     if (secure) server.on("secureConnection", (socket: Socket) => this.keep(socket));
     server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
@@ -42,20 +55,13 @@ export class Connections {
 
   private keep(socket: Socket): void {
     const peer = peerOf(socket);
-    this.connections.set(socket, { waiting: 0, wasUsed: false });
-    this.byPeer.set(peer, socket);
+    const connection = new Connection(socket);
+    this.connections.set(socket, connection);
+    this.byPeer.set(peer, connection);
     socket.once("close", () => {
       this.connections.delete(socket);
-      if (this.byPeer.get(peer) === socket) this.byPeer.delete(peer);
+      if (this.byPeer.get(peer) === connection) this.byPeer.delete(peer);
     });
-  }
-
-  private useOf(peer: string): ConnectionUse {
-    const socket = this.byPeer.get(peer);
-    const connection = socket === undefined ? undefined : this.connections.get(socket);
-    if (socket === undefined || connection?.wasUsed !== true) return "unused";
-    if (isLingering(socket)) return "answered";
-    return connection.waiting > 0 ? "busy" : "idle";
   }
 
   private count(socket: Socket, more: number): void {
@@ -63,6 +69,7 @@ export class Connections {
     if (connection === undefined) return;
     connection.waiting += more;
     connection.wasUsed ||= more > 0;
+    if (more < 0) connection.answered_at = performance.now();
     if (this.closing && connection.waiting === 0) socket.destroySoon();
   }
 }

@@ -85,6 +85,19 @@ describe.each(SERVERS)("a server %s", (_name, open) => {
     expect([busy.socket.closed, another.socket.closed]).toEqual([false, false]);
   });
 
+  test("closes the one first that has been idle for the longest, and not the one that was opened first", async () => {
+    await using at = await open({ connections: 2, connections_per_address: 2 });
+    using first = await openRaw(at.url);
+    using second = await openRaw(at.url);
+    expect([await answeredOn(first), await answeredOn(second)]).toEqual([200, 200]);
+    first.write(ASK);
+    await until("it is answered again", () => readRaw(first.heard()).answers === 2);
+    using third = await openRaw(at.url);
+    await second.closed;
+    expect(await answeredOn(third)).toBe(200);
+    expect(first.socket.closed).toBe(false);
+  });
+
   test("takes no more where all of them wait for an answer", async () => {
     await using at = await open({ connections: 10, connections_per_address: 2 });
     using one = await openRaw(at.url);
@@ -99,6 +112,36 @@ describe.each(SERVERS)("a server %s", (_name, open) => {
       return (await Promise.race([next.closed, until("heard", () => next.heard() !== "").then(() => "200")])) === "200";
     });
   });
+});
+
+test.each([
+  ["which stays open", []],
+  ["which is the last one", ["Connection: close"]],
+])("an answer is not cut off for a new connection while its client reads it, %s", async (_name, last) => {
+  let isAnswered = false;
+  // More than the system takes at once, so that most of it waits in the process.
+  const bytes = Buffer.alloc(20_000_000);
+  await using at = await openClients(
+    ({ reply }) => {
+      reply.begin(200, {});
+      reply.end(bytes);
+      isAnswered = true;
+    },
+    { connections: 1, connections_per_address: 1 },
+  );
+  using slow = await openRaw(at.url);
+  slow.socket.pause();
+  slow.write(written("GET /", ["Host: a", ...last]));
+  await until("it is answered", () => isAnswered);
+  using next = await openRaw(at.url);
+  expect(await next.closed).toBe("");
+  let size = 0;
+  slow.socket.on("data", (piece) => {
+    size += piece.length;
+  });
+  slow.socket.resume();
+  await until("all of it is read", () => size > bytes.length || slow.socket.closed);
+  expect(size).toBeGreaterThan(bytes.length);
 });
 
 test.each(BOTH)("connections that do nothing, %s, do not keep the next client out", async (_name, tls) => {

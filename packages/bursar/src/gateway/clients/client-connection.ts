@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { ConnectionUse } from "../connection-slots.js";
+import type { ConnectionUse, UsedConnection } from "../connection-slots.js";
 import type { DropPace } from "../drop-pace.js";
 import type { Watched } from "../http/watch.js";
 import { ClientGone, leavingOf } from "../leaving.js";
@@ -52,9 +52,10 @@ const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
  * A client's connection. Its requests are served one after the other, so that no answer can be taken for that of another; and what
  * could be read in two ways ends it, because whoever stands between the client and us may have read it in the other.
  */
-export class ClientConnection implements Watched, RequestLine {
+export class ClientConnection implements Watched, RequestLine, UsedConnection {
   deadline: number;
   readonly peer: string;
+  answered_at = 0;
   private readonly socket: Socket;
   private readonly owner: ClientOwner;
   private readonly heads: HeadReader;
@@ -101,6 +102,8 @@ export class ClientConnection implements Watched, RequestLine {
   }
 
   get use(): ConnectionUse {
+    // An answer that its client has not read yet is under way too.
+    if (this.socket.writableLength > 0) return "busy";
     if (this.lingering !== null) return this.socket.writableFinished ? "answered" : "idle";
     if (this.request !== null || this.isBehind) return "busy";
     return this.wasUsed ? "idle" : "unused";
@@ -134,6 +137,7 @@ export class ClientConnection implements Watched, RequestLine {
     const goesOn = this.mayGoOn();
     this.request = null;
     this.wasUsed = true;
+    this.answered_at = performance.now();
     if (!goesOn) {
       // With something unread, the system would take back what is on its way to the client.
       if (request.sent.isWhole && !this.holdsMore()) this.leave();

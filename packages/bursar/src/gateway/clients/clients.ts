@@ -78,7 +78,7 @@ export class Clients implements ClientOwner {
 
   private keep(socket: Socket): void {
     const peer = peerOf(socket);
-    if (this.slots.take(socket, () => this.connected.get(peer)?.use ?? "unused")) this.add(socket);
+    if (this.slots.take(socket, () => this.connected.get(peer))) this.add(socket);
   }
 
   private add(socket: Socket): void {
