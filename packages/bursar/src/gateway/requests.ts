@@ -11,6 +11,7 @@ import { readMetered } from "../models/meter/metered-request.js";
 import type { InputCount, Post } from "../models/meter/provider-count.js";
 import { type RefusalReport, reportDecision } from "../models/meter/refusal.js";
 import type { WireRequest } from "../models/wire/protocol.js";
+import type { ApprovalRequest } from "../runs/approval.js";
 import { requestExtension } from "../runs/extension-request.js";
 import { findOpenRequest } from "../runs/open-request.js";
 import type { Filling } from "../runtime/filling.js";
@@ -157,7 +158,8 @@ export class Requests {
   ): Promise<void> {
     const { asked, reply, method } = visit;
     if (method !== "GET" && (await this.refusedUnread(visit, purse))) return;
-    const came = this.bodyOf(asked, load);
+    // A list needs none, and what comes with it all the same is left unread.
+    const came = method === "GET" ? NO_BODY : this.bodyOf(asked, load);
     const body = came instanceof Promise ? await came : came;
     if (!Buffer.isBuffer(body)) {
       await this.holdBack(visit, visit.key?.id ?? "");
@@ -180,6 +182,7 @@ export class Requests {
     let decision: Decision;
     try {
       const path = await store.path(budget);
+      if (path[0]?.ended !== false) throw new LedgerError(`the budget ${budget} has ended`);
       visit.seen = { path, at: time.monotonic };
       decision = decide(path, askedUnread(purse), time, dimensions);
     } catch (error) {
@@ -187,20 +190,21 @@ export class Requests {
       if (visit.metered.kind === "refused") await this.refused(visit, visit.metered, UNREAD);
       return true;
     }
-    const [worst] = decision.findings;
-    if (worst === undefined || (decision.kind !== "stopped" && decision.kind !== "paused")) return false;
-    const asks = decision.kind === "paused";
-    if (asks && (approve !== undefined || (await findOpenRequest(store, worst)) === null)) return false;
+    if (decision.kind !== "stopped" && decision.kind !== "paused") return false;
+    if (decision.kind === "paused" && approve !== undefined) return false;
     const key_id = visit.key?.id ?? null;
     if (!this.refusals.isCounting({ budget, key_id, decision })) {
       const decided = await this.decideUnread(purse);
       if (decided === null) return false;
       decision = decided;
     }
+    const [worst] = decision.findings;
+    const open = decision.kind === "paused" && worst !== undefined ? await findOpenRequest(store, worst) : null;
+    if (decision.kind === "paused" && open === null) return false;
     const report = reportDecision(decision, explainDecision(decision, dimensions), dimensions);
     visit.metered = { kind: "refused", report, decision };
     await this.holdBack(visit, key_id ?? "");
-    await this.refused(visit, visit.metered, UNREAD);
+    await this.refused(visit, visit.metered, { ...UNREAD, open });
     return true;
   }
 
@@ -338,7 +342,7 @@ export class Requests {
     visit.request = exchange.request;
     if (metered.kind === "refused") {
       const { wire } = exchange.request;
-      return this.refused(visit, metered, { wire, capability_id: `llm:${wire.model}` });
+      return this.refused(visit, metered, { wire, capability_id: `llm:${wire.model}`, open: null });
     }
     if (metered.kind !== "failed") return;
     this.failed(visit, exchange, metered.error);
@@ -390,7 +394,7 @@ export class Requests {
   private async refused(
     { reply, key, purse }: Visit,
     { report, decision }: Extract<Metered<unknown>, { kind: "refused" }>,
-    { wire, capability_id }: RefusedRequest,
+    { wire, capability_id, open }: RefusedRequest,
   ): Promise<void> {
     if (purse?.unrecorded === true && decision !== null) {
       const { store, budget } = purse;
@@ -408,7 +412,8 @@ export class Requests {
     // Whoever is asked knows keys by their labels, and budgets of keys not at all.
     const label = key?.label ?? "";
     const action = { ...(label !== "" && { key: label }), asked: report.asked ?? null, message: report.message };
-    const { id: approval_id } = await requestExtension(settings.store, { budget, dimension, action, asked });
+    const wish = { budget, dimension, action, asked };
+    const { id: approval_id } = open ?? (await requestExtension(settings.store, wish));
     const approval_url = settings.approval_url?.(approval_id) ?? `${base()}/bursar/approvals/${approval_id}`;
     const hint = "a person has to approve an extension; then the same call passes";
     return refuse(reply, { ...report, code: "approval_required", hint, approval_id, approval_url });
@@ -521,9 +526,13 @@ interface RefusedRequest {
   /** Null where it was refused before it was read. */
   readonly wire: WireRequest | null;
   readonly capability_id: string;
+  /** The request for approval that is open, where it is not known what this one needs: then it changes nothing in that. */
+  readonly open: ApprovalRequest | null;
 }
 
-const UNREAD: RefusedRequest = { wire: null, capability_id: "llm" };
+const NO_BODY = Buffer.alloc(0);
+
+const UNREAD: RefusedRequest = { wire: null, capability_id: "llm", open: null };
 
 /** Why a body is not read, with the headers that go with it. */
 interface Unread {

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { verifyChain } from "../../src/core/chain/verify.js";
 import { readAmounts } from "../../src/core/input.js";
+import type { Operation } from "../../src/core/operation.js";
 import { mountGateway } from "../../src/gateway/gateway.js";
 import { openBursar } from "../../src/runs/bursar.js";
 import { sha256Hex } from "../../src/runtime/crypto.js";
@@ -119,6 +120,40 @@ describe("a key that is used up", () => {
     expect((await refusalsOf(at.store)).filter(({ action_type }) => action_type === "StepRefused")).toHaveLength(2);
   });
 
+  test("leaves what a request for approval says of the calls that wait as it is, when it is refused unread", async () => {
+    await using at = await opened(() => HELLO, { llm_tokens: 120 }, { policies: { llm_tokens: "approval_required" } });
+    const charge = {
+      op: "charge",
+      budget: "team",
+      call: "all",
+      used: readAmounts({ llm_tokens: 120 }, at.store.dimensions),
+    };
+    await at.store.apply([charge as Operation]);
+    const { error } = (await (await at.post(PATH, ASK)).json()) as { error: { bursar: { approval_id: string } } };
+    const { approval_id } = error.bursar;
+    const before = await at.store.document("approval", approval_id);
+    expect((await askUnsent(at.gateway.url, at.secret)).error.bursar).toMatchObject({ approval_id });
+    expect(await at.store.document("approval", approval_id)).toEqual(before);
+    // One token more would let none of them go on.
+    const answer = { by: { name: "ada", role: "operator" }, extensions: { llm_tokens: 1 } } as const;
+    await expect(openBursar({ store: at.store }).decide(approval_id, "approve", answer)).rejects.toThrow(
+      /add at least/,
+    );
+  });
+
+  test("because its budget has ended is told so, unread", async () => {
+    await using at = await used();
+    await at.store.apply([{ op: "end", budget: "team" }]);
+    expect(await askUnsent(at.gateway.url, at.secret)).toMatchObject({ status: 402, error: { code: "no_budget" } });
+  });
+
+  test("gets lists of models without a body being read that comes with the request", async () => {
+    await using at = await used();
+    using connection = await openRaw(at.gateway.url);
+    connection.write(head(at.secret).replace(`POST ${PATH}`, "GET /v1/models"));
+    await until("it is answered", () => connection.heard().includes("200 OK"));
+  });
+
   test("is answered unread by a server of node:http too, which hears the rest of the body", async () => {
     const store = new MemoryStore();
     await using at = await used({ store });
@@ -215,7 +250,57 @@ describe("a flood of refusals", () => {
   });
 });
 
+/** A store whose budgets are looked up only once it is let. */
+class WaitingStore extends MemoryStore {
+  looks = 0;
+  private readonly waiting: (() => void)[] = [];
+  private isOpen = false;
+
+  override async path(budget: string) {
+    this.looks++;
+    if (!this.isOpen) await new Promise<void>((resolve) => void this.waiting.push(resolve));
+    return super.path(budget);
+  }
+
+  open() {
+    this.isOpen = true;
+    for (const resolve of this.waiting.splice(0)) resolve();
+  }
+}
+
 describe("one key", () => {
+  test.each(["of its own", "of node:http"])(
+    "gets its calls back that are cut while its budget is looked up, with a server %s",
+    async (kind) => {
+      const store = new WaitingStore();
+      await using at = await opened(() => HELLO, { cost_usd: 1 }, { store, calls_per_key: 2 });
+      const upstreams = [{ name: "provider", url: at.model.url }];
+      const mounted = await mountGateway({ store, upstreams, url: () => "http://127.0.0.1", calls_per_key: 2 });
+      const server = createServer((incoming, response) => void mounted.handle(incoming, response));
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const own = kind === "of its own";
+      const url = own ? at.gateway.url : `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      for (const each of [1, 2]) {
+        using connection = await openRaw(url);
+        connection.write(`${head(at.secret)}{`);
+        await until("its budget is looked up", () => store.looks === each);
+      }
+      const left = own
+        ? () => at.connections()
+        : () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
+      await until("they are gone", async () => (await left()) === 0);
+      store.open();
+      const headers = { authorization: `Bearer ${at.secret}` };
+      const answer = await fetch(`${url}${PATH}`, { method: "POST", headers, body: JSON.stringify(ASK) });
+      expect(answer.status).toBe(200);
+      await answer.text();
+      server.closeAllConnections();
+      server.close();
+      // It waits for all that are under way.
+      await mounted.close({ within_ms: 0 });
+    },
+  );
+
   const hanging = () => ({ kind: "half", text: "word ", usage: HELLO.usage, ending: "hang" }) as const;
 
   test("has no more calls under way than it may, and another one is served meanwhile", async () => {
