@@ -386,7 +386,7 @@ export class Requests {
   private async withoutBudget({ store, budget }: Purse, error: unknown): Promise<Metered<unknown>> {
     const found = error instanceof LedgerError ? await store.budget(budget) : undefined;
     if (found === undefined || found?.ended === false) throw error;
-    const message = `the budget ${budget} ${found === null ? "is not there any more" : "has ended"}`;
+    const message = `the budget ${budget} ${found === null ? "is not there any more" : "has ended; it takes no calls"}`;
     const report = { code: "no_budget", message, hint: ANOTHER_KEY } as const;
     return { kind: "refused", report, decision: null };
   }
