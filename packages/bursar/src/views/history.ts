@@ -2,9 +2,9 @@ import { parseLine } from "../core/chain/link.js";
 import type { Dimensions } from "../core/dimensions.js";
 import type { Store } from "../ports/store.js";
 import type { RunRecord } from "../runs/record.js";
+import { unlessArchived } from "../runtime/unless-archived.js";
 import type { StepView } from "./shapes.js";
 import { StoryTeller } from "./story.js";
-import { unlessArchived } from "./unless-archived.js";
 import { UsageTrail } from "./usage-trail.js";
 
 /** How many runs are remembered, and how many links of all of them together. */

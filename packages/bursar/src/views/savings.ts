@@ -1,7 +1,7 @@
 import type { Store } from "../ports/store.js";
 import { writeUsd } from "../runtime/saved.js";
 import { placeOf, Savings } from "../runtime/savings.js";
-import { unlessArchived } from "./unless-archived.js";
+import { unlessArchived } from "../runtime/unless-archived.js";
 
 /** So many chains are remembered, and so many keys are looked at. */
 const MOST_CHAINS = 1000;

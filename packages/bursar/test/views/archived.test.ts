@@ -5,7 +5,7 @@ import { openHousekeeping } from "bursar/store";
 import { overview, runView } from "bursar/views";
 import { expect, test } from "vitest";
 import { BursarError } from "../../src/core/errors.js";
-import { unlessArchived } from "../../src/views/unless-archived.js";
+import { unlessArchived } from "../../src/runtime/unless-archived.js";
 import { temporaryFolder } from "../stores/folder.js";
 
 const look = defineTool({ name: "look", description: "Looks.", input: {}, run: () => "seen" });

@@ -18,9 +18,12 @@ const ASK = { prompt: "Hello?", max_tokens: 1000 };
 type Play = (ctx: AgentContext, ask: (on: Pick<AgentContext, "model">) => Promise<string>) => Promise<unknown>;
 
 /** Plays something with a model of three tiers, of which a call costs 0.064, 0.016 and 0.004 dollars. */
-async function play(work: Play, { cost_usd, ...list }: { readonly cost_usd: number } & Partial<TierListOptions>) {
+async function play(
+  work: Play,
+  { cost_usd, ...list }: { readonly cost_usd: number } & Partial<TierListOptions>,
+  store = new MemoryStore(),
+) {
   await using provider = await openScriptedModel({ script: () => ANSWER, models: Object.keys(PRICES) });
-  const store = new MemoryStore();
   const model = chatModel({ url: provider.url, model: "bursar/auto", prices: PRICES, tiers: tiersOf(list) });
   const program = defineAgent("essay", (ctx) =>
     work(ctx, async (on) => (await on.model<{ model: string }>(ASK)).model.replace("gpt-4-", "")),
@@ -28,7 +31,8 @@ async function play(work: Play, { cost_usd, ...list }: { readonly cost_usd: numb
   await using bursar = openBursar({ store, model, programs: [program] });
   const result = await bursar.run("essay", null, { id: "r", limits: { cost_usd } });
   const sent = provider.requests.map(({ body }) => body as { readonly model: string });
-  return { result, sent, told: await toldIn(store, "r"), used: result.usage.cost_usd as number };
+  const told = store.dropped("r") === null ? await toldIn(store, "r") : null;
+  return { result, sent, told, used: result.usage.cost_usd as number };
 }
 
 /** What a chain tells of tiers: what has changed, for which step, and why. */
@@ -64,6 +68,19 @@ describe("the calls of a step", () => {
       "TierSwitched chapter 1 large: step",
       "TierSwitched - medium: back",
     ]);
+  });
+
+  test("begin where others are when the front of the chain was dropped, where it is told who began before", async () => {
+    const { result, told } = await play(
+      async (ctx, ask) => {
+        for (let call = 0; call < 20; call++) await ask(ctx);
+        return [await ask(ctx.pinned("chapter 1")), await ask(ctx.pinned("chapter 1"))];
+      },
+      { cost_usd: 5 },
+      new MemoryStore({ keep: { characters: 5000 } }),
+    );
+    expect(result).toMatchObject({ status: "completed", result: ["large", "large"] });
+    expect(told).toBeNull();
   });
 
   test("begin at the tier that is named, and a call may name another for itself", async () => {
