@@ -45,7 +45,11 @@ const REFUSED_TOOLS: readonly JsonObject[] = [
 const OWN_FUNCTION = { type: "function", function: { name: "a" } };
 
 const REFUSED_BELOW: readonly JsonObject[] = [
-  ...["google_search", "googleSearch", "url_context", "web_search", "mcp", "server_url"].flatMap((name) => [
+  ...["google_search", "googleSearch", "Google_Search", "google-search", "URL_CONTEXT", "MCP"].flatMap((name) => [
+    { tools: [{ [name]: {} }] },
+    { tools: [{ ...OWN_FUNCTION, [name]: {} }] },
+  ]),
+  ...["url_context", "web_search", "mcp", "server_url"].flatMap((name) => [
     { tools: [{ [name]: {} }] },
     { tools: [{ ...OWN_FUNCTION, [name]: {} }] },
   ]),

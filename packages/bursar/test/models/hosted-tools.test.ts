@@ -232,7 +232,14 @@ describe("a gateway that strips tools", () => {
 
   test("sends what is left, and keeps the caller's own", async () => {
     await using at = await opening();
-    const tools = [{ type: "web_search" }, own, { type: "local_shell" }, { type: "mcp", server_url: "https://a" }];
+    const beside = { ...own, name: "search", google_search: {} };
+    const tools = [
+      { type: "web_search" },
+      own,
+      beside,
+      { type: "local_shell" },
+      { type: "mcp", server_url: "https://a" },
+    ];
     const { status } = await at.post("/v1/responses", {
       ...ASK,
       model: "gpt-4o",

@@ -57,17 +57,29 @@ export function openaiToolKind(type: Json | undefined): HostedToolKind | null {
   return OPENAI_KINDS.get(type) ?? null;
 }
 
-/** Members by which servers are told of tools of their own, in place of a type or beside one. */
-const HOSTED_MEMBERS: readonly string[] = [
-  ...["google_search", "googleSearch", "google_search_retrieval", "googleSearchRetrieval", "google_maps", "googleMaps"],
-  ...["url_context", "urlContext", "code_execution", "codeExecution", "code_interpreter", "enterprise_web_search"],
-  ...["enterpriseWebSearch", "web_search", "webSearch", "file_search", "fileSearch", "computer_use", "computerUse"],
-  ...["retrieval", "browser_search", "x_search", "live_search", "mcp", "mcp_servers", "server_url", "connector_id"],
-];
+/** Members by which servers are told of tools of their own, in place of a type or beside one, whatever their case and their dashes. */
+const HOSTED_MEMBERS: ReadonlySet<string> = new Set([
+  ...["googlesearch", "googlesearchretrieval", "googlemaps", "urlcontext", "codeexecution", "codeinterpreter"],
+  ...[
+    "enterprisewebsearch",
+    "websearch",
+    "filesearch",
+    "computeruse",
+    "retrieval",
+    "browsersearch",
+    "xsearch",
+    "livesearch",
+  ],
+  ...["mcp", "mcpservers", "serverurl", "connectorid"],
+]);
+const DASHES = /[-_]/g;
 
 /** The member of a caller's own tool that makes it one that the provider runs; null where it has none. */
 export function hostedMember(tool: JsonObject): string | null {
-  return HOSTED_MEMBERS.find((name) => isSaid(tool[name])) ?? null;
+  for (const name in tool) {
+    if (HOSTED_MEMBERS.has(name.toLowerCase().replace(DASHES, "")) && isSaid(tool[name])) return name;
+  }
+  return null;
 }
 
 /** From here on the provider's own code calls its tools, as often as it likes, unless the request says that only the model does. */

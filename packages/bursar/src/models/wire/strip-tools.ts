@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isClientTool as isAnthropicClientTool } from "./anthropic-blocks.js";
+import { hostedMember } from "./hosted-tools.js";
 import { isObject, objectOf } from "./json-object.js";
 import { isClientTool as isOpenaiClientTool } from "./openai-responses-input.js";
 import type { ProtocolName } from "./protocol.js";
@@ -49,7 +50,7 @@ function ownTool(tool: JsonObject, protocol: ProtocolName): JsonObject | null {
     if (own.every((each, index) => each === all[index]) && own.length === all.length) return tool;
     return own.length === 0 ? null : { ...tool, tools: own };
   }
-  return isRunByCaller(tool, protocol) ? tool : null;
+  return isRunByCaller(tool, protocol) && hostedMember(tool) === null ? tool : null;
 }
 
 function isRunByCaller(tool: JsonObject, protocol: ProtocolName): boolean {
