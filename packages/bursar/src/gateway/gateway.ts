@@ -9,7 +9,7 @@ import type { Store } from "../ports/store.js";
 import { Gate } from "../runtime/gate.js";
 import type { Asked } from "./clients/asked.js";
 import { Clients } from "./clients/clients.js";
-import { NodeAsked } from "./clients/node-asked.js";
+import { isLingering, NodeAsked } from "./clients/node-asked.js";
 import { KeyRing } from "./key-ring.js";
 import { Keys } from "./keys.js";
 import { type GatewayOptions, type MountOptions, readSettings, type Settings } from "./options.js";
@@ -73,7 +73,9 @@ export class Gateway implements AsyncDisposable {
   }
 
   /** Serves one request. It is settled, and the client has its answer or has left, when this is. */
-  handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  async handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    // Its client was told that the connection is closed: an answer would not reach it, and the call would be charged.
+    if (isLingering(incoming.socket)) return;
     return this.requests.serve(new NodeAsked(incoming, response));
   }
 

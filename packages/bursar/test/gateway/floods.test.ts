@@ -154,6 +154,29 @@ describe("a key that is used up", () => {
     await until("it is answered", () => connection.heard().includes("200 OK"));
   });
 
+  test("ends its connection with a server of node:http: what comes behind its body is not served, nor charged", async () => {
+    const store = new MemoryStore();
+    await using at = await used({ store });
+    await at.gate.open("other", { limits: { steps: 5 }, scope: "shared" });
+    const { secret } = await at.gateway.keys.create({ budget: "other" });
+    const upstreams = [{ name: "provider", url: at.model.url }];
+    const gateway = await mountGateway({ store, upstreams, url: () => "http://127.0.0.1" });
+    const server = createServer((incoming, response) => void gateway.handle(incoming, response));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const body = JSON.stringify(ASK);
+    const request = (key: string) =>
+      written(`POST ${PATH}`, ["Host: a", `Authorization: Bearer ${key}`, `Content-Length: ${body.length}`]);
+    using connection = await openRaw(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    connection.write(request(at.secret) + body.slice(0, 5));
+    await until("it is answered", () => connection.heard().includes("402"));
+    connection.write(body.slice(5) + request(secret) + body);
+    expect(readRaw(await connection.closed)).toMatchObject({ status: 402, answers: 1 });
+    server.close();
+    await gateway.close({ within_ms: 0 });
+    expect((await store.budget("other"))?.used).toEqual({});
+    expect(at.model.count).toBe(1);
+  });
+
   test("is answered unread by a server of node:http too, which hears the rest of the body", async () => {
     const store = new MemoryStore();
     await using at = await used({ store });
