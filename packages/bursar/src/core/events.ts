@@ -217,8 +217,8 @@ export interface Step {
 
 /** Calls that were refused for one reason, counted. */
 export interface RefusedSteps {
-  /** The step of the first of them, which has a link of its own. */
-  readonly first_step: string;
+  /** The step of the first of them, which has a link of its own; null where that could not be written. */
+  readonly first_step: string | null;
   /** The key that they were made with; null where none was shown. */
   readonly key_id: string | null;
   readonly count: number;

@@ -33,6 +33,8 @@ const WEARING_OFF = 1024;
 /** More than that is not remembered, so that no key waits longer than half a minute. */
 const MOST_WASTED = FREE_WASTE + 30 * 1024 * 1024;
 
+const FORGOTTEN_AT_ONCE = 2;
+
 /** What the keys of a gateway have under way, so that no key takes what the others need. */
 export class KeyLoads {
   private readonly limits: KeyLimits;
@@ -69,6 +71,7 @@ export class KeyLoads {
   private loadOf(key: string): KeyLoad {
     const known = this.loads.get(key);
     if (known !== undefined) return known;
+    this.forgetOldest();
     const load: KeyLoad = { calls: 0, body_bytes: 0, wasted: 0, wasted_at: 0, unread_until: 0 };
     this.loads.set(key, load);
     return load;
@@ -76,9 +79,23 @@ export class KeyLoads {
 
   private end(key: string): void {
     const load = this.loads.get(key);
-    if (load === undefined || --load.calls > 0) return;
-    const isIdle = wastedOf(load, this.clock) === 0 && load.unread_until <= this.clock.now().monotonic;
-    if (isIdle) this.loads.delete(key);
+    if (load === undefined) return;
+    load.calls--;
+    if (this.isIdle(load)) this.loads.delete(key);
+  }
+
+  /** Looks at a few of the oldest for each new one, so that keys that do not come again are forgotten; those that may are looked at later. */
+  private forgetOldest(): void {
+    let looks = FORGOTTEN_AT_ONCE;
+    for (const [key, load] of this.loads) {
+      this.loads.delete(key);
+      if (!this.isIdle(load)) this.loads.set(key, load);
+      if (--looks === 0) return;
+    }
+  }
+
+  private isIdle(load: KeyLoad): boolean {
+    return load.calls === 0 && wastedOf(load, this.clock) === 0 && load.unread_until <= this.clock.now().monotonic;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Amounts } from "../core/amount.js";
 import type { BudgetId } from "../core/budget.js";
 import type { Decision } from "../core/decision.js";
+import { LedgerError } from "../core/errors.js";
 import { Events, type RefusedSteps } from "../core/events.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
@@ -24,7 +25,8 @@ export interface RefusalRecordOptions {
 
 /** Refusals of one key for one reason. */
 interface Series extends RefusedCall {
-  readonly first_step: string;
+  /** Null where the store did not take its link. */
+  first_step: string | null;
   /** Those since the last link. */
   count: number;
   first: number;
@@ -65,22 +67,17 @@ export class RefusalRecord {
       return;
     }
     const first_step = newName(instant);
-    this.series.set(reason, {
-      ...call,
-      first_step,
-      count: 0,
-      first: instant,
-      last: instant,
-      alarm: this.later(reason),
-    });
+    const begun: Series = { ...call, first_step, count: 0, first: instant, last: instant, alarm: this.later(reason) };
+    this.series.set(reason, begun);
     const { store, budget, capability_id, decision } = call;
     const step = { step_id: first_step, capability_id };
     const action = new Events(store.dimensions).stepRefused(budget, step, askedIn(decision), decision);
     try {
       await store.apply([{ op: "record", budget, action }]);
     } catch (error) {
-      this.forget(reason);
       this.options.onError(error);
+      begun.first_step = null;
+      this.putBack(begun, { count: 1, first: instant, last: instant }, error);
     }
   }
 
@@ -102,7 +99,6 @@ export class RefusalRecord {
         return;
       }
       this.write(series);
-      series.count = 0;
       series.alarm = this.later(reason);
     });
   }
@@ -112,17 +108,34 @@ export class RefusalRecord {
     this.series.delete(reason);
   }
 
-  private write({ store, budget, decision, key_id, first_step, count, first, last }: Series): void {
+  private write(series: Series): void {
+    const { store, budget, decision, key_id, first_step, count, first, last } = series;
     const counted: RefusedSteps = { first_step, key_id, count, first, last };
     const action = new Events(store.dimensions).stepsRefused(budget, counted, decision);
+    series.count = 0;
     const written = store
       .apply([{ op: "record", budget, action }])
       .then(
         () => {},
-        (error: unknown) => this.options.onError(error),
+        (error: unknown) => {
+          this.options.onError(error);
+          this.putBack(series, counted, error);
+        },
       )
       .finally(() => this.writing.delete(written));
     this.writing.add(written);
+  }
+
+  /** What the store did not take is counted again, and written a minute later; not where the budget is no more. */
+  private putBack(
+    series: Series,
+    { count, first, last }: Pick<RefusedSteps, "count" | "first" | "last">,
+    error: unknown,
+  ) {
+    if (error instanceof LedgerError) return;
+    if (series.count === 0) series.last = last;
+    series.first = first;
+    series.count += count;
   }
 }
 

@@ -5,6 +5,7 @@ import { verifyChain } from "../../src/core/chain/verify.js";
 import { readAmounts } from "../../src/core/input.js";
 import type { Operation } from "../../src/core/operation.js";
 import { mountGateway } from "../../src/gateway/gateway.js";
+import type { Outcomes } from "../../src/ports/store.js";
 import { openBursar } from "../../src/runs/bursar.js";
 import { sha256Hex } from "../../src/runtime/crypto.js";
 import { MemoryStore } from "../../src/stores/memory.js";
@@ -258,6 +259,22 @@ describe("a flood of refusals", () => {
     ]);
   });
 
+  test.each(["StepRefused", "StepsRefused"])("is counted on where the store did not take its %s", async (refused) => {
+    const clock = new FakeClock();
+    const store = new FailingStore({ clock });
+    const failed: unknown[] = [];
+    await using at = await used({ store, timer: clock, onError: (error) => void failed.push(error) });
+    store.fails = refused;
+    await refuse(at, 7);
+    clock.advance(60_000);
+    await until("it has failed", () => failed.length === 1);
+    store.fails = null;
+    await refuse(at, 2);
+    await at.gateway.close();
+    const counts = (await refusalsOf(store)).map(({ data }) => Number(data.count ?? 1));
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(9);
+  });
+
   test("of several keys and for several reasons is one for each of them", async () => {
     const store = new MemoryStore();
     const at = await opened(() => HELLO, { cost_usd: 10, llm_tokens: 1000 }, { store });
@@ -272,6 +289,16 @@ describe("a flood of refusals", () => {
     expect(new Set(counted.map(({ data }) => data.key_id)).size).toBe(2);
   });
 });
+
+/** A store that does not take links of one kind. */
+class FailingStore extends MemoryStore {
+  fails: string | null = null;
+
+  override apply<const Ops extends readonly Operation[]>(operations: Ops): Promise<Outcomes<Ops>> {
+    const isTaken = operations.every((each) => each.op !== "record" || each.action.action_type !== this.fails);
+    return isTaken ? super.apply(operations) : Promise.reject(new Error("the disk is full"));
+  }
+}
 
 /** A store whose budgets are looked up only once it is let. */
 class WaitingStore extends MemoryStore {
