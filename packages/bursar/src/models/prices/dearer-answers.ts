@@ -42,8 +42,7 @@ export class DearerAnswers {
     const before = this.find(pair);
     this.kept.delete(key);
     if (this.kept.size >= MOST_PAIRS) this.kept.delete(this.kept.keys().next().value ?? key);
-    // What was named last comes first, because so many names are kept and no more.
-    const { models, served } = joinedClaims(claims, before?.claims ?? NO_CLAIMS);
+    const { models, served } = joinedClaims(before?.claims ?? NO_CLAIMS, claims);
     const most = before === null ? extra : largerExtra(before.extra, extra);
     this.kept.set(key, { claims: { ...NO_CLAIMS, models, served }, extra: most, at: this.now });
   }

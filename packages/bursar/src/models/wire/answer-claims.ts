@@ -44,7 +44,7 @@ const EXACT_DIGITS = 12;
 const LONGEST_NAME = 256;
 /** Shorter keys are placeholders, such as `none`, which may stand in any name. */
 const LEAST_KEY = 7;
-/** A stream that names more than so many is not believed about the others. */
+/** Of a stream that names more than so many, the first is kept and the latest: what has answered in the end is among them. */
 const MOST_NAMES = 4;
 
 /** What looks like a key, in whatever a provider writes. */
@@ -90,7 +90,8 @@ export function claimsInHeaders(header: (name: string) => unknown): AnswerClaims
 export function joinedClaims(first: AnswerClaims, second: AnswerClaims): AnswerClaims {
   if (second === NO_CLAIMS) return first;
   if (first === NO_CLAIMS) return second;
-  const models = [...new Set([...first.models, ...second.models])].slice(0, MOST_NAMES);
+  const named = [...new Set([...first.models, ...second.models])];
+  const models = named.length <= MOST_NAMES ? named : [...named.slice(0, 1), ...named.slice(1 - MOST_NAMES)];
   const isNew = ({ name, value }: ServiceTerm) =>
     !first.served.some((each) => each.name === name && each.value === value);
   const costs = [first.cost_nano, second.cost_nano].filter((cost) => cost !== null);

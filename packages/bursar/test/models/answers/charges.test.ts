@@ -103,6 +103,21 @@ describe("how an answer was served", () => {
   });
 });
 
+test("a stream that names many models is charged as the last of them costs", async () => {
+  const store = new MemoryStore();
+  const budget = await openBudget(LIMITS, { store });
+  const names = [...Array.from({ length: 20 }, (_, number) => `cheap-${number}`), "o1-pro"];
+  const event = (model: string) => ({ object: "chat.completion.chunk", model, choices: [{ delta: { content: "a" } }] });
+  const last = { ...event("o1-pro"), usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 } };
+  const events = [...names.map(event), last].map((each) => `data: ${JSON.stringify(each)}\n\n`);
+  const headers = { "content-type": "text/event-stream" };
+  const send = governedFetch({ fetch: async () => new Response(`${events.join("")}data: [DONE]\n\n`, { headers }) });
+  const body = JSON.stringify({ ...CHAT, stream: true });
+  const url = "https://many-names.example/v1/chat/completions";
+  await (await budget.run(() => send(url, { method: "POST", body }))).text();
+  await expect.poll(async () => (await budget.state()).used.cost_usd).toBeCloseTo(0.027, 6);
+});
+
 describe("an answer that is dearer than what is left", () => {
   test("is charged all the same, and the budget is overdrawn and exhausted", async () => {
     await using at = await scene(within('"cost":0.75'), { ...LIMITS, cost_usd: 0.5 });
@@ -395,6 +410,6 @@ describe("what is remembered of dearer answers", () => {
     expect(answers.find(pair(500))).not.toBeNull();
     for (let turn = 0; turn < 100; turn++)
       answers.note(pair(1499), claimsIn({ model: `random-${turn}` }), extraOf(1n, 0n));
-    expect(answers.find(pair(1499))?.claims.models).toEqual(["random-99", "random-98", "random-97", "random-96"]);
+    expect(answers.find(pair(1499))?.claims.models).toEqual(["other-1499", "random-97", "random-98", "random-99"]);
   });
 });
