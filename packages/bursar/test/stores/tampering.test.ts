@@ -3,6 +3,7 @@ import { openStore } from "bursar";
 import { Keys } from "bursar/gateway";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { type CallKind, chargeFor } from "../../src/core/usage.js";
 import { openDatabase } from "../../src/stores/sqlite/driver.js";
 import { amounts, ENDED_RUN, fill, OPEN_RUN, SESSION } from "./filled.js";
 import { bothEngines, checked } from "./housed.js";
@@ -200,6 +201,15 @@ function other(value: unknown, number: number): unknown {
   return { ...value, [id]: typeof first === "string" ? "soft_warn" : other(first, number) };
 }
 
+/** Steps count as reserved, however few are reported: what is charged stays the same. */
+function isSameCharge(kind: CallKind, before: string, after: string): boolean {
+  const [was, is] = [before, after].map((body) => {
+    const { asked = {}, reported = {}, estimate = {} } = JSON.parse(body);
+    return JSON.stringify(chargeFor(kind, asked, reported, estimate));
+  });
+  return was === is;
+}
+
 test("whatever figure is changed in whatever row, the check finds it", async () => {
   const places = MATTERS.flatMap(([table, column, members]) =>
     members.length === 0
@@ -217,7 +227,9 @@ test("whatever figure is changed in whatever row, the check finds it", async () 
         const url = await copied();
         const database = openDatabase(url.slice("sqlite:".length));
         const id = table === "heads" ? "chain" : "id";
-        const rows = database.prepare(`SELECT ${id} AS id, ${column} AS value FROM ${table} ORDER BY 1`).all();
+        const kind = table === "calls" ? "kind" : "NULL";
+        const fields = `${id} AS id, ${column} AS value, ${kind} AS kind`;
+        const rows = database.prepare(`SELECT ${fields} FROM ${table} ORDER BY 1`).all();
         const row = rows[at % rows.length];
         const value = row?.value;
         let next: unknown;
@@ -231,6 +243,7 @@ test("whatever figure is changed in whatever row, the check finds it", async () 
         database.close();
         const { ok } = await checked(url);
         if (member === "since" && ok) return; // A start that lies earlier is against whoever runs.
+        if (member === "reported" && ok && isSameCharge(row?.kind as CallKind, String(value), String(next))) return;
         if (ok) missed.push(JSON.stringify({ place, row: row?.id, from: value, to: next }));
       },
     ),
