@@ -11,6 +11,8 @@ class Reading {
   private readonly onOver: () => void;
   private unread: Disposable | null = null;
   private leases = 0;
+  /** How many responses of servers are still written to. */
+  private written = 0;
   private isOver = false;
   /** A stream that a property holds is wrapped once, because it can be locked once. */
   readonly known = new WeakMap<object, unknown>();
@@ -39,10 +41,23 @@ class Reading {
     };
   }
 
+  /** Keeps the budget open until what is written to has been closed, however long that takes. */
+  leaseUntilClosed(target: NodeWritable): void {
+    this.written++;
+    const release = this.lease();
+    let isOpen = true;
+    const close = () => {
+      if (isOpen) this.written--;
+      isOpen = false;
+      release();
+    };
+    for (const event of ["close", "finish"]) target.once(event, close);
+  }
+
   private wait(): void {
     if (this.isOver) return;
     this.unread?.[Symbol.dispose]();
-    this.unread = this.timer.after(UNREAD_MS, () => this.finish());
+    this.unread = this.timer.after(UNREAD_MS, () => (this.written > 0 ? this.wait() : this.finish()));
   }
 
   private finish(): void {
@@ -54,8 +69,8 @@ class Reading {
 }
 
 /**
- * What is given back in place of a value that is read only afterwards: a `Response`, a stream, an async iterable, a result of the AI
- * SDK, or a list or an object with such members. It is of the same type, everything that it does happens inside the budget, and
+ * What is given back in place of a value that is read only afterwards: a `Response`, a stream, the response of a server of Node's that
+ * is still written to, an async iterable, a result of the AI SDK, or a list or an object with such members. It is of the same type, everything that it does happens inside the budget, and
  * `onOver` is called when it has ended, was cancelled or failed, or was not read for ten minutes. Null for any other value.
  */
 export function lastingResult<Value>(
@@ -88,6 +103,7 @@ function isLasting(value: unknown): boolean {
   if (value instanceof Response) return isUnread(value);
   if (value instanceof ReadableStream) return !value.locked;
   if (isNodeReadable(value)) return !value.destroyed && !value.readableEnded;
+  if (isNodeWritable(value)) return !value.destroyed && !value.writableFinished;
   return has(value, Symbol.asyncIterator) || STREAM_METHODS.some((name) => has(value, name));
 }
 
@@ -128,6 +144,10 @@ function trackedObject(value: object, reading: Reading): object {
   if (value instanceof Response) return trackedResponse(value, reading);
   if (value instanceof ReadableStream) return trackedStream(value, reading);
   if (isNodeReadable(value)) return trackedReadable(value, reading);
+  if (isNodeWritable(value)) {
+    reading.leaseUntilClosed(value);
+    return value;
+  }
   return trackedResult(value, reading);
 }
 
@@ -208,6 +228,17 @@ function isNodeReadable(value: object): value is NodeReadable {
   return has(value, "pipe") && has(value, "_read") && has(value, "once");
 }
 
+/** What is asked of what a server of Node's answers with, or of another writable stream. */
+interface NodeWritable {
+  readonly destroyed: boolean;
+  readonly writableFinished: boolean;
+  once(event: string, listener: () => void): unknown;
+}
+
+function isNodeWritable(value: object): value is NodeWritable {
+  return has(value, "write") && has(value, "end") && has(value, "once");
+}
+
 /** The stream itself: listening to its end does not make it flow. */
 function trackedReadable(stream: NodeReadable, reading: Reading): object {
   const release = reading.lease();
@@ -229,7 +260,8 @@ function trackedResult(target: object, reading: Reading): object {
       const method = found as Method;
       return (...args: unknown[]) => {
         if (release !== null && STEPS.has(name)) return step(() => method.apply(target, args), reading, release);
-        keepWhilePiped(args[0], reading);
+        // Where a result is piped to, such as the response of a server.
+        if (isObject(args[0]) && isNodeWritable(args[0])) reading.leaseUntilClosed(args[0]);
         const given = reading.within(() => method.apply(target, args));
         if (given === target) return proxy;
         // Such as the two halves of `tee`.
@@ -259,11 +291,4 @@ async function step(run: () => unknown, reading: Reading, release: () => void): 
     release();
     throw error;
   }
-}
-
-/** Where a result is piped to, such as the response of a server of Node's, keeps the budget open until it is closed. */
-function keepWhilePiped(target: unknown, reading: Reading): void {
-  if (!isObject(target) || !has(target, "write") || !has(target, "end") || !has(target, "once")) return;
-  const release = reading.lease();
-  for (const event of ["close", "finish"]) (target as Pick<NodeReadable, "once">).once(event, release);
 }

@@ -11,7 +11,8 @@ export function warnUnused(budget: string): void {
   shared[KEY] = true;
   const detail =
     "Only governed calls are counted. Give your client `fetch: governedFetch()` of bursar/fetch, or wrap its model with " +
-    "`govern` of bursar/ai. Calls of other clients are made without any limit.";
+    "`govern` of bursar/ai. Calls of other clients are made without any limit. Calls that begin after the function is over are " +
+    "refused: await them, or give back what streams.";
   process.emitWarning(`budget ${budget} has ended, and no governed call was made in it; pass fetch: governedFetch()`, {
     type: "BursarWarning",
     code: CODE,

@@ -8,7 +8,8 @@ import { type OpenBudget, type OpenBudgetOptions, openBudget } from "./open-budg
  * one that does not fit is refused before it is made. Inside of another budget both count.
  *
  * What is given back and read only afterwards (a `Response`, a stream, an async iterable, a result of the AI SDK's `streamText`)
- * keeps the budget open until it has ended, was cancelled or failed, or was not read for ten minutes.
+ * keeps the budget open until it has ended, was cancelled or failed, or was not read for ten minutes. The response of a server of
+ * Node's, given back while it is written to, keeps it open until it is closed.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Readable } from "node:stream";
+import { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { stepCountIs, streamText, tool } from "ai";
 import { describe, expect, test } from "vitest";
@@ -137,6 +137,37 @@ describe("the result of streamText keeps its budget open", () => {
     expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe("Hello, streamed.");
     for (const budget of budgets) expect(await endOf(budget)).toMatchObject({ steps: 3 });
     await new Promise((resolve) => server.close(resolve));
+  });
+
+  test("as a response of node:http that is given back while it is written to", async () => {
+    await using at = await openModel();
+    const budgets: OpenBudget[] = [];
+    const server = createServer((_, response) => {
+      void given(() => {
+        begin(at).pipeTextStreamToResponse(response);
+        return response;
+      }).then(({ value, budget }) => {
+        budgets.push(budget);
+        expect(value).toBe(response);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe("Hello, streamed.");
+    expect(budgets).toHaveLength(1);
+    for (const budget of budgets) expect(await endOf(budget)).toMatchObject({ steps: 3 });
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  test("and as long as a response is open, however slowly it is written to", async () => {
+    const clock = new FakeClock();
+    const target = new Writable({ write: (_chunk, _encoding, done) => done() });
+    const { value, budget } = await given(() => target, { clock, timer: clock });
+    expect(value).toBe(target);
+    clock.advance(3_600_000);
+    expect(await isOpen(budget)).toBe(true);
+    target.destroy();
+    await endOf(budget);
   });
 
   test("and it stops what it would have used beyond its limit", async () => {
