@@ -290,7 +290,8 @@ export class Naive {
     if (dimension.kind === "clock") return used >= limit ? "exhausted" : null;
     if (dimension.kind === "peak") return used > limit ? "exhausted" : asked > limit ? "too_large" : null;
     const held = used + this.reserved(node, dimension);
-    if (limit === 0 && held === 0 && asked === 0) return null;
+    // What a child keeps under soft_warn may pass a limit of 0 before anything is used.
+    if (limit === 0 && used === 0 && asked === 0) return held === 0 ? null : "busy";
     if (used >= limit) return "exhausted";
     if (used + asked > limit) return "too_large";
     return held < limit && held + asked <= limit ? null : "busy";
