@@ -53,6 +53,8 @@ const REFUSED_BELOW: readonly JsonObject[] = [
     { tools: [{ [name]: {} }] },
     { tools: [{ ...OWN_FUNCTION, [name]: {} }] },
   ]),
+  ...[{ functions: [{ googleSearch: {} }] }, { functions: [{ name: "a", url_context: {} }] }],
+  ...[{ functions: [{ type: "web_search" }] }, { functions: [{ name: "a", Name: "b" }] }],
   { tools: [{ type: "function", function: { name: "a", Name: "b" } }] },
   { tools: [{ type: "function", Type: "mcp", function: { name: "a" } }] },
   { messages: [{ role: "user", content: "a", Content: "b" }] },

@@ -252,6 +252,19 @@ describe("a gateway that strips tools", () => {
     expect(at.model.requests[0]?.body).not.toHaveProperty("max_tool_calls");
   });
 
+  test("strips the older list of functions too", async () => {
+    await using at = await opening();
+    const chat = { model: "gpt-4o", messages: [{ role: "user", content: "a" }], function_call: { name: "look" } };
+    const look = { name: "look", parameters: {} };
+    expect((await at.post("/v1/chat/completions", { ...chat, functions: [{ googleSearch: {} }, look] })).status).toBe(
+      200,
+    );
+    expect(at.model.requests[0]?.body).toMatchObject({ functions: [look], function_call: { name: "look" } });
+    expect((await at.post("/v1/chat/completions", { ...chat, functions: [{ googleSearch: {} }] })).status).toBe(200);
+    expect(at.model.requests[1]?.body).not.toHaveProperty("functions");
+    expect(at.model.requests[1]?.body).not.toHaveProperty("function_call");
+  });
+
   test("sends nothing of tools where none is left", async () => {
     await using at = await opening();
     const chat = {

@@ -120,12 +120,14 @@ function modelOf(params: JsonObject, metadata: Readonly<Record<string, unknown>>
 }
 
 /** What the provider runs by itself is refused, unless a wire below reads the request, and caps it or refuses it. */
-function readTools({ tools }: JsonObject, intake: Intake, isWired: boolean): void {
-  for (const [index, tool] of listOf(tools).entries()) {
-    if (index === 0) intake.add(AROUND_TOOLS);
-    const own = objectOf(tool);
-    const hosted = OWN_TOOLS.has(own.type) ? hostedMember(own) : own.type;
-    if (hosted !== null && !isWired) throw hostedTool(`tools[${index}]`, hosted);
+function readTools({ tools, functions }: JsonObject, intake: Intake, isWired: boolean): void {
+  for (const [place, list] of Object.entries({ tools, functions })) {
+    for (const [index, tool] of listOf(list).entries()) {
+      if (index === 0) intake.add(AROUND_TOOLS);
+      const own = objectOf(tool);
+      const hosted = OWN_TOOLS.has(own.type) ? hostedMember(own) : own.type;
+      if (hosted !== null && !isWired) throw hostedTool(`${place}[${index}]`, hosted);
+    }
   }
 }
 

@@ -146,12 +146,16 @@ function readPart(part: JsonObject, place: Place, about: OpenaiModel, intake: In
 
 /** Functions and custom tools are run by the caller; everything else is a tool of the provider's. */
 function readTools(body: JsonObject, intake: Intake): void {
-  const { tools, functions } = body;
-  if (isSaid(functions) && listAt(functions, "functions").length > 0) intake.add(AROUND_TOOLS);
+  readToolList(body.tools, "tools", intake);
+  // Servers that translate to other protocols take hosted tools in the older member too.
+  readToolList(body.functions, "functions", intake);
+}
+
+function readToolList(tools: Json | undefined, place: "tools" | "functions", intake: Intake): void {
   if (!isSaid(tools)) return;
-  if (listAt(tools, "tools").length > 0) intake.add(AROUND_TOOLS);
-  forEachObject(tools, "tools", (tool, at) => {
-    const { type = isObject(tool.function) ? "function" : null } = tool;
+  if (listAt(tools, place).length > 0) intake.add(AROUND_TOOLS);
+  forEachObject(tools, place, (tool, at) => {
+    const { type = place === "functions" || isObject(tool.function) ? "function" : null } = tool;
     if (type !== "function" && type !== "custom") throw hostedTool(at, type);
     const hosted = hostedMember(tool);
     if (hosted !== null) throw hostedTool(at, hosted);

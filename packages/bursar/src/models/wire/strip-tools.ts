@@ -1,36 +1,51 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isClientTool as isAnthropicClientTool } from "./anthropic-blocks.js";
 import { hostedMember } from "./hosted-tools.js";
-import { isObject, objectOf } from "./json-object.js";
+import { isObject, listOf, objectOf } from "./json-object.js";
 import { isClientTool as isOpenaiClientTool } from "./openai-responses-input.js";
 import type { ProtocolName } from "./protocol.js";
 
 /** Members that make the provider use tools of its own. */
 const MEMBERS = ["web_search_options", "search_parameters", "enable_search", "plugins", "mcp_servers"];
 /** Members that providers take beside tools alone. */
-const BESIDE_TOOLS = ["tool_choice", "parallel_tool_calls", "max_tool_calls"];
+const BESIDE_TOOLS = ["tool_choice", "function_call", "parallel_tool_calls", "max_tool_calls"];
+
+/** Where a body has its tools: the older member stands beside the newer one, and has functions alone. */
+const LISTS = ["tools", "functions"] as const;
 
 /** The body without the tools that the provider runs. The same body where it has none. */
 export function stripHostedTools(body: JsonObject, protocol: ProtocolName): JsonObject {
-  const tools = Array.isArray(body.tools) ? (body.tools as readonly Json[]) : [];
-  const own = ownTools(tools, protocol);
-  const isSame = own.length === tools.length && own.every((tool, index) => tool === tools[index]);
-  if (isSame && !MEMBERS.some((name) => name in body)) return body;
+  const stripped = new Map<string, readonly Json[]>();
+  const left: Json[] = [];
+  for (const name of LISTS) {
+    const tools = listOf(body[name]);
+    const own = name === "tools" ? ownTools(tools, protocol) : tools.filter(isOwnFunction);
+    left.push(...own);
+    if (own.length !== tools.length || own.some((tool, index) => tool !== tools[index])) stripped.set(name, own);
+  }
+  if (stripped.size === 0 && !MEMBERS.some((name) => name in body)) return body;
   const sent: Record<string, Json> = {};
   for (const [name, value] of Object.entries(body)) {
     if (MEMBERS.includes(name)) continue;
-    if (isSame) sent[name] = value;
-    else if (name === "tools") {
-      if (own.length > 0) sent.tools = own;
-    } else if (!BESIDE_TOOLS.includes(name) || isKept(name, value, own)) sent[name] = value;
+    const own = stripped.get(name);
+    if (own !== undefined) {
+      if (own.length > 0) sent[name] = own;
+    } else if (stripped.size === 0 || !BESIDE_TOOLS.includes(name) || isKept(name, value, left)) sent[name] = value;
   }
   return sent;
+}
+
+/** What is no object is left to the reader, which refuses it. */
+function isOwnFunction(tool: Json): boolean {
+  if (!isObject(tool)) return true;
+  const { type = "function" } = tool;
+  return type === "function" && hostedMember(tool) === null;
 }
 
 /** Without tools nothing beside them is sent, nor a choice that names one that is gone. */
 function isKept(name: string, value: Json, own: readonly Json[]): boolean {
   if (own.length === 0) return false;
-  return name !== "tool_choice" || !isObject(value) || isOwnChoice(value, own);
+  return (name !== "tool_choice" && name !== "function_call") || !isObject(value) || isOwnChoice(value, own);
 }
 
 function ownTools(tools: readonly Json[], protocol: ProtocolName): readonly Json[] {

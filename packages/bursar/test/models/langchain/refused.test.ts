@@ -15,6 +15,7 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   ["a hosted tool", { tools: [{ type: "openrouter:web_search" }] }],
   ["a hosted tool without a type", { tools: [{ google_search: {} }] }],
   ["a hosted tool beside a function", { tools: [{ ...OWN, googleSearch: {} }] }],
+  ["a hosted tool among functions", { functions: [{ googleSearch: {} }] }],
   ["a search", { web_search_options: {} }],
 ])("%s is refused by the callbacks alone, and through the wire", async (_, modelKwargs) => {
   await using server = await openScriptedModel({ script: () => "Yes." });
