@@ -216,6 +216,11 @@ test.each([
   "helicone-fallbacks",
   "x-litellm-tags",
   "azureml-model-deployment",
+  "x-higress-llm-model",
+  "x-ai-eg-model",
+  "x-vertex-ai-llm-shared-request-type",
+  "x-amzn-bedrock-service-tier",
+  "x-amzn-bedrock-performanceconfig-latency",
 ])("the header %s is refused, and its harmless neighbours are not", async (name) => {
   await using server = await openScriptedModel({ script: () => "Yes.", models: [MODEL] });
   const send = governedFetch({ prices: PRICES });
@@ -227,7 +232,9 @@ test.each([
   await withBudget(LIMITS, async () => {
     expect((await post({ [name.toUpperCase()]: "a" })).status).toBe(402);
     expect((await post({}, "?model=o1-pro")).status).toBe(402);
-    expect((await post({ "x-portkey-api-key": "a", "helicone-auth": "b" }, "?api-version=1")).status).toBe(200);
+    expect(
+      (await post({ "x-portkey-api-key": "a", "helicone-auth": "b", "x-device-model": "c" }, "?api-version=1")).status,
+    ).toBe(200);
   });
 });
 

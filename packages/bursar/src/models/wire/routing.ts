@@ -1,8 +1,11 @@
 import { UnboundedError } from "./unbounded-error.js";
 
-/** Headers by which a server between here and the provider is told where a request goes, or with which settings. */
+/**
+ * Headers by which a server between here and the provider is told where a request goes, or with which settings, and those by which
+ * Vertex AI and Bedrock are told of a service tier.
+ */
 const ROUTING_HEADERS =
-  /^(?:x-portkey-|helicone-(?:fallback|target|model|omit|retry|rate)|x-litellm-|cf-aig-|x-model|x-provider|x-target|x-fallback|x-deployment|azureml-model-deployment$|x-bt-endpoint|x-route|x-upstream|x-openrouter-|x-vercel-ai-gateway-)/;
+  /^(?:x-portkey-|helicone-(?:fallback|target|model|omit|retry|rate)|x-litellm-|cf-aig-|x-model|x-provider|x-target|x-fallback|x-deployment|azureml-model-deployment$|x-bt-endpoint|x-route|x-upstream|x-openrouter-|x-vercel-ai-gateway-|x-service-tier|x-vertex-ai-llm-|x-amzn-bedrock-(?:service-?tier|performanceconfig|guardrail)|x-(?!device-)(?:[a-z0-9]+-)+model(?:-(?:id|name|override|fallbacks?))?$)/;
 
 /** Those of them that only say who asks, and how long to wait. */
 const HARMLESS: ReadonlySet<string> = new Set([
