@@ -18,10 +18,13 @@ const LIMITS: ReadonlySet<string> = new Set(["max_tokens", "max_completion_token
 /** What the SDK writes itself, so that it cannot come from here. */
 const OF_THE_SDK: ReadonlySet<string> = new Set(["messages", "input", "tools", "system", "stream", "stream_options"]);
 
-/** Providers of the SDK that check their settings, and send nothing of what they do not know. */
+/**
+ * Providers of the SDK that check their settings, and send nothing of what they do not know. Those of Bedrock, Perplexity and DeepSeek
+ * write all settings into the request.
+ */
 const CHECKING: ReadonlySet<string> = new Set([
-  ...["openai", "azure", "anthropic", "google", "vertex", "google_vertex", "googleVertex", "bedrock", "amazonBedrock"],
-  ...["xai", "groq", "mistral", "cohere", "perplexity", "deepseek"],
+  ...["openai", "azure", "anthropic", "google", "vertex", "google_vertex", "googleVertex"],
+  ...["xai", "groq", "mistral", "cohere"],
 ]);
 
 /** The SDK's own names for what is called something else on the wire, or is not sent. */

@@ -153,6 +153,10 @@ describe("the sketch of a call", () => {
     expect(() => wireOf("messages", { providerOptions: { anthropic: { speed: "fast" } } })).toThrow("speed");
     expect(() => wireOf("messages", { providerOptions: { anthropic: { mcpServers: [{}] } } })).toThrow("mcp_servers");
     expect(() => wireOf("other", { providerOptions: { mistral: { model: "dearer" } } })).toThrow("model");
+    for (const own of [{ inferenceConfig: { maxTokens: 50_000 } }, { performanceConfig: { latency: "optimized" } }]) {
+      expect(() => wireOf("bedrock", { providerOptions: { bedrock: own } })).toThrow("_config");
+    }
+    expect(() => wireOf("other", { providerOptions: { perplexity: { searchMode: "sec" } } })).toThrow("search_mode");
     expect(() => wireOf("other", { providerOptions: { mistral: { max_tokens: "all" } } })).toThrow("max_tokens");
     let deep: Record<string, unknown> = {};
     for (let level = 0; level < 100; level++) deep = { deep };
