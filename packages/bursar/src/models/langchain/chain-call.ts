@@ -140,8 +140,10 @@ function readParts(value: Json, figure: (detail: Json | undefined) => number, in
   }
   for (const part of listOf(value.content)) {
     const { type, image_url } = objectOf(part);
+    const { url = image_url, detail, format } = objectOf(image_url);
     if (typeof part === "string" || TEXTS.has(type)) readParts(part, figure, intake, level + 1);
-    else if (IMAGES.has(type)) intake.image(figure(objectOf(image_url).detail), 0);
+    else if (IMAGES.has(type) && typeof url === "string") intake.imageAt(url, format, figure(detail), "an image");
+    else if (IMAGES.has(type)) intake.image(figure(detail), 0);
     else intake.unknown(`a part of a message of type ${JSON.stringify(type)}`);
   }
 }

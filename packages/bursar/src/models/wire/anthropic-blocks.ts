@@ -79,9 +79,12 @@ function readBlock(block: JsonObject, place: Place, intake: Intake): void {
       intake.text(textAt(block.text, below(place, "text")));
       break;
     case "image": {
-      const { type, data } = objectAt(block.source, below(place, "source"));
-      // A file or an address that is sent as an image is one, or it is refused; an image has its figure wherever it lies.
-      intake.image(IMAGE, type === "base64" ? textAt(data, below(place, "source.data")).length : 0);
+      const at = below(place, "source");
+      const { type, data, url, media_type } = objectAt(block.source, at);
+      // A file that is sent as an image is one, or it is refused; an image has its figure wherever it lies.
+      if (type === "base64") intake.imageAt(textAt(data, below(at, "data")), media_type, IMAGE, at);
+      else if (typeof url === "string") intake.imageAt(url, media_type, IMAGE, at, 0);
+      else intake.image(IMAGE, 0);
       break;
     }
     case "document":

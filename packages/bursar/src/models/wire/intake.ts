@@ -1,5 +1,7 @@
 import { Buffer } from "node:buffer";
+import type { Json } from "../../core/chain/canonical.js";
 import type { HostedToolKind } from "./hosted-tools.js";
+import { isImageAddress } from "./image-address.js";
 import type { RequestFacts } from "./protocol.js";
 import { nameOf, type Place } from "./request-fields.js";
 
@@ -41,6 +43,12 @@ export class Intake {
   image(figure: number, bytes: number): void {
     this.#pieces = null;
     this.#extra += this.#compatible ? Math.max(0, figure - bytes) : figure - bytes;
+  }
+
+  /** A picture at an address or in a data URL. The provider refuses all else in its place; servers we do not know may read a file there. */
+  imageAt(url: string, format: Json | undefined, figure: number, place: Place, bytes: number = url.length): void {
+    if (this.#compatible && !isImageAddress(url, format)) this.unknown(() => `the file in ${nameOf(place)}`);
+    else this.image(figure, bytes);
   }
 
   /** Sound in the body. Its bytes bound it: no format puts a tenth of a second, which is one token, into one byte. */

@@ -128,8 +128,11 @@ function readPart(part: JsonObject, place: Place, about: OpenaiModel, intake: In
       break;
     case "image_url": {
       if (isObject(part.image_url)) checkCase(part.image_url, below(place, "image_url"));
-      const { url, detail } = isObject(part.image_url) ? part.image_url : { url: part.image_url, detail: null };
-      intake.image(about.imageTokens(detail), textAt(url, below(place, "image_url")).length);
+      const { url, detail, format }: JsonObject = isObject(part.image_url)
+        ? part.image_url
+        : { url: part.image_url ?? null };
+      const at = below(place, "image_url");
+      intake.imageAt(textAt(url, at), format, about.imageTokens(detail), at);
       break;
     }
     case "input_audio":

@@ -145,7 +145,9 @@ function readPart(part: JsonObject, place: Place, about: OpenaiModel, intake: In
       // A file that is sent as an image is one, or it is refused; an image has its figure wherever it lies.
       if (isObject(part.image_url)) checkCase(part.image_url, below(place, "image_url"));
       const url = isObject(part.image_url) ? part.image_url.url : part.image_url;
-      intake.image(about.imageTokens(part.detail), isSaid(url) ? textAt(url, below(place, "image_url")).length : 0);
+      const at = below(place, "image_url");
+      if (isSaid(url)) intake.imageAt(textAt(url, at), part.format, about.imageTokens(part.detail), at);
+      else intake.image(about.imageTokens(part.detail), 0);
       break;
     }
     case "input_audio":

@@ -188,6 +188,30 @@ describe("the input of a completion", () => {
     expect(read(more, true).input_tokens - read(more).input_tokens).toBe(9_022 - 1_445);
   });
 
+  test.each([
+    ["a PDF in the body", { url: "data:application/pdf;base64,AAAA" }],
+    ["a film behind an address", { url: "https://example.test/film.MP4?a=b.png" }],
+    ["a film of a bucket", { url: "gs://bucket/film.mp4" }],
+    ["a film of a page", { url: "https://www.youtube.com/watch?v=a" }],
+    ["what says its format", { url: "https://example.test/a", format: "application/pdf" }],
+    ["a file that the provider keeps", { url: "https://generativelanguage.googleapis.com/v1beta/files/a" }],
+  ])("%s is no image for servers that only speak like the provider", (_what, image_url) => {
+    const more = user({ type: "image_url", image_url });
+
+    expect(read(more, true).beyond).toContain("the file in messages[0].content[0].image_url");
+    expect(read(more).beyond).toBeNull();
+  });
+
+  test.each([
+    "https://example.test/a.png",
+    "https://example.test/a?b=c.pdf",
+    "data:image/webp;base64,AAAA",
+    "gs://bucket/a.jpeg",
+    "AAAA",
+  ])("%s is an image for them", (url) => {
+    expect(read(user({ type: "image_url", image_url: url }), true).beyond).toBeNull();
+  });
+
   test("sound is bounded by its bytes, and has prices of its own", () => {
     const more = user({ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } });
 
