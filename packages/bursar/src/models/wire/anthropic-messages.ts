@@ -122,14 +122,20 @@ function refuseCharges(body: JsonObject): void {
   if (isSaid(region) && region !== "global") {
     throw new UnboundedError("inference_geo", `is ${show(region)}, and regions have prices of their own; leave it out`);
   }
-  // To clear old results makes a request smaller; to sum them up is paid for apart, and the usage does not tell it.
-  for (const edit of listOf(objectOf(body.context_management).edits)) {
-    if (isObject(edit)) checkCase(edit, "context_management.edits");
-    const type: Json | undefined = objectOf(edit).type;
-    if (typeof type === "string" && type.startsWith("clear_")) continue;
-    throw new UnboundedError(
-      "context_management",
-      `has an edit of type ${show(type)}, which is paid for apart; leave it out`,
-    );
+  refuseSummaries(body.context_management);
+}
+
+/** To clear old results makes a request smaller; to sum them up is paid for apart, and the usage does not tell it. */
+function refuseSummaries(management: Json | undefined): void {
+  const place = "context_management";
+  if (!isSaid(management)) return;
+  const { edits, ...others } = objectAt(management, place);
+  for (const name of Object.keys(others)) {
+    throw new UnboundedError(`${place}.${name}`, "may be paid for apart; leave it out");
   }
+  if (!isSaid(edits)) return;
+  forEachObject(edits, below(place, "edits"), ({ type }) => {
+    if (typeof type === "string" && type.startsWith("clear_")) return;
+    throw new UnboundedError(place, `has an edit of type ${show(type)}, which is paid for apart; leave it out`);
+  });
 }
