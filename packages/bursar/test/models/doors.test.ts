@@ -33,7 +33,13 @@ const REFUSED: readonly JsonObject[] = [
   ...[{ maxTokens: 50_000 }, { stream_options: { Include_Usage: false } }, { Messages: [] }, { "max_token\u017F": 5 }],
   ...[{ reasoning: { Effort: "high" } }, { Fallbacks: ["o1-pro"] }, { PROVIDER: {} }, { Data_Sources: [{}] }],
   ...[{ extra_body: { models: ["o1-pro"] } }, { extra_body: { Google: { cached_content: "a" } } }],
-  ...[{ n_predict: 50_000 }, { max_new_tokens: 50_000 }, { options: { num_predict: 50_000 } }, { lora_path: "dear" }],
+  ...[
+    { metadata: { tags: ["paid"] } },
+    { n_predict: 50_000 },
+    { max_new_tokens: 50_000 },
+    { options: { num_predict: 50_000 } },
+    { lora_path: "dear" },
+  ],
 ];
 
 /** The same with tools, which a prompt writes itself. */
@@ -66,12 +72,16 @@ const SENT: readonly JsonObject[] = [
   {},
   ...[
     { temperature: 0.5, top_p: 1, top_k: 5, seed: 1, stop: ["a"] },
-    { user: "ann", metadata: { Model: "a" } },
+    { user: "ann", metadata: { Model: "a", tags: "b" } },
   ],
   ...[{ fallbacks: null, provider: null, models: [], mock_testing_fallbacks: false, plugins: [] }],
   ...[{ reasoning_effort: "low" }, { chat_template_kwargs: { enable_thinking: false } }, { guided_json: { Type: 1 } }],
   ...[{ extra_body: { google: { thinking_config: { thinking_budget: 10 } } } }, { service_tier: "default" }],
-  ...[{ min_p: 0.1, repetition_penalty: 1.1, add_special_tokens: false, bad_words: ["a"] }, { verbosity: "low" }],
+  ...[
+    { service_tier: "on_demand" },
+    { min_p: 0.1, repetition_penalty: 1.1, add_special_tokens: false, bad_words: ["a"] },
+    { verbosity: "low" },
+  ],
   ...[{ prompt_cache_key: "a", safety_identifier: "b", store: false, logit_bias: { 5: 1 } }, { keep_alive: "5m" }],
   { response_format: { type: "json_schema", json_schema: { name: "a", schema: { Type: "object" } } } },
 ];

@@ -7,9 +7,8 @@ import { messagesUsage, usesInBlocks } from "./anthropic-usage.js";
 import { noteCacheControl } from "./cache-control.js";
 import { cappedTools, costOfUses, type HostedTools } from "./hosted-tools.js";
 import { Intake } from "./intake.js";
-import { isObject, listOf, objectOf } from "./json-object.js";
+import { objectOf } from "./json-object.js";
 import { checkMembers } from "./known-members.js";
-import { checkCase } from "./member-names.js";
 import type { Protocol, RequestFacts, WireRequest } from "./protocol.js";
 import {
   below,

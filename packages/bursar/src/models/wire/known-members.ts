@@ -112,6 +112,7 @@ export function checkMembers(
     const value = body[name] as Json;
     if (known.has(name)) {
       if (name === "extra_body") checkExtra(value, allow, unknown);
+      else if (name === "metadata") checkMetadata(value, allow, unknown);
       else if (isObject(value) && !FREE_FORM.has(name)) checkCase(value, name);
       continue;
     }
@@ -167,6 +168,12 @@ function checkExtra(extra: Json, allow: ReadonlySet<string>, unknown: (what: str
       if (isSaid(value) && !KNOWN_EXTRA.has(path)) checkUnknown(name, path, value, allow, unknown);
     }
   }
+}
+
+/** LiteLLM chooses among the deployments of a model by a list of tags. Where tags are a text, as at OpenAI, they are a note. */
+function checkMetadata(metadata: Json, allow: ReadonlySet<string>, unknown: (what: string) => void): void {
+  const tags = isObject(metadata) ? metadata.tags : null;
+  if (Array.isArray(tags)) checkUnknown("tags", "metadata.tags", tags, allow, unknown);
 }
 
 /** Members whose own members the caller names. */

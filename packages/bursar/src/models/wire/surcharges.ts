@@ -4,7 +4,7 @@ import { isSaid, nameOf, type Place } from "./request-fields.js";
 import { UnboundedError } from "./unbounded-error.js";
 
 /** Tiers at the price of the table, or below it: `flex` is cheaper, and `auto` is what the request means without the field. */
-const TIERS: ReadonlySet<Json> = new Set(["auto", "default", "standard", "standard_only", "flex"]);
+const TIERS: ReadonlySet<Json> = new Set(["auto", "default", "standard", "standard_only", "on_demand", "flex"]);
 
 const SEARCH =
   "makes the provider search the web, which is charged by the search; leave it out, and search with a tool of your own";
