@@ -173,6 +173,13 @@ test("the gateway refuses and sends the same", async () => {
   expect(at.model.requests).toHaveLength(SENT.length);
 });
 
+test("a model without a price at a host is not said to be mistyped for itself", async () => {
+  const asked = (model: string) =>
+    withBudget(LIMITS, () => post(governedFetch(), "https://api.deepseek.com", { model, messages: HELLO }));
+  await expect(asked("gpt-4o")).rejects.toThrow('the model \\"gpt-4o\\", so');
+  await expect(asked("gpt-4oo")).rejects.toThrow("did you mean gpt-4o?");
+});
+
 describe("what the operator allows", () => {
   const provider = { order: ["groq"] };
 

@@ -38,5 +38,6 @@ export interface PriceBook {
 /** What is said beside the name of a model that nobody knows the price of, mostly because it is mistyped. */
 export function guessFor(book: PriceBook, model: string, protocol: ProtocolName): string {
   const guess = book.nearest?.(model, protocol) ?? null;
-  return guess === null ? "" : ` (did you mean ${guess}?)`;
+  // The same model may have a price at another host alone.
+  return guess === null || guess === model ? "" : ` (did you mean ${guess}?)`;
 }
