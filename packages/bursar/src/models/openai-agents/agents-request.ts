@@ -10,6 +10,7 @@ import { isObject, listOf, objectOf } from "../wire/json-object.js";
 import { openaiModel } from "../wire/openai-models.js";
 import { OPENAI_RESPONSES } from "../wire/openai-responses.js";
 import type { WireRequest } from "../wire/protocol.js";
+import { isHomeOf } from "../wire/provider-hosts.js";
 import { isSaid } from "../wire/request-fields.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 
@@ -34,8 +35,20 @@ const GOVERNED_WIRE =
 /** What a request is read with. */
 export interface AgentsBasis {
   readonly stream: boolean;
+  /** Where it goes; null where that does not show. */
+  readonly url: string | null;
   readonly deployments: Deployments;
   readonly allow: ReadonlySet<string>;
+}
+
+/**
+ * Where a model's requests go, which decides what they cost; null where it does not show. Models that speak Responses keep their client
+ * where it can be seen, those that speak Chat Completions do not.
+ */
+export function agentsAddress(model: AgentsModel): string | null {
+  const { _client: client } = model as { readonly _client?: { readonly baseURL?: unknown } | null };
+  const url = client?.baseURL;
+  return typeof url === "string" && URL.canParse(url) ? url : null;
 }
 
 /**
@@ -59,7 +72,8 @@ export function readAgentsRequest(
   }
 }
 
-function wireOf(model: string, request: AgentsRequest, { stream, deployments, allow }: AgentsBasis): WireRequest {
+function wireOf(model: string, request: AgentsRequest, about: AgentsBasis): WireRequest {
+  const { stream, url, deployments, allow } = about;
   const { signal: _, ...rest } = request;
   const written = JSON.stringify(rest);
   const plain = JSON.parse(written) as JsonObject;
@@ -89,8 +103,9 @@ function wireOf(model: string, request: AgentsRequest, { stream, deployments, al
     stream,
     max_output_tokens: limits.length === 0 ? null : Math.min(...limits),
   };
-  const run = deployments.modelFor(null, model)?.model ?? model;
-  return OPENAI_RESPONSES.read(body, { bytes: Buffer.byteLength(written), compatible: false, model: run, allow });
+  const run = deployments.modelFor(url, model)?.model ?? model;
+  const compatible = url !== null && !isHomeOf("openai", new URL(url).hostname);
+  return OPENAI_RESPONSES.read(body, { bytes: Buffer.byteLength(written), compatible, model: run, allow });
 }
 
 /** What is passed on unseen, in the order in which the SDK lays it over the body. */
@@ -152,17 +167,27 @@ export function takeAgentsWish(request: AgentsRequest): { readonly wish: Wish; r
   return { wish, request: { ...request, modelSettings: { ...modelSettings, providerData } } };
 }
 
-/** The same request, held to so many tokens of output and to a signal. */
+/** What a request is held to. */
+export interface AgentsHold {
+  readonly output_tokens: number;
+  readonly signal: AbortSignal;
+  /** The tier that the provider's own server is told; null where it is not told any, or may not know the field. */
+  readonly service_tier: Json;
+}
+
+/** The same request, held to so many tokens of output, to a tier and to a signal. */
 export function heldRequest(
   request: AgentsRequest,
   target: AgentsModel,
   model: string,
-  { output_tokens, signal }: { readonly output_tokens: number; readonly signal: AbortSignal },
+  { output_tokens, signal, service_tier }: AgentsHold,
 ): AgentsRequest {
   const { modelSettings } = request;
   const { maxTokens, providerData } = modelSettings;
   const most = Math.min(maxTokens ?? output_tokens, output_tokens);
-  const further = providerData === undefined ? undefined : capped(providerData, output_tokens);
+  const tier = isSaid(service_tier) ? { service_tier } : {};
+  const isSame = providerData === undefined && service_tier === null;
+  const further = isSame ? undefined : { ...tier, ...capped(providerData ?? {}, output_tokens, tier) };
   const settings = takesNewLimit(target, model)
     ? { ...withoutMaxTokens(modelSettings), providerData: { max_completion_tokens: most, ...further } }
     : { ...modelSettings, maxTokens: most, ...(further !== undefined && { providerData: further }) };
@@ -181,12 +206,17 @@ function takesNewLimit(target: AgentsModel, model: string): boolean {
   return /ChatCompletions/.test(target.constructor.name) && openaiModel(model).newLimit;
 }
 
-function capped(fields: Readonly<Record<string, unknown>>, most: number): Record<string, unknown> {
+function capped(
+  fields: Readonly<Record<string, unknown>>,
+  most: number,
+  tier: { readonly service_tier?: Json },
+): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([field, value]) => {
       if (LIMITS.includes(field) && typeof value === "number") return [field, Math.min(value, most)];
+      if (field === "service_tier") return [field, tier.service_tier ?? value];
       const inside = EXTRA_BODIES.includes(field) && typeof value === "object" && value !== null;
-      return [field, inside ? capped(value as Record<string, unknown>, most) : value];
+      return [field, inside ? capped(value as Record<string, unknown>, most, tier) : value];
     }),
   );
 }

@@ -21,6 +21,7 @@ import {
   type AgentsModel,
   type AgentsRequest,
   type AgentsResponse,
+  agentsAddress,
   heldRequest,
   needsOfAgents,
   readAgentsRequest,
@@ -38,7 +39,7 @@ export interface Governing extends PaidBy {
 type AgentsEvent = ReturnType<AgentsModel["getStreamedResponse"]> extends AsyncIterable<infer Event> ? Event : never;
 
 /** A call, as it is metered. */
-interface Calling extends Pick<MeteredRequest, "protocol" | "wire" | "open"> {
+interface Calling extends Pick<MeteredRequest, "protocol" | "wire" | "url" | "open"> {
   readonly request: AgentsRequest;
 }
 
@@ -117,25 +118,27 @@ export class GovernedModel {
   /** A call as it is metered, without what is meant for us alone. */
   private calling(given: AgentsRequest, stream: boolean): Calling {
     const { wish, request } = takeAgentsWish(given);
-    // The SDK's client keeps its address to itself.
     const { meter } = this.governing;
-    const about = { stream, deployments: meter.deployments, allow: meter.allowedAt(null) };
+    const url = agentsAddress(this.target);
+    const about = { stream, url, deployments: meter.deployments, allow: meter.allowedAt(url) };
     const wire = readAgentsRequest(this.name, request, about);
     if ("code" in wire) throw new BudgetExceededError(wire);
-    if (this.tier === null) return { request, ...pricedAs(wire) };
+    if (this.tier === null) return { request, url, ...pricedAs(wire) };
     const as = (tier: Tier): MeteredRequest | null => {
       const each = readAgentsRequest(tier.model, request, about);
-      return "code" in each ? null : { ...pricedAs(each), url: null, egress_bytes: 0 };
+      return "code" in each ? null : { ...pricedAs(each), url, egress_bytes: 0 };
     };
     const open: OpenModel = { model: this.name, ...wish, shown: needsOfAgents(request), as };
-    return { request, ...pricedAs(wire), open };
+    return { request, url, ...pricedAs(wire), open };
   }
 
   /** The model that a call is made to, and the request as it gets it. */
-  private async made({ request }: Calling, held: Held, { chosen }: MeteredRequest) {
+  private async made({ request }: Calling, { output_tokens, signal, body }: Held, { chosen, url }: MeteredRequest) {
     const name = chosen?.model ?? this.name;
     const model = chosen === undefined || this.tier === null ? this.target : await this.tier(name);
-    return { model, held: heldRequest(request, model, name, held) };
+    // Where no address shows, it may be a server that does not know the field.
+    const service_tier = url === null ? null : (body.service_tier ?? null);
+    return { model, held: heldRequest(request, model, name, { output_tokens, signal, service_tier }) };
   }
 
   private call<Value>(

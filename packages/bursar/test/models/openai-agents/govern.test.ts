@@ -1,4 +1,5 @@
 import { Agent, OpenAIProvider, Runner, setOpenAIResponsesTransport } from "@openai/agents";
+import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { openBudget } from "../../../src/ambient/open-budget.js";
 import { withBudget } from "../../../src/ambient/with-budget.js";
@@ -190,4 +191,47 @@ test("what is no provider, and options that nobody knows, are said to be so", ()
   expect(() => govern({} as OpenAIProvider)).toThrow("allowed: a provider of models");
   expect(() => govern(new OpenAIProvider(), { price: {} } as object)).toThrow("did you mean prices?");
   expect(() => governedProvider({ useResponses: "yes" } as object)).toThrow("useResponses");
+});
+
+describe("a model whose address shows", () => {
+  const RESPONSE = {
+    ...{ id: "resp_1", object: "response", status: "completed", model: "gpt-5.6-sol" },
+    output: [
+      {
+        id: "m",
+        type: "message",
+        role: "assistant",
+        status: "completed",
+        content: [{ type: "output_text", text: "Rain.", annotations: [] }],
+      },
+    ],
+    usage: { input_tokens: 1000, output_tokens: 0, total_tokens: 1000 },
+  };
+
+  async function asked(baseURL: string, providerData?: Record<string, unknown>) {
+    const bodies: unknown[] = [];
+    const answer = (_: unknown, init?: RequestInit) => {
+      bodies.push(JSON.parse(String(init?.body)));
+      return Promise.resolve(
+        new Response(JSON.stringify(RESPONSE), { headers: { "content-type": "application/json" } }),
+      );
+    };
+    const openAIClient = new OpenAI({ apiKey: "k", baseURL, fetch: answer }) as never;
+    const prices = { "gpt-5.6-sol": { input_usd_per_mtok: 1, output_usd_per_mtok: 10 } };
+    const modelProvider = govern(new OpenAIProvider({ openAIClient }), { prices });
+    const modelSettings = providerData === undefined ? {} : { providerData };
+    const agent = new Agent({ name: "Forecaster", model: "gpt-5.6-sol", modelSettings });
+    await withBudget({ cost_usd: 5 }, () => new Runner({ modelProvider }).run(agent, "Rome?"));
+    return bodies[0];
+  }
+
+  test("is told the usual tier at OpenAI's own server, and no tier elsewhere", async () => {
+    for (const host of ["api.openai.com", "eu.api.openai.com"]) {
+      expect(await asked(`https://${host}/v1`)).toMatchObject({ service_tier: "default" });
+    }
+    const auto = { service_tier: "auto", extra_body: { service_tier: "auto" } };
+    expect(await asked("https://api.openai.com/v1", auto)).toMatchObject({ service_tier: "default" });
+    expect(await asked("https://api.openai.com/v1", { service_tier: "flex" })).toMatchObject({ service_tier: "flex" });
+    expect(await asked("https://models.example.test/v1")).not.toHaveProperty("service_tier");
+  });
 });
