@@ -56,6 +56,8 @@ export const WISH = {
   session: z.string().regex(SESSION_NAME).optional().describe("The session whose limits it shares."),
 };
 
+const BUDGET_EXTEND = z.strictObject({ dimension: z.string().max(100), additional: z.number().positive() });
+
 const START = z.strictObject({
   ...WISH,
   preflight: z
@@ -65,7 +67,7 @@ const START = z.strictObject({
   hints: z
     .strictObject({
       budget_extend: z
-        .array(z.strictObject({ dimension: z.string().max(100), additional: z.number().positive() }))
+        .union([BUDGET_EXTEND, z.array(BUDGET_EXTEND)])
         .optional()
         .describe("What is added to its budget from the start, recorded as an extension."),
     })

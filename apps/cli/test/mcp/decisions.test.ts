@@ -53,13 +53,14 @@ describe("who may do what", () => {
   });
 
   test("hints extend the budget of a run that an operator starts; an agent's are refused, and nothing is started", async () => {
-    const hints = { budget_extend: [{ dimension: "llm_tokens", additional: 100 }] };
-    for (const [who, expected] of [
-      [OPERATOR, [false, expect.stringContaining("completed")]],
-      [AGENT, [true, expect.stringContaining("give execution hints")]],
+    const entry = { dimension: "llm_tokens", additional: 100 };
+    for (const [who, budget_extend, expected] of [
+      [OPERATOR, [entry], [false, expect.stringContaining("completed")]],
+      [OPERATOR, entry, [false, expect.stringContaining("completed")]],
+      [AGENT, [entry], [true, expect.stringContaining("give execution hints")]],
     ] as const) {
       const client = await stage.connect(who);
-      const { isError, text } = await call(client, "run_start", { ...PAUSING, hints });
+      const { isError, text } = await call(client, "run_start", { ...PAUSING, hints: { budget_extend } });
       expect([isError, text]).toEqual(expected);
       await client.close();
     }

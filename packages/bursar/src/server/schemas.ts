@@ -237,10 +237,9 @@ export const SCHEMAS: Readonly<Record<Named, Schema>> = {
 
 /** Amounts by dimension, as people write them. */
 export const AMOUNTS: Schema = { type: "object", additionalProperties: { type: "number" } };
+const BUDGET_EXTEND: Schema = input({ dimension: TEXT, additional: NUMBER }, ["dimension", "additional"]);
 /** Execution hints, which operators alone may give. */
-export const HINTS: Schema = input({
-  budget_extend: listOf(input({ dimension: TEXT, additional: NUMBER }, ["dimension", "additional"])),
-});
+export const HINTS: Schema = input({ budget_extend: { anyOf: [BUDGET_EXTEND, listOf(BUDGET_EXTEND)] } });
 export const LIMITS: Schema = { type: "object", additionalProperties: { type: ["number", "null"] } };
 export const POLICIES: Schema = {
   type: "object",

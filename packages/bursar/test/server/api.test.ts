@@ -63,7 +63,9 @@ describe("runs", () => {
     }
     await at.post("/api/v1/runs", { ...wanted, ...hints(1) }, operator);
     expect(await at.still("hinted")).toMatchObject({ status: "paused" });
-    const resume = (headers: Record<string, string>) => at.post("/api/v1/runs/hinted/resume", hints(1), headers);
+    // One entry needs no list.
+    const one = { hints: { budget_extend: { dimension: "steps", additional: 1 } } };
+    const resume = (headers: Record<string, string>) => at.post("/api/v1/runs/hinted/resume", one, headers);
     expect((await resume(at.as("agent"))).status).toBe(403);
     expect((await at.store.budget("hinted"))?.extended).toEqual({ steps: 1 });
     expect((await resume(operator)).status).toBe(200);
