@@ -1,4 +1,5 @@
 import { InputError, show } from "../../core/errors.js";
+import { segmentsOf } from "./path-segments.js";
 import { isHomeHost, withoutFinalDot } from "./provider-hosts.js";
 
 /**
@@ -62,24 +63,15 @@ export const NO_DEPLOYMENTS: Deployments = new Deployments();
 
 /** The deployment that a path names; null where the body says which model is asked. */
 function deploymentIn({ hostname, pathname }: URL): string | null {
-  const segments = pathname.split("/").filter((segment) => segment !== "");
+  const segments = segmentsOf(pathname);
   // Of several, servers that take only one take the last.
-  const at = segments.findLastIndex((segment) => BEFORE_NAME.has(decoded(segment).toLowerCase()));
+  const at = segments.findLastIndex((segment) => BEFORE_NAME.has(segment.toLowerCase()));
   const named = at === -1 ? undefined : segments[at + 1];
-  if (named !== undefined) return decoded(named);
+  if (named !== undefined) return named;
   if (withoutFinalDot(hostname) !== CLOUDFLARE) return null;
   const azure = segments.findIndex((segment) => segment.toLowerCase() === CLOUDFLARE_AZURE);
   // Its path has the resource first, and then the deployment.
-  const deployed = azure === -1 ? undefined : segments[azure + 2];
-  return deployed === undefined ? null : decoded(deployed);
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
+  return azure === -1 ? null : (segments[azure + 2] ?? null);
 }
 
 function addressIn(url: string): URL | null {

@@ -3,10 +3,8 @@ import { ANTHROPIC_MESSAGES } from "./anthropic-messages.js";
 import { OPENAI_CHAT } from "./openai-chat.js";
 import { OPENAI_EMBEDDINGS } from "./openai-embeddings.js";
 import { OPENAI_RESPONSES } from "./openai-responses.js";
+import { segmentsOf } from "./path-segments.js";
 import type { Protocol } from "./protocol.js";
-
-/** The letters and signs our paths are made of need no encoding; some clients, and those who look for a way around, encode them. */
-const ENCODED = /%([2-7][0-9a-f])/gi;
 
 /** The endings of the paths, in the order of their segments. */
 const ENDINGS: readonly (readonly [path: readonly string[], protocol: Protocol])[] = [
@@ -29,7 +27,8 @@ const known = remember(protocolAt);
  * known ones: what is kept under `/responses/abc` or `/messages/batches` is something else.
  */
 function protocolAt(pathname: string): Protocol | null {
-  const segments = segmentsOf(pathname);
+  // Some servers do not mind the case.
+  const segments = segmentsOf(pathname.toLowerCase());
   for (const [path, protocol] of ENDINGS) {
     const start = segments.length - path.length;
     if (start >= 0 && path.every((segment, index) => segments[start + index] === segment)) {
@@ -38,13 +37,4 @@ function protocolAt(pathname: string): Protocol | null {
     }
   }
   return null;
-}
-
-/** As servers see them: decoded, without empty ones, and some do not mind the case. One spelling must not be a way around the meter. */
-function segmentsOf(pathname: string): readonly string[] {
-  return pathname
-    .replace(ENCODED, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-    .toLowerCase()
-    .split("/")
-    .filter((segment) => segment !== "");
 }

@@ -36,11 +36,18 @@ test.each([
   ["the deployment in the path", at("o1-pro")],
   ["in capitals", at("O1-Pro")],
   ["encoded", at("o1%2Dpro")],
+  ["behind an encoded slash", `${HOST}/openai/deployments%2Fo1-pro/chat/completions`],
+  ["behind encoded slashes alone", `${HOST}/openai%2fdeployments%2fo1-pro%2fchat%2fcompletions`],
+  ["behind an encoded backslash", `${HOST}/openai/deployments%5Co1-pro/chat/completions`],
+  ["behind encoded dots", at("gpt-4o-mini%2F..%2Fo1-pro")],
+  ["behind a parameter of the path", `${HOST}/openai/deployments;v=1/o1-pro/chat/completions`],
+  ["with slashes doubled", `${HOST}//openai//deployments//o1-pro//chat//completions`],
   ["behind another path", "https://gateway.example/azure/openai/deployments/o1-pro/chat/completions"],
   ["as an engine", "https://gateway.example/engines/o1-pro/chat/completions"],
   ["behind Cloudflare", "https://gateway.ai.cloudflare.com/v1/a/g/azure-openai/acme/o1-pro/chat/completions"],
 ])("the model in the path is priced, whatever the body says: %s", async (_, url) => {
-  const { status, cost, sent } = await asked(url, { model: "gpt-4o-mini" }, {}, O1_PRO);
+  // The answer names the cheap model too, so that the path alone can raise the price.
+  const { status, cost, sent } = await asked(url, { model: "gpt-4o-mini" });
   expect(status).toBe(200);
   expect(cost).toBeCloseTo(O1_PRO_COST, 9);
   expect(sent[0]?.model).toBe("gpt-4o-mini");
