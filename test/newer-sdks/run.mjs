@@ -7,7 +7,7 @@ import { here, isReplaced } from "./packages.mjs";
 
 const TESTS = [
   "packages/bursar/test/models/{ai,fetch,openai-agents}/**/*.test.ts",
-  "packages/bursar/test/models/{together,otel/observe,register/register,tiers/adapters}.test.ts",
+  "packages/bursar/test/models/{together,otel/observe,register/{register,side-doors},tiers/adapters}.test.ts",
   "test/newer-sdks/{mastra,replaced}.mjs",
 ];
 

@@ -1,3 +1,4 @@
+import { subscribe } from "node:diagnostics_channel";
 import { currentPurse } from "../../runtime/purse.js";
 
 /**
@@ -6,6 +7,16 @@ import { currentPurse } from "../../runtime/purse.js";
  */
 export class Passage {
   private readonly expected = new Map<string, symbol[]>();
+  /** Requests of undici that were admitted and are under way. */
+  private readonly admitted = new Map<object, string>();
+
+  constructor() {
+    for (const end of ["trailers", "error"]) {
+      subscribe(`undici:request:${end}`, (message) => {
+        this.admitted.delete((message as { readonly request: object }).request);
+      });
+    }
+  }
 
   /** Lets one request pass that is paid for. */
   async during<Value>(method: string, url: string, send: () => Promise<Value>): Promise<Value> {
@@ -20,12 +31,29 @@ export class Passage {
     }
   }
 
-  /** Whether the request that is being made now is paid for. */
-  admits(method: string, url: string): boolean {
+  /** Whether the request that undici is making now is paid for. */
+  admits(request: object, method: string, url: string): boolean {
     const key = keyOf(method, url);
     const [token] = this.expected.get(key) ?? [];
     if (token !== undefined) this.forget(key, token);
-    return token !== undefined || currentPurse()?.metered === true;
+    if (token === undefined && currentPurse()?.metered !== true) return false;
+    this.admitted.set(request, key);
+    return true;
+  }
+
+  /**
+   * Whether a request over HTTP/2 is paid for: it is made within a metered call, or undici sends one that was admitted, which may wait for
+   * a connection until another call has ended.
+   */
+  admitsHttp2(method: string, host: string, path: string): boolean {
+    if (currentPurse()?.metered === true) return true;
+    const url = `https://${host}${path}`;
+    if (!URL.canParse(url)) return false;
+    const wanted = keyOf(method, url);
+    for (const [request, key] of this.admitted) {
+      if (key === wanted) return this.admitted.delete(request);
+    }
+    return false;
   }
 
   private forget(key: string, token: symbol): void {
@@ -36,6 +64,6 @@ export class Passage {
 }
 
 function keyOf(method: string, url: string): string {
-  const { origin, pathname } = new URL(url);
-  return `${method.toUpperCase()} ${origin}${pathname}`;
+  const { host, pathname } = new URL(url);
+  return `${method.toUpperCase()} ${host}${pathname}`;
 }

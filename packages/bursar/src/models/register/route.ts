@@ -46,7 +46,8 @@ export function isGoverned(
 
 /** What is known of a request by its first line and headers. */
 export interface OutgoingHead {
-  readonly host: string;
+  /** The hosts that it may be for: the one that is connected, and the one that its headers name. */
+  readonly hosts: readonly string[];
   readonly method: string;
   /** As it stands in the first line: to a proxy, all of the URL. */
   readonly path: string;
@@ -54,12 +55,26 @@ export interface OutgoingHead {
   readonly upgrades: boolean;
 }
 
-/** Whether a request that goes past the global `fetch` may be a call of a model: only its head is known, and nothing can meter it. */
-export function isUnmeteredCall({ host, method, path, upgrades }: OutgoingHead, providers: Providers): boolean {
-  if (!upgrades && LOOKING.has(method.toUpperCase())) return false;
-  const pathname = URL.canParse(path, "http://host") ? new URL(path, "http://host").pathname : path;
-  if (providers.has(host)) return !FREE.test(pathname);
-  return protocolFor(method, pathname)?.name === UNMISTAKABLE;
+/**
+ * The host at which a request that goes past the global `fetch` may be a call of a model; null where it costs nothing. Only its head is
+ * known, and nothing can meter it.
+ */
+export function unmeteredHost({ hosts, method, path, upgrades }: OutgoingHead, providers: Providers): string | null {
+  if (!upgrades && LOOKING.has(method.toUpperCase())) return null;
+  // To a proxy the path names the host: all of a URL, or host and port for a tunnel.
+  const absolute = absoluteForm(path);
+  const address = path.startsWith("/") ? `http://host${path}` : path;
+  const pathname = URL.canParse(address) ? new URL(address).pathname : path;
+  const tunnel = method === "CONNECT" ? [path, path.replace(/:\d+$/, "")] : [];
+  const all = [...hosts, ...(absolute === null ? [] : [absolute.host]), ...tunnel];
+  const known = all.find((host) => providers.has(host));
+  if (known !== undefined) return FREE.test(pathname) ? null : known;
+  return protocolFor(method, pathname)?.name === UNMISTAKABLE ? (all[0] ?? "") : null;
+}
+
+/** The URL that the first line of a request to a proxy names; null where it names a path. */
+export function absoluteForm(path: string): URL | null {
+  return /^https?:\/\//i.test(path) && URL.canParse(path) ? new URL(path) : null;
 }
 
 /** The body as a text; null for what no model reads; all of the request where its body is known only when it is read. */

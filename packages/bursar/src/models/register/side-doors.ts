@@ -6,7 +6,7 @@ import { currentPurse } from "../../runtime/purse.js";
 import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
 import type { Passage } from "./passage.js";
 import type { Providers } from "./providers.js";
-import { isUnmeteredCall } from "./route.js";
+import { absoluteForm, unmeteredHost } from "./route.js";
 
 /**
  * Shuts the ways to a provider that nothing meters: `node:http` and `node:https`, `node:http2`, web sockets, and every request of an
@@ -16,7 +16,7 @@ import { isUnmeteredCall } from "./route.js";
 export function shutSideDoors(providers: Providers, passage: Passage): void {
   shutClientRequests(providers);
   shutUndici(providers, passage);
-  shutHttp2(providers);
+  shutHttp2(providers, passage);
   shutSockets(providers);
   syncBuiltinESMExports();
 }
@@ -26,24 +26,27 @@ type StoredHeaders = readonly unknown[] | Readonly<Record<string, readonly [stri
 
 interface HeaderStore {
   readonly host?: string;
+  _header?: string | null;
   _storeHeader?: (this: http.ClientRequest, firstLine: string, headers: StoredHeaders) => void;
 }
 
+/** What stands for the head of a request that is given up: nothing of such a request is written. */
+const NO_HEAD = "\r\n";
+
 /**
  * Every request of `node:http` and `node:https` writes its head here, however it was made and whatever agent carries it, once Node has
- * made its choice among URL, `host` and `hostname`.
+ * made its choice among URL, `host` and `hostname`. A request that is refused fails as one that finds no server: with one error event.
  */
 function shutClientRequests(providers: Providers): void {
   const prototype = http.ClientRequest.prototype as unknown as HeaderStore;
   const original = prototype._storeHeader;
   if (original === undefined) throw new Error("this version of Node.js has no known place to watch node:http at");
   prototype._storeHeader = function (firstLine, headers) {
-    const refused = refusedRequest((this as unknown as HeaderStore).host ?? "", firstLine, headers, providers);
+    const store = this as unknown as HeaderStore;
+    const refused = refusedRequest(store.host ?? "", firstLine, headers, providers);
     if (refused === null) return original.call(this, firstLine, headers);
-    // The error is thrown; a second one, for the connection that is given up, would have no listener.
-    this.once("error", () => {});
-    this.destroy();
-    throw refused;
+    store._header = NO_HEAD;
+    this.destroy(refused);
   };
 }
 
@@ -55,18 +58,13 @@ function refusedRequest(
 ): BudgetExceededError | null {
   if (isMetered()) return null;
   const [method = "", path = ""] = firstLine.split(" ");
-  const upgrades = headerIn(headers, "upgrade") !== null;
-  const named = headerIn(headers, "host");
+  const upgrades = headersIn(headers, "upgrade").length > 0;
+  const named = headersIn(headers, "host");
   // The port stands in the header alone. Where that names another machine, every port of this one counts.
-  const isPlain = named !== null && hostnameOf(named) === hostnameOf(connected);
-  const hosts = isPlain ? [named] : [named ?? "", ...providers.at(hostnameOf(connected)), connected];
-  // To a proxy the path names the host: all of a URL, or host and port for a tunnel.
-  if (/^https?:\/\//i.test(path) && URL.canParse(path)) hosts.push(new URL(path).host);
-  if (method === "CONNECT") hosts.push(path, path.replace(/:\d+$/, ""));
-  for (const host of hosts) {
-    if (isUnmeteredCall({ host, method, path, upgrades }, providers)) return shut(`${method} to ${host} by node:http`);
-  }
-  return null;
+  const isPlain = named.length === 1 && hostnameOf(named[0] ?? "") === hostnameOf(connected);
+  const hosts = isPlain ? named : [...named, ...providers.at(hostnameOf(connected)), connected];
+  const host = unmeteredHost({ hosts, method, path, upgrades }, providers);
+  return host === null ? null : shut(`${method} to ${host} by node:http`);
 }
 
 function hostnameOf(host: string): string {
@@ -76,17 +74,16 @@ function hostnameOf(host: string): string {
     .replace(/^\[|\]$/g, "");
 }
 
-function headerIn(headers: StoredHeaders, wanted: string): string | null {
-  if (headers === null || headers === undefined) return null;
-  for (const [name, value] of pairsOf(headers)) {
-    if (String(name).toLowerCase() === wanted) return String(value);
-  }
-  return null;
+/** The values of a header, however often it stands there. */
+function headersIn(headers: StoredHeaders, wanted: string): readonly string[] {
+  const pairs = headers === null || headers === undefined ? [] : pairsOf(headers);
+  return pairs.filter(([name]) => String(name).toLowerCase() === wanted).map(([, value]) => String(value));
 }
 
 function pairsOf(headers: NonNullable<StoredHeaders>): readonly (readonly unknown[])[] {
   if (!Array.isArray(headers)) return Object.values(headers as Readonly<Record<string, readonly unknown[]>>);
-  if (headers.some(Array.isArray)) return headers as readonly (readonly unknown[])[];
+  // Node looks at the first one alone, too.
+  if (Array.isArray(headers[0])) return headers as readonly (readonly unknown[])[];
   return headers.flatMap((name, index) => (index % 2 === 0 ? [[name, headers[index + 1]]] : []));
 }
 
@@ -96,25 +93,36 @@ interface UndiciRequest {
   readonly method?: string;
   readonly path?: string;
   readonly upgrade?: unknown;
+  /** What its headers name. */
+  readonly host?: string | null;
+  /** How it is given up; undici 8 has another name for it than those before. */
   onError?(error: Error): void;
+  onResponseError?(error: Error): void;
 }
 
 /** The `undici` within Node and the package of that name tell their requests on the same channel. */
 function shutUndici(providers: Providers, passage: Passage): void {
   subscribe("undici:request:create", (message) => {
     const { request } = message as { readonly request: UndiciRequest };
-    const { method = "", path = "", upgrade } = request;
+    const { method = "", path = "", upgrade, host: named } = request;
     // A tunnel is only the way: what is sent through it is told of again.
     if (method === "CONNECT") return;
-    const url = `${String(request.origin ?? "").replace(/\/$/, "")}${path}`;
-    if (!URL.canParse(url) || passage.admits(method, url)) return;
-    const { host } = new URL(url);
+    const origin = String(request.origin ?? "").replace(/\/$/, "");
+    const url = absoluteForm(path)?.href ?? `${origin}${path}`;
+    if (!URL.canParse(url) || passage.admits(request, method, url)) return;
     const upgrades = upgrade !== null && upgrade !== undefined && upgrade !== false;
-    if (!isUnmeteredCall({ host, method, path, upgrades }, providers)) return;
+    const hosts = [
+      new URL(url).host,
+      ...(named ? [named] : []),
+      ...(URL.canParse(origin) ? [new URL(origin).host] : []),
+    ];
+    const host = unmeteredHost({ hosts, method, path, upgrades }, providers);
+    if (host === null) return;
     const error = shut(`${method} to ${host} by undici, or as a redirect,`);
+    if (request.onError !== undefined) request.onError(error);
+    else if (request.onResponseError !== undefined) request.onResponseError(error);
     // Without a way to stop it, the process ends of this error.
-    if (request.onError === undefined) throw error;
-    request.onError(error);
+    else throw error;
   });
 }
 
@@ -124,21 +132,47 @@ interface Http2Target {
   readonly port?: number | string;
 }
 
-function shutHttp2(providers: Providers): void {
+/** A list of names and values, or an object of them. */
+type Http2Headers = readonly unknown[] | Readonly<Record<string, unknown>> | null;
+
+interface Http2Sender {
+  request: (this: object, headers?: Http2Headers, options?: object) => unknown;
+}
+
+/** Sessions are opened as before, because looking is free; each request looks where it goes. */
+function shutHttp2(providers: Providers, passage: Passage): void {
   const { connect } = http2;
+  const connected = new WeakMap<object, string>();
+  let isShut = false;
   http2.connect = ((authority: string | URL | Http2Target, ...rest: never[]) => {
-    const host = authorityOf(authority);
-    if (providers.has(host) && !isMetered()) throw shut(`HTTP/2 to ${host}`);
     const session = connect(authority as string, ...rest);
-    const { request } = session;
-    session.request = (headers = {}, options) => {
-      for (const name of [headers[":authority"], headers.host]) {
-        if (name !== undefined && providers.has(String(name)) && !isMetered()) throw shut(`HTTP/2 to ${String(name)}`);
-      }
-      return request.call(session, headers, options);
-    };
+    connected.set(session, authorityOf(authority));
+    // All of them have one prototype, which is found nowhere else.
+    if (!isShut) shutSessions(Object.getPrototypeOf(session) as Http2Sender, connected, providers, passage);
+    isShut = true;
     return session;
   }) as typeof connect;
+}
+
+function shutSessions(
+  prototype: Http2Sender,
+  connected: WeakMap<object, string>,
+  providers: Providers,
+  passage: Passage,
+): void {
+  const { request } = prototype;
+  prototype.request = function (given, options) {
+    const headers = Array.isArray(given) ? given : Object.entries(given ?? {});
+    const [method = "GET"] = headersIn(headers, ":method");
+    const [path = "/"] = headersIn(headers, ":path");
+    const authority = connected.get(this) ?? "";
+    const hosts = [...headersIn(headers, ":authority"), ...headersIn(headers, "host"), authority];
+    const upgrades = headersIn(headers, ":protocol").length > 0;
+    const host = unmeteredHost({ hosts, method, path: method === "CONNECT" ? "" : path, upgrades }, providers);
+    if (host !== null && !passage.admitsHttp2(method, hosts[0] ?? "", path))
+      throw shut(`${method} to ${host} by HTTP/2`);
+    return request.call(this, given, options);
+  };
 }
 
 function authorityOf(authority: string | URL | Http2Target): string {

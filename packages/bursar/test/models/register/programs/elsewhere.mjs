@@ -36,7 +36,14 @@ console.log(
     await post(`${room}/v1/embeddings`, "no JSON"),
     await plain(`${room}/anything`),
     await plain(`${provider}/v1/chat/completions`),
-    tried(() => connect(provider)),
+    tried(() => {
+      const session = connect(provider).on("error", () => {});
+      try {
+        session.request({ ":method": "POST", ":path": "/v1/chat/completions" });
+      } finally {
+        session.destroy();
+      }
+    }),
     // Node has web sockets of its own from version 22 on.
     typeof WebSocket === "undefined"
       ? { error: "is not metered" }

@@ -3,9 +3,9 @@ import http from "node:http";
 import http2 from "node:http2";
 import https from "node:https";
 import { createRequire } from "node:module";
-import { Client, Pool, fetch as undiciFetch, request as undiciRequest } from "undici";
+import { Client, Pool, ProxyAgent, fetch as undiciFetch, request as undiciRequest } from "undici";
 
-const [provider, elsewhere] = process.argv.slice(2);
+const [provider, elsewhere, elsewhereHttp2] = process.argv.slice(2);
 const { host, hostname, port } = new URL(provider);
 const other = new URL(elsewhere);
 const path = "/v1/images/generations";
@@ -21,12 +21,34 @@ function sent(make) {
         response.resume();
         resolve({ status: response.statusCode });
       });
-      request.on("error", (error) => resolve({ error: error.message }));
+      const errors = [];
+      request.on("error", (error) => errors.push(error.message));
+      // One error for each request: what Node or another one adds shows beside it.
+      request.on("close", () => resolve({ error: errors.join(", then ") }));
       request.on("upgrade", () => resolve({ status: 101 }));
       request.on("connect", () => resolve({ status: 200 }));
       request.end(request.method === "POST" ? body : undefined);
     } catch (error) {
       resolve({ error: error.message });
+    }
+  });
+}
+
+function overHttp2(authority, headers) {
+  return new Promise((resolve) => {
+    const session = http2.connect(authority);
+    const done = (outcome) => {
+      session.destroy();
+      resolve(outcome);
+    };
+    session.on("error", (error) => done({ error: error.message }));
+    try {
+      const stream = session.request(headers);
+      stream.on("response", (answer) => done({ status: answer[":status"] }));
+      stream.on("error", (error) => done({ error: error.message }));
+      stream.end();
+    } catch (error) {
+      done({ error: error.message });
     }
   });
 }
@@ -69,9 +91,15 @@ const ways = {
     sent((done) => http.get({ hostname, port, path, headers: { connection: "upgrade", upgrade: "websocket" } }, done)),
   "a path that only models have": () => sent((done) => http.request({ ...named, path: "/v1/Chat//completions" }, done)),
   https: () => sent((done) => https.request({ hostname, port, path, method }, done)),
-  http2: () => told(async () => http2.connect(provider)),
+  http2: () => overHttp2(provider, { ":method": method, ":path": path }),
   "http2 of an object": () =>
-    told(async () => http2.connect({ protocol: "http:", hostname: "api.openai.com", port: 443 })),
+    overHttp2({ protocol: "http:", host: hostname, port }, { ":method": method, ":path": path }),
+  "http2 to a known host": () =>
+    overHttp2(elsewhereHttp2, { ":method": method, ":path": path, ":authority": "api.openai.com" }),
+  "http2 with a known Host": () =>
+    overHttp2(elsewhereHttp2, { ":method": method, ":path": path, Host: "api.openai.com" }),
+  "http2 to a path that only models have": () =>
+    overHttp2(elsewhereHttp2, { ":method": method, ":path": "/v1/chat/completions" }),
   "a redirect": () =>
     told(() => fetch(`${elsewhere}/redirect?to=${encodeURIComponent(provider + path)}`, { method, body })),
   "a redirect of a request": () =>
@@ -80,10 +108,23 @@ const ways = {
   "undici's request": () => told(() => undiciRequest(provider + path, { method, body })),
   "undici's client": () => told(() => new Client(provider).request({ path, method, body })),
   "undici's pool": () => told(() => new Pool(provider).request({ path, method, body })),
+  "undici through a proxy": () =>
+    told(() =>
+      undiciFetch(`http://api.openai.com${path}`, {
+        ...{ method, body },
+        dispatcher: new ProxyAgent({ uri: elsewhere, proxyTunnel: false }),
+      }),
+    ),
+  "undici to a proxy": () =>
+    told(() => new Client(elsewhere).request({ path: `http://api.openai.com${path}`, method, body })),
+  "undici with a known Host": () =>
+    told(() => new Client(elsewhere).request({ path, method, body, headers: { host: "api.openai.com" } })),
 };
 
 const free = {
   "a look": () => sent((done) => http.get(`${provider}/v1/models`, done)),
+  "a look over http2": () => overHttp2(elsewhereHttp2, { ":path": "/v1/models", ":authority": "api.openai.com" }),
+  "http2 elsewhere": () => overHttp2(elsewhereHttp2, { ":method": method, ":path": path }),
   "http elsewhere": () => sent((done) => http.request(named, done)),
   "undici elsewhere": () => told(() => undiciFetch(elsewhere + path, { method, body })),
   "fetch elsewhere": () => told(() => fetch(elsewhere + path, { method, body })),
