@@ -15,8 +15,8 @@ const MOST_WINDOW = 32;
  */
 export class KeyScrubber {
   private readonly forms: readonly Buffer[];
-  /** The same key with some of its characters escaped; null where there is nothing to look for. */
-  private readonly escaped: EscapedKey | null;
+  /** The same key with some of its characters escaped, and what base64 has of it where that holds a sign that is escaped. */
+  private readonly escaped: readonly EscapedKey[];
   /** As many bytes as the shortest form has. */
   private readonly window: number;
   /** By the last two bytes of a window: how far the next window that may be the beginning of a form is. */
@@ -28,7 +28,7 @@ export class KeyScrubber {
     const looked = key === null || key.length < LEAST_KEY ? null : key;
     const forms = looked === null ? [] : formsOf(looked).map((form) => Buffer.from(form, "latin1"));
     this.forms = forms;
-    this.escaped = looked === null ? null : new EscapedKey(looked);
+    this.escaped = looked === null ? [] : [looked, ...escapableBase64(looked)].map((text) => new EscapedKey(text));
     this.window = Math.min(MOST_WINDOW, ...forms.map(({ length }) => length));
     this.shifts = new Uint8Array(forms.length === 0 ? 0 : 65_536).fill(this.window - 1);
     for (const form of [...forms, EscapedKey.bytes]) for (const byte of form) this.known[byte] = 1;
@@ -78,9 +78,11 @@ export class KeyScrubber {
 
   private maskEscaped(masked: Buffer, bytes: Buffer): Buffer {
     let after = masked;
-    for (const { start, end } of this.escaped?.wholeIn(bytes) ?? []) {
-      if (after === bytes) after = Buffer.from(bytes);
-      after.fill(MASK, start, end);
+    for (const escaped of this.escaped) {
+      for (const { start, end } of escaped.wholeIn(bytes)) {
+        if (after === bytes) after = Buffer.from(bytes);
+        after.fill(MASK, start, end);
+      }
     }
     return after;
   }
@@ -89,8 +91,9 @@ export class KeyScrubber {
   openBytes(bytes: Buffer): number {
     // Pieces of streams end with an empty line, which no form has.
     if (bytes.length === 0 || this.known[bytes[bytes.length - 1] as number] === 0) return 0;
-    const escaped = this.escaped?.openIn(bytes) ?? null;
-    let open = escaped === null ? 0 : bytes.length - escaped.start;
+    let open = 0;
+    for (const escaped of this.escaped)
+      open = Math.max(open, bytes.length - (escaped.openIn(bytes)?.start ?? bytes.length));
     for (const form of this.forms) open = Math.max(open, openBytesOf(form, bytes));
     return open;
   }
@@ -98,8 +101,8 @@ export class KeyScrubber {
   /** The end of an answer without what is more than half of a key. */
   maskTail(bytes: Buffer): Buffer {
     const { length = 0 } = this.forms.at(-1) ?? {};
-    const escaped = this.escaped?.openIn(bytes)?.characters ?? 0;
-    const isMost = escaped * 2 > length || this.forms.some((form) => openBytesOf(form, bytes) * 2 > form.length);
+    const isMostEscaped = this.escaped.some((escaped) => (escaped.openIn(bytes)?.characters ?? 0) * 2 > length);
+    const isMost = isMostEscaped || this.forms.some((form) => openBytesOf(form, bytes) * 2 > form.length);
     return isMost ? Buffer.alloc(bytes.length, MASK) : bytes;
   }
 }
@@ -176,6 +179,11 @@ function formsOf(key: string): readonly string[] {
     ...[0, 1, 2].flatMap((offset) => base64Of(key, offset)),
   ];
   return [...new Set(forms)].sort((a, b) => b.length - a.length);
+}
+
+/** What base64 has of a key, where it holds a sign that JSON or percent-encoding may escape. */
+function escapableBase64(key: string): readonly string[] {
+  return [0, 1, 2].flatMap((offset) => base64Of(key, offset).filter((text) => /[+/]/.test(text)));
 }
 
 /** What base64 has of a key that begins so many bytes after a group of three: the characters that hold nothing but the key. */

@@ -6,7 +6,8 @@ import { describe, expect, test } from "vitest";
 import { opened } from "./opened.js";
 import { openServer } from "./server.js";
 
-const KEY = "sk-proj/Q7+echoed==key0123456789";
+/** In base64 it has a `+` and a `/`, wherever it begins. */
+const KEY = "sk-proj/Q7+echoed==key0123456789~~~???";
 const ASK = { model: "gpt-4o", messages: [{ role: "user" as const, content: "Hi" }], max_tokens: 50 };
 const USAGE = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
 
@@ -87,6 +88,9 @@ const FORMS: Readonly<Record<string, string>> = {
   "base64 of a login": Buffer.from(`user:${KEY}:`).toString("base64"),
   "base64 of a header": Buffer.from(`Bearer ${KEY}\n`).toString("base64"),
   base64url: Buffer.from(`x${KEY}`).toString("base64url"),
+  "base64 in JSON of PHP's": Buffer.from(KEY).toString("base64").replaceAll("/", "\\/"),
+  "base64 in JSON of .NET's": Buffer.from(KEY).toString("base64").replaceAll("+", "\\u002B"),
+  "base64, percent-encoded": encodeURIComponent(Buffer.from(`u:${KEY}`).toString("base64")),
   hex: Buffer.from(KEY).toString("hex"),
   "JSON with what .NET escapes": KEY.replaceAll("+", "\\u002B"),
   "JSON with one code point, in capitals": KEY.replace("o", "\\u006F"),
