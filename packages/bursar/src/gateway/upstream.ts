@@ -11,7 +11,7 @@ import { UpstreamAnswer } from "./upstream-answer.js";
 export interface UpstreamOptions {
   /** Its name, which is also the prefix of paths that go to it: `/openai/v1/…`. */
   readonly name: string;
-  /** Its base address, as SDKs want it: `https://api.openai.com/v1`. */
+  /** Its base address, as SDKs want it: `https://api.openai.com/v1`. Parameters of it, such as `?api-version=`, go with every request. */
   readonly url: string;
   /** The key that the gateway shows it. It never leaves the gateway. */
   readonly key?: string;
@@ -32,6 +32,8 @@ const TAKEN: ReadonlySet<string> = new Set([
   ...["runs", "approvals", "sessions", "keys", "tokens", "config", "verify", "login"],
 ]);
 const KEYS = ["name", "url", "key", "speaks", "allow"];
+/** Parameters that hold a key, which would stand in logs. */
+const SECRETS = /^(?:(?:api|subscription)[-_]?key|key|code|sig|(?:access[-_]?)?token)$/i;
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /** What follows the base address, for each protocol and for what both sides give away. */
@@ -75,8 +77,17 @@ export class Upstream {
       throw new InputError("upstream.speaks", `is ${show(speaks)}; allowed: a list of ${HOMES.join(" and ")}`);
     }
     const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : null;
-    if (parsed === null || !["http:", "https:"].includes(parsed.protocol) || parsed.username !== "") {
+    if (
+      parsed === null ||
+      !["http:", "https:"].includes(parsed.protocol) ||
+      `${parsed.username}${parsed.password}` !== ""
+    ) {
       throw new InputError("upstream.url", "is none; allowed: a base address such as https://api.openai.com/v1");
+    }
+    const parameters = [...parsed.searchParams.keys()];
+    const secret = parameters.find((each) => SECRETS.test(each));
+    if (secret !== undefined) {
+      throw new InputError("upstream.url", `has a key in ?${secret}; give it as the upstream's key`);
     }
     if (key !== null && (typeof key !== "string" || !/^[\x21-\x7e]+$/.test(key))) {
       throw new InputError("upstream.key", "is none; allowed: a text of ASCII characters without spaces");
@@ -88,7 +99,8 @@ export class Upstream {
     this.key = key;
     this.scrubber = new KeyScrubber(key);
     this.speaks = speaks;
-    this.allow = readAllowedNames(options.allow, "upstream.allow");
+    const own = parameters.map((each) => `?${each}`);
+    this.allow = new Set([...readAllowedNames(options.allow, "upstream.allow"), ...own]);
   }
 
   /** What it may be sent beside what is known: what is allowed of it, and of its address. */
@@ -105,10 +117,16 @@ export class Upstream {
     return known;
   }
 
+  /** An address below the base. A client adds parameters to those of the base, and changes none of them. */
   below(ending: string, search: string): URL {
     const url = new URL(this.url);
     url.pathname = `${url.pathname.replace(/\/+$/, "")}${ending}`;
-    url.search = search;
+    if (this.url.search === "") url.search = search;
+    else {
+      for (const [name, value] of new URLSearchParams(search)) {
+        if (!this.url.searchParams.has(name)) url.searchParams.append(name, value);
+      }
+    }
     return url;
   }
 
