@@ -24,6 +24,8 @@ const UNSENT: ReadonlySet<unknown> = new Set([
   ...["DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
   ...["UNABLE_TO_GET_ISSUER_CERT", "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"],
   ...["ERR_TLS_CERT_ALTNAME_INVALID"],
+  // A dispatcher of another version of undici does not take what the global fetch gives it.
+  "UND_ERR_INVALID_ARG",
   // The gateway's own, whatever the reason is.
   ...["connect_failed", "connect_timeout", "invalid_header", "given_up"],
 ]);

@@ -188,6 +188,26 @@ describe("what was never sent is free", () => {
   });
 });
 
+test("a dispatcher that does not take the request costs nothing", async () => {
+  const dispatcher = {
+    dispatch: () => {
+      throw Object.assign(new Error("invalid onRequestStart method"), { code: "UND_ERR_INVALID_ARG" });
+    },
+  };
+  const { used, held } = await spent({ cost_usd: 1 }, () =>
+    errorOf(
+      governedFetch({ prices: PRICES })("http://127.0.0.1:9999/v1/chat/completions", {
+        method: "POST",
+        body: JSON.stringify({ model: "scripted", messages: HELLO }),
+        ...({ dispatcher } as object),
+      }),
+    ),
+  );
+  expect(used).toMatchObject({ steps: 1 });
+  expect(used.cost_usd ?? 0).toBe(0);
+  expect(held).toEqual({});
+});
+
 describe("addresses that fetch sends nothing to", () => {
   const PATH = "/v1/chat/completions";
   const init = { method: "POST", body: JSON.stringify({ model: "scripted", messages: HELLO, max_tokens: 100 }) };
