@@ -13,16 +13,19 @@ const LEAST_MONEY = 10_000_000;
 interface Missing {
   readonly dimension: string;
   readonly asked: number;
+  /** What the smallest of several calls asks for, where they ask together; all of it unless it is said. */
+  readonly smallest?: number;
 }
 
 /**
  * What a person is asked to add to an exhausted limit, the first budget's of the path: half of it, as it is by now, and at least one
  * unit, or a cent. So what grows bit by bit asks ever more seldom.
  * Where that is too little for what was asked for, or for a clock that nobody has looked at, what is missing comes on top of it, or one
- * yes would not let it go on; but no more than those above have room for, or a yes would be refused. In edge units.
+ * yes would not let it go on; but no more than those above have room for, or a yes would be refused. Where that is not even enough for the
+ * smallest call, it is what that call needs, so that whoever says yes hears which budget above stands in the way. In edge units.
  */
 export function suggestExtension(path: Path, missing: Missing, dimensions: Dimensions, time: Time): BudgetAmounts {
-  const { dimension: id, asked } = missing;
+  const { dimension: id, asked, smallest = asked } = missing;
   const [budget, ...above] = path;
   if (budget === undefined || !dimensions.has(id)) return {};
   const dimension = dimensions.get(id);
@@ -34,7 +37,8 @@ export function suggestExtension(path: Path, missing: Missing, dimensions: Dimen
   const wanted = (asked > 0 ? over <= half : over < half) ? half : roundedUp(over + half);
   if (wanted === least) return { [id]: writeAmount(dimension, least) };
   const room = Math.min(roomAbove(budget, above, dimension, time), MAX_AMOUNT - limitOf(budget, id));
-  return { [id]: writeAmount(dimension, Math.max(least, Math.min(wanted, room))) };
+  const needed = Math.min(leastExtension(budget, dimension, smallest, time), wanted);
+  return { [id]: writeAmount(dimension, Math.max(least, needed, Math.min(wanted, room))) };
 }
 
 function halfOf(limit: number, { decimals }: Dimension): number {

@@ -31,7 +31,8 @@ export function figuresOf(
   }
   const about = dimensions.get(dimension);
   const asked = askedBy(waiting, about, dimensions);
-  const suggested_extension = suggestExtension(path, { dimension, asked: asked.together }, dimensions, time);
+  const missing = { dimension, asked: asked.together, smallest: asked.smallest };
+  const suggested_extension = suggestExtension(path, missing, dimensions, time);
   return { ...stands, suggested_extension, ...needsOf(budget, about, asked, time) };
 }
 

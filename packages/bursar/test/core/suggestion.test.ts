@@ -38,13 +38,14 @@ test("where it does not, what is missing comes on top of it", async () => {
   expect(await suggest("steps", 1)).toEqual({ steps: 1 });
 });
 
-test("but no more than a budget above has room for, as long as that is half of the limit", async () => {
+test("but no more than a budget above has room for, as long as that is half of the limit and enough for a call", async () => {
   const session = { llm_tokens: 1800, memory_peak_bytes: 1700, storage_write_bytes: 1200 };
   const limits = { llm_tokens: 1000, memory_peak_bytes: 1000, storage_write_bytes: 1000 };
   const suggest = await scene(limits, { llm_tokens: 900, storage_write_bytes: 900 }, session);
   expect(await suggest("llm_tokens", 700)).toEqual({ llm_tokens: 900 });
   expect(await suggest("memory_peak_bytes", 1600)).toEqual({ memory_peak_bytes: 700 });
-  expect(await suggest("storage_write_bytes", 700)).toEqual({ storage_write_bytes: 500 });
+  expect(await suggest("storage_write_bytes", 600)).toEqual({ storage_write_bytes: 500 });
+  expect(await suggest("storage_write_bytes", 700)).toEqual({ storage_write_bytes: 600 });
 });
 
 test("what could never be added is not suggested", async () => {
