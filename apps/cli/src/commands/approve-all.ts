@@ -21,6 +21,7 @@ import { type Flags, principalOf, textOf } from "../runs/flags.js";
 import { goOn } from "../runs/go-on.js";
 import { readLine } from "../runs/line-reader.js";
 import { checkModules } from "../runs/missing.js";
+import { driveOthers } from "../runs/others.js";
 import { openPlace, type Place } from "../runs/place.js";
 import { rootOf } from "../runs/root.js";
 
@@ -56,6 +57,7 @@ export async function approveAll(chore: Chore): Promise<Done> {
   return await goOn({ place, flags: { ...flags, yes: undefined }, terminal, run: root }, async (bursar) => {
     const answers = await answerAll(bursar, requests, answer);
     if (flags.json !== true && flags.quiet !== true) process.stderr.write(doneWith(answers, errorStyle(terminal)).text);
+    for (const { request } of answers.filter(isDone)) await driveOthers(bursar, request, root);
   });
 }
 
@@ -71,7 +73,16 @@ async function wantedRequests(
     for await (const each of store.documents("approval", "pending"))
       found.push(await currentRequest(store, readApproval(each)));
   const { instant } = store.clock.now();
-  return found.filter((request) => request.expires > instant && (budget === undefined || request.budget === budget));
+  const open = found.filter(
+    (request) => request.expires > instant && (budget === undefined || request.budget === budget),
+  );
+  const depths = await Promise.all(
+    open.map(async (request) => (request.budget === null ? 0 : (await store.path(request.budget)).length)),
+  );
+  // Inner budgets find room only after those above them were extended.
+  return [...open.keys()]
+    .sort((one, other) => (depths[one] ?? 0) - (depths[other] ?? 0))
+    .flatMap((at) => open[at] ?? []);
 }
 
 async function isConfirmed(
@@ -111,13 +122,16 @@ async function answerAll(
   return answered;
 }
 
+function isDone({ problem }: Answered): boolean {
+  return problem === null;
+}
+
 function doneWith(answers: readonly Answered[], style: Style): Done {
   const text = answers.map(({ request, problem }) => {
     if (problem !== null) return `${style.bad("✗ not approved")}  ${subjectOf(request)}: ${harmless(problem)}\n`;
     const granted = runFigures(request.decision?.extension ?? {});
     return `${style.good("✓ approved")}  ${subjectOf(request)}${granted === "" ? "" : `: ${granted} more`}\n`;
   });
-  const isDone = ({ problem }: Answered) => problem === null;
   const failed = answers.filter((each) => !isDone(each)).map(({ request, problem }) => ({ id: request.id, problem }));
   const approved = answers.filter(isDone).map(({ request }) => request);
   return { report: { approved, failed }, text: text.join(""), code: failed.length === 0 ? EXIT.done : EXIT.failed };
