@@ -86,6 +86,28 @@ test("a worker with another sandbox key leaves a run to the one that has its key
   expect(readFileSync(stage.at("notes"), "utf8").trim().split("\n")).toHaveLength(6);
 });
 
+test("a key file that cannot be read is missing too, and a worker with it takes no run that it could not save", () => {
+  const [first, damaged] = [machine("h3"), machine("h4")];
+  writeFileSync(stage.at("poller.py"), POLLER);
+  writeFileSync(stage.at("damaged.key"), "no key");
+  const away = { ...damaged, run: damaged.with({ BURSAR_SANDBOX_KEY: stage.at("damaged.key") }) };
+  const module = ["--module", stage.module];
+  const limits = [...module, "--budget", "steps=2", ...TERMS];
+  expect(first.run("run", stage.at("poller.py"), "--id", "kept", ...limits).status).toBe(4);
+  expect(first.run("run", stage.at("poller.py"), "--id", "fresh", "--detach", ...limits).status).toBe(0);
+  for (const command of [["show", "kept"], ["show", "fresh"], ["approvals"]]) {
+    const { status, stdout } = away.run(...command);
+    expect([status, stdout.replaceAll(/\s+/g, " ")]).toEqual([0, expect.stringMatching(/BURSAR_SANDBOX_KEY.*damaged/)]);
+  }
+  const refused = away.run("approve", "kept", ...module);
+  expect([refused.status, refused.stderr]).toEqual([1, expect.stringMatching(/^bursar: .*damaged.*--detach/)]);
+  const lacking = away.run("worker", "--once", ...module);
+  expect(lacking.stderr).toContain("BURSAR_SANDBOX_KEY");
+  expect(claimsOf(first, "fresh")).toBe(0);
+  expect(first.run("worker", "--once", ...module).status).toBe(0);
+  expect(shown(first, "fresh")).toMatchObject({ status: "paused", missing: [] });
+});
+
 const AGENT = `
 import { defineAgent } from "bursar";
 import { LAST } from "./wording.mjs";

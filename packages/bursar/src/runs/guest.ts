@@ -83,13 +83,29 @@ export async function missingFor(
   sandbox: OpenSandbox,
 ): Promise<readonly string[]> {
   const { sandbox_key = null } = (needs ?? {}) as Partial<GuestNeeds>;
-  const missing: string[] = [];
-  if (sandbox_key !== null) {
-    const own = await fingerprintOf(sandbox);
-    if (own !== undefined && own !== sandbox_key) missing.push(missingKey(sandbox_key, own));
-  }
+  const key = await keyProblem(sandbox_key, sandbox);
+  const missing = key === null ? [] : [key];
   if (packages.length === 0) return missing;
-  return [...missing, ...((await (await sandbox()).packageProblems?.(packages)) ?? [])];
+  try {
+    return [...missing, ...((await (await sandbox()).packageProblems?.(packages)) ?? [])];
+  } catch (error) {
+    return [...missing, `the sandbox cannot be opened here: ${messageOf(error)}`];
+  }
+}
+
+/** Why the key that is here does not do; null where it does. One that was not saved yet will be saved with it. */
+async function keyProblem(saved: string | null, sandbox: OpenSandbox): Promise<string | null> {
+  if (saved === null && sandbox.keyFingerprint === undefined) return null;
+  try {
+    const own = await fingerprintOf(sandbox);
+    return saved === null || own === undefined || own === saved ? null : missingKey(saved, own);
+  } catch (error) {
+    return `the sandbox key here cannot be used (BURSAR_SANDBOX_KEY, keyFile in openSandbox): ${messageOf(error)}`;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function missingKey(key: string, own: string | null): string {
