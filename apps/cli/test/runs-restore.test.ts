@@ -181,7 +181,7 @@ test("an operator may allow a changed program, which goes on where it does the s
     status: 4,
     said: { status: "paused", problem: expect.stringContaining("as its effect 1") },
   });
-  expect(stage.run("show", "before").stdout).toContain("stands still");
+  expect(stage.run("show", "before").stdout).toMatch(/^ {2}problem {5}run before stands still/m);
   writeAgent("before");
   expect(stage.run("resume", "before", ...given(before)).status).toBe(0);
 });

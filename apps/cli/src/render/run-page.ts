@@ -75,7 +75,7 @@ function headText({ run, story, outlook, saved_usd, missing }: RunPage, now: num
     ]);
   const handed = run.pause?.batches?.length ?? 0;
   if (handed > 0) pairs.push(["waits", `for ${counted(handed, "call")} in a batch of the provider`]);
-  if (run.pause?.problem !== undefined) pairs.push(["stands still", run.pause.problem]);
+  if (run.pause?.problem !== undefined) pairs.push(["problem", run.pause.problem]);
   const flags = hasEnded(run) ? [] : (needsOf(run.program)?.flags ?? []);
   if (flags.length > 0) pairs.push(["needs", flags.map(quoted).join(" ")]);
   for (const each of missing) pairs.push(["missing", each]);
