@@ -5,6 +5,7 @@ import { writeAmount } from "../core/dimension.js";
 import type { Dimensions } from "../core/dimensions.js";
 import type { Events } from "../core/events.js";
 import type { Time } from "../core/time.js";
+import { lookUpRequest } from "../runs/request-needs.js";
 import type { Purse } from "../runtime/purse.js";
 import { type Failing, say, sayError } from "./answers.js";
 import type { Reply } from "./clients/asked.js";
@@ -51,15 +52,16 @@ function leftFor(path: Path, dimensions: Dimensions, time: Time): JsonObject {
 
 /** A request for more is shown to those whose budget it is about, or lies below it, and to nobody else. */
 async function tellApproval(id: string, { store, budget }: Purse, reply: Reply): Promise<void> {
-  const document = await store.document("approval", id);
-  const path = document === null ? [] : await store.path(budget);
-  if (document === null || !path.some((each) => each.id === document.budget)) {
+  const request = await lookUpRequest(store, id);
+  const path = request === null ? [] : await store.path(budget);
+  if (request === null || !path.some((each) => each.id === request.budget)) {
     return sayError(reply, missing("no_such_approval", "there is no such request for approval"));
   }
-  const { status, body } = document;
-  const { exhausted_dimension, limits, consumed, held = {}, suggested_extension, expires, decision } = body;
-  const shown = { exhausted_dimension, limits, consumed, held, suggested_extension, expires, decision } as JsonObject;
-  say(reply, 200, { id, status, budget: document.budget, ...shown });
+  const { status, exhausted_dimension, limits, consumed, held, needs, left, message, ...rest } = request;
+  const { suggested_extension, least_extension, expires, decision } = rest;
+  const figures = { limits, consumed, held, needs, left, message, suggested_extension, least_extension };
+  const shown = { exhausted_dimension, ...figures, expires, decision: decision === null ? null : { ...decision } };
+  say(reply, 200, { id, status, budget: request.budget, ...shown });
 }
 
 function missing(code: string, message: string): Failing {

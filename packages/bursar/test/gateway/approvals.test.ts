@@ -66,7 +66,10 @@ describe("a budget that a person may extend", () => {
     expect(approval_url).toBe(`${at.gateway.url}/bursar/approvals/${approval_id}`);
     expect(await at.look(approval_url)).toMatchObject({
       status: 200,
-      said: { status: "pending", budget: "team", held: {} },
+      said: {
+        ...{ status: "pending", budget: "team", held: {}, needs: { steps: 1 }, left: { steps: 0 } },
+        ...{ least_extension: { steps: 1 }, message: "The next model call may need up to 1 call; nothing is left." },
+      },
     });
     expect(at.model.count).toBe(1);
     await at.bursar.decide(approval_id, "approve", { by: ADA, extensions: { steps: 1 } });
