@@ -60,13 +60,17 @@ export function ApproveAll({ approvals, onDone }: ApproveAllProps): JSX.Element 
 /** One after the other, with the amounts that are shown; one that fails does not stop the rest. */
 async function approveEach(approvals: readonly ApprovalView[]): Promise<readonly string[]> {
   const failed: string[] = [];
-  for (const { id, kind, suggested_extension } of approvals) {
+  const left: ApprovalView[] = [];
+  for (const approval of approvals) {
+    const { id, kind, suggested_extension } = approval;
     const body = kind === "budget_extension" ? { extensions: suggested_extension } : {};
     try {
       await post<DecisionAnswer>(`approvals/${encodeURIComponent(id)}/approve`, body);
     } catch (error) {
       failed.push(`${id}: ${asApiError(error).message}`);
+      left.push(approval);
     }
   }
-  return failed;
+  // An inner budget may find room now that one above it was extended.
+  return left.length === 0 || left.length === approvals.length ? failed : approveEach(left);
 }
