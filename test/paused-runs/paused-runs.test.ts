@@ -45,6 +45,8 @@ test("the command line of this build goes on with the runs that an earlier one h
     });
   for (const id of RUNS) {
     const module = ["--module", join(PROGRAMS, "tools.mjs"), "--module", join(PROGRAMS, "paused-agent.mjs")];
+    // What it asked has expired a day after the fixture was made: whoever resumes it asks anew.
+    expect(bursar("resume", id, ...module, "--json").status).toBe(4);
     const { status, stdout, stderr } = bursar("approve", id, "--extend", "steps=+10", ...module, "--json");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(JSON.parse(stdout)).toMatchObject({ status: "completed", result: DONE, usage: { steps: 32 } });
@@ -79,6 +81,7 @@ describe("a build with other guests", () => {
       revive: (ref) => reviveGuest(ref, async () => sandbox) ?? agent,
     });
     const by = { name: "ann", role: "operator" } as const;
+    expect(await bursar.resume(id, by)).toMatchObject({ status: "paused" });
     const done = await bursar.approve(`${id}/checkpoint`, { by, extensions: { steps: 10 } });
     expect(done).toMatchObject({ status: "completed", result: DONE, usage: { steps: 32 } });
     expect(fixture.noted()).toHaveLength(32 - MADE);
