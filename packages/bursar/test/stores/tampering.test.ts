@@ -74,6 +74,42 @@ describe.for(ENGINES)("a check of a %s store names", ([, engine]) => {
     expect(defects).toContainEqual(expect.objectContaining({ difference: told }));
   });
 
+  test.for([
+    ["limits beside what was used", { limits: { cost_usd: 9_000_000_000_000_000 } }],
+    ["policies beside what was used", { policies: { cost_usd: "soft_warn" } }],
+    ["a start of the clock that is none", { since: {} }],
+    ["a start of the clock without an instant", { since: { instant: "x", monotonic: 1, clock: "" } }],
+    ["a running time that is a text", { elapsed: "0" }],
+  ] as const)("%s", async ([, planted]) => {
+    const url = engine === sqlite ? await copied() : engine.fresh();
+    if (engine !== sqlite) await everything(url);
+    const limits = async () => {
+      await using store = await openStore(url);
+      return (await store.budget(OPEN_RUN))?.limits;
+    };
+    const before = await limits();
+    await replaceState(engine, url, OPEN_RUN, (state) => ({ ...state, ...planted }));
+    const { ok, defects } = await checked(url);
+    expect(ok).toBe(false);
+    expect(defects.map(({ where }) => where)).toContain(`budget ${OPEN_RUN}`);
+    expect(await limits()).toEqual(before);
+  });
+
+  test("a call whose row names two budgets", async () => {
+    const url = engine === sqlite ? await copied() : engine.fresh();
+    if (engine !== sqlite) await everything(url);
+    const planted = `UPDATE calls SET body = replace(body, '{"capability_id"', '{"budget":"${SESSION}","capability_id"') WHERE id = 'in part'`;
+    await engine.tamper(url, planted);
+    expect((await checked(url)).ok).toBe(false);
+    await using store = await openStore(url);
+    await store.apply([{ op: "commit", call: "in part", used: amounts({ cost_usd: 0.01 }) }]);
+    await engine.tamper(
+      url,
+      `UPDATE calls SET body = replace(body, '"budget":"${SESSION}",', '') WHERE id = 'in part'`,
+    );
+    expect((await checked(url)).defects).toEqual([]);
+  });
+
   test("a budget, what is above it, and its call that were lowered alike", async () => {
     const url = engine === sqlite ? await copied() : engine.fresh();
     if (engine !== sqlite) await everything(url);

@@ -63,6 +63,15 @@ interface State extends Pick<Budget, "used" | "reserved" | "open">, Partial<Rare
 
 type Rare = Pick<Budget, "extended" | "aside" | "warned" | "exhausted">;
 
+const CALL = ["capability_id", "asked", "link", "step_id", "holder", "began", "duration_ms"];
+
+/** All members that these texts can have. */
+export const MEMBERS: Readonly<Record<"terms" | "state" | "call", readonly string[]>> = {
+  terms: ["scope", "funding", "limits", "policies", "thresholds", "deadline"],
+  state: ["used", "reserved", "open", "elapsed", "since", "extended", "aside", "warned", "exhausted"],
+  call: [...CALL, "charged", "reported", "estimate", "unreported"],
+};
+
 const NO_STATE: Rare = { extended: {}, aside: {}, warned: {}, exhausted: [] };
 const NO_REPORT: Pick<Call, "charged" | "reported" | "estimate" | "unreported"> = {
   charged: {},
@@ -85,12 +94,16 @@ export function writeState(budget: Budget, reading: Reading): string {
   return JSON.stringify(state);
 }
 
+/** Only the members that are written are read: any other, planted in a row, would count in place of those. */
 export function readAccount(row: BudgetRow, reading: Reading): Account {
   const { id, parent, chain, origin, ended } = row;
-  const terms: Terms = JSON.parse(row.terms);
-  const { elapsed, since, ...state }: State = JSON.parse(row.state);
-  const watch = { elapsed, since: since === null ? null : sinceOn(since, reading) };
-  return { budget: { id, parent, ...terms, ...NO_STATE, ...state, watch, ended: Number(ended) === 1 }, chain, origin };
+  const { scope, funding, limits, policies, thresholds, deadline }: Terms = JSON.parse(row.terms);
+  const state: State = { ...NO_STATE, ...JSON.parse(row.state) };
+  const { used, reserved, open, extended, aside, warned, exhausted } = state as State & Rare;
+  const watch = { elapsed: state.elapsed, since: state.since === null ? null : sinceOn(state.since, reading) };
+  const terms = { scope, funding, limits, policies, thresholds, deadline };
+  const counted = { used, reserved, open, extended, aside, warned, exhausted, watch, ended: Number(ended) === 1 };
+  return { budget: { id, parent, ...terms, ...counted }, chain, origin };
 }
 
 /** When a stopwatch was started, on both clocks, so that other processes can go on with it. */
@@ -126,8 +139,9 @@ function addFilled<Value extends object>(to: Record<string, unknown>, from: Valu
   }
 }
 
+/** The columns have the last word. */
 export function readCall({ id, budget, kind, status, expires, body }: CallRow): Call {
-  return { id, budget, kind, status, expires, step_id: id, ...NO_REPORT, ...JSON.parse(body) };
+  return { step_id: id, ...NO_REPORT, ...JSON.parse(body), id, budget, kind, status, expires };
 }
 
 export function readDocument(kind: DocumentKind, { id, budget, status, body, version }: DocumentRow): Document {

@@ -5,7 +5,7 @@ import type { Call } from "../../../core/call.js";
 import { type Dimension, printAmount, writeAmount } from "../../../core/dimension.js";
 import type { Dimensions } from "../../../core/dimensions.js";
 import { chargeFor } from "../../../core/usage.js";
-import { type CallRow, readAccount, readCall } from "../rows.js";
+import { type CallRow, MEMBERS, readAccount, readCall } from "../rows.js";
 import type { ChainPart } from "./chains.js";
 import type { Defects } from "./defect.js";
 import type { Differences } from "./differences.js";
@@ -79,10 +79,10 @@ export class Tally {
         this.since = JSON.parse(String(row.more)).since?.instant ?? null;
       } else if (part === 1) this.addChild(budgetIn(row));
       else this.addCall(row, defects);
-    } catch {
+    } catch (error) {
       this.unreadable = true;
       const what = part === 2 ? `call ${row.id}` : `budget ${row.id}`;
-      if (part !== 1) defects.add("error", what, "has a row that cannot be read");
+      if (part !== 1) defects.add("error", what, unreadable(error));
     }
   }
 
@@ -103,6 +103,7 @@ export class Tally {
   private addCall({ id, text, more, kind }: SqlRow, defects: Defects): void {
     const row = { id, budget: this.owner, kind, status: text, expires: null, body: more } as unknown as CallRow;
     const call = readCall(row);
+    checkMembers(row.body, MEMBERS.call);
     const { status, asked, charged, reported, estimate, unreported } = call;
     for (const amounts of [asked, charged, reported, estimate]) checkAmounts(amounts);
     if (!Array.isArray(unreported)) throw new TypeError("a list is missing");
@@ -243,9 +244,31 @@ export function budgetIn({ id, ended, text, more }: SqlRow): Budget {
   const { budget } = readAccount({ ...row, ended: Number(ended) }, NO_READING);
   const { limits, used, reserved, aside, extended, warned } = budget;
   for (const amounts of [limits, used, reserved, aside, extended, warned]) checkAmounts(amounts);
+  checkMembers(row.terms, MEMBERS.terms);
+  checkMembers(row.state, MEMBERS.state);
+  checkClock(JSON.parse(row.state));
   if (![0, 1].includes(Number(ended))) throw new TypeError("it is neither open nor ended");
   if (!Array.isArray(budget.exhausted) || !Array.isArray(budget.thresholds)) throw new TypeError("a list is missing");
   return budget;
+}
+
+/** Of a row that was no row of ours. */
+export function unreadable(error: unknown): string {
+  return `has a row that cannot be read${error instanceof TypeError ? `: ${error.message}` : ""}`;
+}
+
+/** A member that nobody writes was planted, and whoever reads the row otherwise may take it for what counts. */
+function checkMembers(text: string, members: readonly string[]): void {
+  const planted = Object.keys(JSON.parse(text)).find((key) => !members.includes(key));
+  if (planted !== undefined) throw new TypeError(`it has a member that none has: ${planted}`);
+}
+
+function checkClock({ elapsed, since }: { readonly elapsed: unknown; readonly since: unknown }): void {
+  if (typeof elapsed !== "number") throw new TypeError("the running time is none");
+  if (since === null) return;
+  const { instant, monotonic, clock } = since as Readonly<Record<string, unknown>>;
+  const isReading = typeof instant === "number" && typeof monotonic === "number" && typeof clock === "string";
+  if (!isReading) throw new TypeError("the start of the clock is none");
 }
 
 function checkAmounts(amounts: unknown): void {

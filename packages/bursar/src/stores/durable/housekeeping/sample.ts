@@ -7,7 +7,7 @@ import { sha256Hex } from "../../../runtime/crypto.js";
 import { SERVER_CHAIN } from "../../../runtime/server-chain.js";
 import type { CheckedSample, SampledDefect } from "../../../runtime/sweeper.js";
 import { type CallRow, readCall } from "../rows.js";
-import { budgetIn, Figures } from "./books.js";
+import { budgetIn, Figures, unreadable } from "./books.js";
 import { linesOf } from "./books-check.js";
 import { Defects } from "./defect.js";
 import { Differences } from "./differences.js";
@@ -188,8 +188,8 @@ export class SampledCheck {
       const parent = row.parent === null ? null : String(row.parent);
       const since = JSON.parse(String(row.more)).since?.instant ?? null;
       if (children.length <= CHILDREN) differences.compare({ budget, parent, since }, rebuilt, below);
-    } catch {
-      this.defects.add("error", where, "has a row that cannot be read");
+    } catch (error) {
+      this.defects.add("error", where, unreadable(error));
     }
     if (!rebuilt.isExact) return;
     const reserved = [];
