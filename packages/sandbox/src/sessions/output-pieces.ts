@@ -13,5 +13,10 @@ export function addTo(pieces: Output[], { bytes, truncated }: Output, most: numb
 export function textOf(pieces: readonly Output[], most: number): Text {
   const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
   const truncated = bytes.length > most || pieces.some((piece) => piece.truncated);
-  return { text: new TextDecoder().decode(bytes.subarray(0, most)), truncated };
+  return { text: outputDecoder().decode(bytes.subarray(0, most)), truncated };
+}
+
+/** A byte order mark is output as any other character: files for spreadsheets begin with one. */
+export function outputDecoder(): InstanceType<typeof TextDecoder> {
+  return new TextDecoder("utf-8", { ignoreBOM: true });
 }

@@ -1,12 +1,13 @@
 import type { OutputBytes } from "./errand.js";
 import type { OutputPiece } from "./options.js";
+import { outputDecoder } from "./output-pieces.js";
 
 /**
  * Output as text, for somebody who looks on. Characters that come in two pieces are put together, so that all pieces are the
  * same text as the result's.
  */
 export class OutputText {
-  private readonly decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  private readonly decoders = { stdout: outputDecoder(), stderr: outputDecoder() };
 
   take(pieces: readonly OutputBytes[]): readonly OutputPiece[] {
     return pieces.flatMap(({ stream, bytes }) =>

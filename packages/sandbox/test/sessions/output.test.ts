@@ -32,6 +32,15 @@ describe.each(KINDS)("output of %s in a %s", (language, isolation) => {
     await session.destroy();
   });
 
+  test("is whole where it begins with a byte order mark", async () => {
+    const session = await open();
+    const pieces: OutputPiece[] = [];
+    const result = await session.execute(program(language, "marked"), { onOutput: (piece) => pieces.push(piece) });
+    expect(result.stdout).toBe("\ufeffa;b\n");
+    expect(joined(pieces, "stdout")).toBe("\ufeffa;b\n");
+    await session.destroy();
+  });
+
   test("keeps the order of both streams, and is the same text as the result's", async () => {
     const session = await open();
     const pieces: OutputPiece[] = [];
@@ -102,7 +111,7 @@ function joined(pieces: readonly OutputPiece[], wanted: OutputPiece["stream"]): 
   return pieces.map(({ stream, text }) => (stream === wanted ? text : "")).join("");
 }
 
-type Name = "early" | "mixed" | "much";
+type Name = "early" | "marked" | "mixed" | "much";
 
 function program(language: Language, name: Name): string {
   return language === "python" ? PYTHON[name] : JAVASCRIPT[name];
@@ -116,6 +125,7 @@ for i in range(50):
     print(i, 'out€😀')
     print(i, 'err€😀', file=sys.stderr)
 print(await host.call('ask'))`,
+  marked: "print('\\ufeffa;b')",
   much: `
 import sys
 for i in range(10):
@@ -132,6 +142,7 @@ for (let i = 0; i < 50; i++) {
   console.error(i, 'err€😀');
 }
 console.log(await host.call('ask'));`,
+  marked: "console.log('\\ufeffa;b')",
   much: `
 for (let i = 0; i < 10; i++) {
   console.log('x'.repeat(3000));
