@@ -124,18 +124,19 @@ test("bursar serve takes every flag of bursar gateway", () => {
   });
 });
 
-test("a stream that is cut when the gateway stops is told as that", async () => {
+test.for(["gateway", "serve"])("a stream that is cut when bursar %s stops is told as that", async (command) => {
   await using model = await openScriptedModel({
     ...{ script: () => ({ kind: "half", text: "word ".repeat(100), ending: "hang" }), models: [ASK.model] },
     apiKey: "key-of-the-provider",
   });
   const env = environment(model.url);
   const args = ["--budget", "cost_usd=1", "--price", `${ASK.model}=1,2`, "--grace", "0s", "--json"];
-  await using gateway = await startListening(["gateway", ...args], env);
+  await using gateway = await startListening([command, ...args], env);
   const body = JSON.stringify({ ...ASK, stream: true });
   const answer = await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", body });
   const reading = answer.text();
   expect(await gateway.end("SIGTERM")).toBe(0);
   expect(await reading).toContain('"code":"gateway_stopped"');
+  if (command === "serve") return expect(gateway.stderr()).toMatch(/an answer of \S+ was cut, .*\(gateway_stopped\)/);
   expect(gateway.served()).toMatchObject([{ status: 200, stream: true, failed: "gateway_stopped", estimated: true }]);
 });

@@ -1,5 +1,5 @@
 import { type Bursar, Worker } from "bursar";
-import { type Gateway, mountGateway } from "bursar/gateway";
+import { type Gateway, mountGateway, type Served } from "bursar/gateway";
 import { openServer, type Server, type ServerOptions } from "bursar/server";
 import { Feed } from "bursar/views";
 import { checkNoGateway, gatewayOptions } from "../commands/gateway-options.js";
@@ -148,9 +148,22 @@ async function gatewayFor(
   const approval_url = (id: string) => `${url()}/approvals/${encodeURIComponent(id)}`;
   const options = await gatewayOptions(flags, terminal, place.config, feed.store);
   const host = hostOf(flags);
+  const onServed = (served: Served) => {
+    if (served.failed === STOPPED) onError(new Error(cutText(served)));
+  };
   return asUsage("", () =>
-    mountGateway({ ...options, url, approval_url, onError, ...(host !== undefined && { host }) }),
+    mountGateway({ ...options, url, approval_url, onError, onServed, ...(host !== undefined && { host }) }),
   );
+}
+
+/** Of an answer that the gateway itself has cut, because it was to stop. */
+const STOPPED = "gateway_stopped";
+
+function cutText({ model, path, label, key_id, charged: { cost_usd } }: Served): string {
+  const whose = label || key_id;
+  const key = whose === null ? "" : ` for key ${whose}`;
+  const cost = cost_usd === undefined ? "" : `, charged at most $${cost_usd}`;
+  return `an answer of ${model ?? path}${key} was cut, because the gateway was stopped (${STOPPED})${cost}`;
 }
 
 function whereOf(flags: Given): Pick<ServerOptions, "host" | "url" | "tls" | "requireLogin"> {
