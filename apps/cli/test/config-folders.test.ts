@@ -85,7 +85,8 @@ describe("what an agent has planted in its folder", () => {
     const where = place(OWN, PLANTED);
     const { stdout } = bursar(where, "config");
     expect(stdout).toMatch(/^ {2}tightened +by bursar\.yaml$/m);
-    expect(stdout).toMatch(/^ {2}steps +3 {2}hard_stop +ceiling, bursar\.yaml:1$/m);
+    // Both files are called alike, and a place has to say which of them is meant.
+    expect(stdout).toMatch(/^ {2}steps +3 {2}hard_stop +ceiling,\s+~\/\.config\/bursar\/bursar\.yaml:1$/m);
     expect(stdout).toMatch(/^warning bursar\.yaml:5:\d+: .*cost_usd is ignored: 9000000/m);
     const report = JSON.parse(bursar(where, "config", "show", "--json").stdout);
     expect(report).toMatchObject({ tightened_by: ["bursar.yaml"] });

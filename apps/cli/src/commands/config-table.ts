@@ -4,6 +4,7 @@ import { type Configuration, type EffectiveBudget, type EffectiveLimit, type Ori
 import { number } from "../render/quantities.js";
 import { facts } from "../render/report.js";
 import { harmless, pad, type Style, wrap } from "../render/style.js";
+import { shortName } from "../runs/config-notice.js";
 
 /** What a run gets, for programs. */
 export function budgetReport(budget: EffectiveBudget): object {
@@ -28,19 +29,32 @@ export function budgetReport(budget: EffectiveBudget): object {
 export function budgetText(config: Configuration, budget: EffectiveBudget, columns: number, style: Style): string {
   const limited = budget.dimensions.filter(({ limit }) => limit.value !== null);
   const free = budget.dimensions.filter(({ limit }) => limit.value === null).map(({ dimension }) => dimension.id);
+  // Files of several folders have the same name.
+  const placed: Placed =
+    config.tightenedBy.length > 0
+      ? ({ file, line }) => `${shortName(file)}:${line}`
+      : ({ file, line }) => `${basename(file)}:${line}`;
   return [
-    facts(heading(config, budget), style),
+    facts(heading(config, budget, placed), style),
     "\n",
-    table(limited, columns, style),
+    table(limited, placed, columns, style),
     "\n",
-    facts(closing(budget, free), style),
+    facts(closing(budget, free, placed), style),
   ].join("");
 }
 
+/** Says where something stands. */
+type Placed = (place: { readonly file: string; readonly line: number | null }) => string;
 type Fact = readonly [string, string];
 
-function heading(config: Configuration, { policy, agent, session }: EffectiveBudget): Fact[] {
+function heading(config: Configuration, { policy, agent, session }: EffectiveBudget, placed: Placed): Fact[] {
   const { file, tightenedBy, agents, sessions } = config;
+  const source = ({ kind, place }: Origin, otherwise: string): string => {
+    if (place !== null) return tightenedBy.length > 0 ? placed(place) : `line ${place.line}`;
+    return kind === "preset" ? "shipped" : otherwise;
+  };
+  const named = (name: string, from: Origin | undefined) =>
+    from === undefined ? name : `${name} (${source(from, "default")})`;
   const rows: Fact[] = [["file", file ?? "none, so the defaults count"]];
   for (const each of tightenedBy) rows.push(["tightened", `by ${each.file ?? ""}`]);
   if (policy !== null)
@@ -52,29 +66,21 @@ function heading(config: Configuration, { policy, agent, session }: EffectiveBud
   return rows;
 }
 
-function named(name: string, origin: Origin | undefined): string {
-  return origin === undefined ? name : `${name} (${source(origin, "default")})`;
-}
-
-function source({ kind, place }: Origin, otherwise: string): string {
-  if (place !== null) return `line ${place.line}`;
-  return kind === "preset" ? "shipped" : otherwise;
-}
-
 function closing(
   { thresholds, approval_expiry_ms: expiry, dimensions }: EffectiveBudget,
   free: readonly string[],
+  placed: Placed,
 ): Fact[] {
   const rows: Fact[] = [];
   if (free.length > 0) rows.push(["no limit", free.join(", ")]);
   const percentages = thresholds.value.map((each) => `${each} %`);
-  rows.push(["warns at", `${percentages.join(", ") || "no threshold"} (${origin(thresholds.origin)})`]);
+  rows.push(["warns at", `${percentages.join(", ") || "no threshold"} (${origin(thresholds.origin, placed)})`]);
   for (const { dimension, reserve } of dimensions) {
     if (reserve === null) continue;
     const amount = printAmount(dimension, reserve.value);
-    rows.push(["reserve", `${dimension.id} ${amount} for the final answer (${origin(reserve.origin)})`]);
+    rows.push(["reserve", `${dimension.id} ${amount} for the final answer (${origin(reserve.origin, placed)})`]);
   }
-  rows.push(["approvals", `expire after ${duration(expiry.value)} (${origin(expiry.origin)})`]);
+  rows.push(["approvals", `expire after ${duration(expiry.value)} (${origin(expiry.origin, placed)})`]);
   return rows;
 }
 
@@ -85,10 +91,13 @@ const WIDEST = 120;
 const WITHOUT_SCREEN = 80;
 
 /** The last column takes what is left, and breaks its lines. */
-function table(limits: readonly EffectiveLimit[], columns: number, style: Style): string {
+function table(limits: readonly EffectiveLimit[], placed: Placed, columns: number, style: Style): string {
   const rows = limits.map(({ dimension, limit, policy }) => {
     const amount = dimension.unit === "USD" ? printAmount(dimension, limit.value ?? 0) : number(limit.value ?? 0);
-    return { cells: [dimension.id, amount, policy.value] as const, origins: origins(limit.origin, policy.origin) };
+    return {
+      cells: [dimension.id, amount, policy.value] as const,
+      origins: origins(limit.origin, policy.origin, placed),
+    };
   });
   const widths = [0, 1, 2].map((at) =>
     Math.max(HEAD[at]?.length ?? 0, ...rows.map(({ cells }) => cells[at]?.length ?? 0)),
@@ -110,16 +119,16 @@ function widthIn(columns: number): number {
 }
 
 /** Who set the limit; and who set what happens there, where somebody did. */
-function origins(limit: Origin, policy: Origin): readonly string[] {
+function origins(limit: Origin, policy: Origin, placed: Placed): readonly string[] {
   const isShipped = policy.kind === "default" || policy.kind === "preset";
-  return isShipped ? [origin(limit)] : [origin(limit), `exhausted: ${origin(policy)}`];
+  return isShipped ? [origin(limit, placed)] : [origin(limit, placed), `exhausted: ${origin(policy, placed)}`];
 }
 
 /** The heading tells the whole path, and the names of policy, agent and session. */
-function origin(from: Origin): string {
+function origin(from: Origin, placed: Placed): string {
   const { kind, place } = from;
   if (place === null || place.line === null) return printOrigin(from);
-  return `${kind}, ${basename(place.file)}:${place.line}`;
+  return `${kind}, ${placed(place)}`;
 }
 
 const UNITS: readonly (readonly [string, number])[] = [

@@ -26,7 +26,7 @@ export function filesInForce({ file, tightenedBy }: Configuration): string {
   return names.length === 0 ? shortName(file) : `${shortName(file)}, tightened by ${names.join(", ")}`;
 }
 
-function shortName(file: string | null): string {
+export function shortName(file: string | null): string {
   const home = homedir();
   if (file === null) return "none, so the defaults count";
   return harmless(home.length > 1 && file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file);
