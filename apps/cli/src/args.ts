@@ -42,9 +42,12 @@ export function readArguments<const O extends Options>(
   const config = { args: [...args], options, strict: false, allowPositionals: true, tokens: true } as const;
   const { values, tokens } = parseArgs(config);
   const words: string[] = [];
+  const given = new Map<string, string | undefined>();
   for (const token of tokens) {
     if (token.kind === "positional") words.push(token.value);
-    if (token.kind === "option") check(token, options);
+    if (token.kind !== "option") continue;
+    check(token, options);
+    checkOnce(token, options, given);
   }
   const url = words.find(isStoreUrl);
   const unexpected = url ?? words[most];
@@ -79,6 +82,21 @@ function check({ name, rawName, value, inlineValue }: OptionToken, options: Opti
     throw new UsageError(`${rawName} needs a value, and ${value} is a flag; or write ${rawName}=${value}`);
   if (name !== "store" && value !== undefined && isStoreUrl(value))
     throw new UsageError(`${rawName} is the URL of a store; did you mean --store?`);
+}
+
+/** Refuses a flag that says two things: the first of two limits would be dropped without a word. */
+function checkOnce(
+  { name, rawName, value }: OptionToken,
+  options: Options,
+  given: Map<string, string | undefined>,
+): void {
+  if (options[name]?.multiple === true) return;
+  if (given.has(name) && given.get(name) !== value) {
+    throw new UsageError(
+      `${rawName} is given twice; give it once${value?.includes("=") ? ", with commas between" : ""}`,
+    );
+  }
+  given.set(name, value);
 }
 
 /** What to say of a command that is not known. */

@@ -7,6 +7,9 @@ test("flags are read by name", () => {
   expect({ ...readFlags(["--fast", "--seed", "7"], FLAGS) }).toEqual({ fast: true, seed: "7" });
   expect({ ...readFlags(["--seed=7"], FLAGS) }).toEqual({ seed: "7" });
   expect({ ...readFlags([], FLAGS) }).toEqual({});
+  expect({ ...readFlags(["--fast", "--fast", "--seed=7", "--seed", "7"], FLAGS) }).toEqual({ fast: true, seed: "7" });
+  const MANY = { seed: { type: "string", multiple: true } } as const;
+  expect({ ...readFlags(["--seed", "7", "--seed", "8"], MANY) }).toEqual({ seed: ["7", "8"] });
 });
 
 test.each([
@@ -17,6 +20,8 @@ test.each([
   [["--fast=1"], "--fast takes no value"],
   [["--seed"], "--seed needs a value"],
   [["--seed", "--fast"], "--seed needs a value, and --fast is a flag; or write --seed=--fast"],
+  [["--seed", "7", "--fast", "--seed=8"], "--seed is given twice; give it once"],
+  [["--seed", "a=7", "--seed", "b=8"], "--seed is given twice; give it once, with commas between"],
   [["more"], '"more" is not expected here'],
 ])("%j is refused with a reason", (args, message) => {
   expect(() => readFlags(args, FLAGS)).toThrow(new UsageError(message));
