@@ -89,6 +89,14 @@ export function unknownPath(method: string, path: string): Failing {
   return { status: 404, type: "not_found_error", code: "not_governed", message };
 }
 
+/** Codex asks for a WebSocket first, and sends the same request without one after this status alone at once. */
+export const NO_WEBSOCKET: Failing = {
+  status: 426,
+  type: "invalid_request_error",
+  code: "no_websocket",
+  message: "the gateway passes no WebSockets on, because nobody meters them; send the request with POST",
+};
+
 /** It would be passed on, were there anybody to pass it on to. */
 export function unspoken(method: string, path: string, home: Home): Failing {
   const maker = home === "anthropic" ? "Anthropic" : "OpenAI";

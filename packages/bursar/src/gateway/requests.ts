@@ -26,6 +26,7 @@ import {
   FROM_A_PAGE,
   NO_KEY,
   NO_TARGET,
+  NO_WEBSOCKET,
   notReadYet,
   refuse,
   STOPPED,
@@ -133,7 +134,12 @@ export class Requests {
     if (method === "GET" && pathname.startsWith("/bursar/")) return tellOwn(pathname, purse, this.events, reply);
     const list = method === "GET" ? tierModelAt(pathname, this.options.meter.lists, home) : null;
     if (list !== null) return say(reply, 200, list);
-    if (route === null) return sayError(reply, unknownPath(method, pathname));
+    if (route === null) {
+      const isSocket = asked.headers.upgrade?.toLowerCase() === "websocket";
+      return isSocket
+        ? sayError(reply, NO_WEBSOCKET, { upgrade: "HTTP/1.1" })
+        : sayError(reply, unknownPath(method, pathname));
+    }
     if (route.kind === "unspoken") return sayError(reply, unspoken(method, pathname, route.home));
     visit.upstream = route.upstream.name;
     const load = this.loads.begin(visit.key?.id ?? "");

@@ -4,6 +4,8 @@ import { describe, expect, test } from "vitest";
 import { openGateway } from "../../src/gateway/gateway.js";
 import { BudgetExceededError } from "../../src/models/meter/budget-exceeded-error.js";
 import { opened } from "./opened.js";
+import { openRaw, readRaw, written } from "./raw.js";
+import { until } from "./until.js";
 
 const HELLO = { kind: "text", text: "Hello.", usage: { prompt_tokens: 100, completion_tokens: 20 } } as const;
 const USER = [{ role: "user" as const, content: "Hi" }];
@@ -108,4 +110,20 @@ describe("the gateway", () => {
       expect([response.status, await response.json()]).toMatchObject([404, { error: { code: "not_governed" } }]);
     },
   );
+
+  test("refuses a WebSocket with the status after which Codex sends the same request without one", async () => {
+    await using at = await opened([], { steps: 5 });
+    for (const [key, status] of [
+      [at.secret, 426],
+      ["bursar_wrong", 401],
+    ] as const) {
+      const socket = ["connection: Upgrade", "upgrade: websocket", "sec-websocket-version: 13"];
+      const lines = ["host: localhost", `authorization: Bearer ${key}`, ...socket];
+      using connection = await openRaw(at.gateway.url);
+      connection.write(written("GET /v1/responses", lines));
+      await until("an answer", () => connection.heard().includes("}"));
+      expect(readRaw(connection.heard()).status).toBe(status);
+    }
+    expect(at.model.requests).toEqual([]);
+  });
 });
