@@ -31,6 +31,7 @@ const REFUSED: readonly JsonObject[] = [
   ...[{ enable_search: true }, { service_tier: "priority" }, { prediction: { type: "content", content: "a" } }],
   ...[{ Model: "o1-pro" }, { MODEL: null }, { N: 20 }, { Max_Tokens: 50_000 }, { max_toKens: 50_000 }],
   ...[{ maxTokens: 50_000 }, { stream_options: { Include_Usage: false } }, { Messages: [] }, { "max_token\u017F": 5 }],
+  ...[{ reasoning: { effort: "low", mode: "pro" } }, { reasoning: { Mode: "pro" } }],
   ...[{ reasoning: { Effort: "high" } }, { Fallbacks: ["o1-pro"] }, { PROVIDER: {} }, { Data_Sources: [{}] }],
   ...[{ extra_body: { models: ["o1-pro"] } }, { extra_body: { Google: { cached_content: "a" } } }],
   ...[
@@ -75,7 +76,12 @@ const SENT: readonly JsonObject[] = [
     { user: "ann", metadata: { Model: "a", tags: "b" } },
   ],
   ...[{ fallbacks: null, provider: null, models: [], mock_testing_fallbacks: false, plugins: [] }],
-  ...[{ reasoning_effort: "low" }, { chat_template_kwargs: { enable_thinking: false } }, { guided_json: { Type: 1 } }],
+  ...[
+    { reasoning: { effort: "low", mode: "standard" } },
+    { reasoning_effort: "low" },
+    { chat_template_kwargs: { enable_thinking: false } },
+    { guided_json: { Type: 1 } },
+  ],
   ...[{ extra_body: { google: { thinking_config: { thinking_budget: 10 } } } }, { service_tier: "default" }],
   ...[
     { service_tier: "on_demand" },

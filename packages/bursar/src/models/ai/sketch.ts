@@ -188,8 +188,10 @@ function toolsOf({ tools = [], responseFormat }: SdkCallOptions, { name }: Proto
 }
 
 function effortOf(settings: JsonObject, { reasoning }: SdkCallOptions): JsonObject {
-  const { reasoning_effort: effort = reasoning ?? null } = settings;
-  return effort === null ? {} : { reasoning_effort: effort, reasoning: { ...objectOf(settings.reasoning), effort } };
+  const { reasoning_effort: effort = reasoning ?? null, reasoning_mode: mode = null } = settings;
+  if (effort === null && mode === null) return {};
+  const said = { ...(effort !== null && { effort }), ...(mode !== null && { mode }) };
+  return { reasoning_effort: effort, reasoning: { ...objectOf(settings.reasoning), ...said } };
 }
 
 /** Whether anything in the call is to be written to a cache, and for how long. */

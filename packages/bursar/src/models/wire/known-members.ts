@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
-import { InputError } from "../../core/errors.js";
+import { InputError, show } from "../../core/errors.js";
 import { isObject } from "./json-object.js";
 import { checkCase, meantBy, otherCase } from "./member-names.js";
 import type { ProtocolName, RequestFacts } from "./protocol.js";
@@ -111,9 +111,7 @@ export function checkMembers(
   for (const name in body) {
     const value = body[name] as Json;
     if (known.has(name)) {
-      if (name === "extra_body") checkExtra(value, allow, unknown);
-      else if (name === "metadata") checkMetadata(value, allow, unknown);
-      else if (isObject(value) && !FREE_FORM.has(name)) checkCase(value, name);
+      checkWithin(name, value, allow, unknown);
       continue;
     }
     const meant =
@@ -122,6 +120,14 @@ export function checkMembers(
     // What an SDK says of a call has names of its own beside those of the wire.
     if (isSaid(value) && (!drawn || isNamed(name))) checkUnknown(name, name, value, allow, unknown);
   }
+}
+
+/** What stands in a known member. */
+function checkWithin(name: string, value: Json, allow: ReadonlySet<string>, unknown: (what: string) => void): void {
+  if (name === "extra_body") checkExtra(value, allow, unknown);
+  else if (name === "metadata") checkMetadata(value, allow, unknown);
+  else if (isObject(value) && !FREE_FORM.has(name)) checkCase(value, name);
+  if (name === "reasoning") checkReasoning(value, allow, unknown);
 }
 
 /** Whether a reader of the protocol knows a member, be it as one to refuse. */
@@ -174,6 +180,19 @@ function checkExtra(extra: Json, allow: ReadonlySet<string>, unknown: (what: str
 function checkMetadata(metadata: Json, allow: ReadonlySet<string>, unknown: (what: string) => void): void {
   const tags = isObject(metadata) ? metadata.tags : null;
   if (Array.isArray(tags)) checkUnknown("tags", "metadata.tags", tags, allow, unknown);
+}
+
+/** OpenAI's pro mode adds up the tokens of several rounds of the model, and OpenRouter sends the request to another model for it. */
+function checkReasoning(reasoning: Json, allow: ReadonlySet<string>, unknown: (what: string) => void): void {
+  const mode = isObject(reasoning) ? reasoning.mode : null;
+  if (!isSaid(mode) || mode === "standard") return;
+  const path = "reasoning.mode";
+  if (allow.has(path)) {
+    unknown(path);
+    return;
+  }
+  const why = "takes several rounds of the model or another one, which no limit of output bounds together";
+  throw new UnboundedError(path, `is ${show(mode)}, which ${why}; ${howToAllow(path)}`);
 }
 
 /** Members whose own members the caller names. */

@@ -152,6 +152,8 @@ describe("the sketch of a call", () => {
     );
     expect(() => wireOf("messages", { providerOptions: { anthropic: { speed: "fast" } } })).toThrow("speed");
     expect(() => wireOf("messages", { providerOptions: { anthropic: { mcpServers: [{}] } } })).toThrow("mcp_servers");
+    const pro = { providerOptions: { openai: { reasoningMode: "pro" } } };
+    expect(() => wireOf("responses", pro)).toThrow("reasoning.mode");
     expect(() => wireOf("other", { providerOptions: { mistral: { model: "dearer" } } })).toThrow("model");
     for (const own of [{ inferenceConfig: { maxTokens: 50_000 } }, { performanceConfig: { latency: "optimized" } }]) {
       expect(() => wireOf("bedrock", { providerOptions: { bedrock: own } })).toThrow("_config");
