@@ -75,6 +75,7 @@ function isRunByCaller({ type, execution, environment }: JsonObject): boolean {
 function readItem(item: JsonObject, place: Place, about: OpenaiModel, intake: Intake): void {
   switch (item.type ?? (isSaid(item.role) ? "message" : "item_reference")) {
     case "message":
+    case "agent_message":
       readContent(item.content, below(place, "content"), about, intake);
       break;
     case "function_call":

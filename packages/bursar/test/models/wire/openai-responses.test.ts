@@ -77,6 +77,13 @@ describe("a response", () => {
     );
   });
 
+  test("a message between agents is bounded by its bytes", () => {
+    const content = [{ type: "input_text", text: "Look there." }];
+    const message = items({ type: "agent_message", author: "a", recipient: "b", content });
+    expect(read(message)).toMatchObject({ beyond: null, texts: { pieces: expect.arrayContaining(["Look there."]) } });
+    expect(above(message)).toBe(64);
+  });
+
   test.each([
     ["an earlier response", { previous_response_id: "resp_1" }, "previous_response_id"],
     ["a conversation", { conversation: "conv_1" }, "a conversation"],
@@ -86,6 +93,11 @@ describe("a response", () => {
     ["a compacted conversation", items({ type: "compaction", encrypted_content: "x" }), '"compaction"'],
     ["a file", user({ type: "input_file", file_id: "file-1" }), '"input_file"'],
     ["a PDF in the body", user({ type: "input_file", file_data: "data:application/pdf;base64,AA" }), '"input_file"'],
+    [
+      "a sealed message",
+      items({ type: "agent_message", content: [{ type: "encrypted_content" }] }),
+      "encrypted_content",
+    ],
     ["what a hosted tool has found", items({ type: "web_search_call", id: "ws_1" }), '"web_search_call"'],
   ])("%s is of unknown size", (_what, more, beyond) => {
     expect(read(more).beyond).toContain(beyond);
