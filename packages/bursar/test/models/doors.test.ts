@@ -157,16 +157,16 @@ test("what is refused says how to allow it", async () => {
   }
 });
 
-test.each(["gpt-4.1:online", "openai/gpt-4.1:ONLINE", "gpt-4.1:online:nitro", "gpt-4o-search-preview"])(
-  "the model %s searches by itself, and is refused whatever its price is",
-  async (model) => {
-    await using server = await openScriptedModel({ script: () => "Yes.", models: [model] });
-    const send = governedFetch({ prices: { [model]: PRICES[MODEL] } });
-    const asked = withBudget(LIMITS, () => post(send, server.url, { model, messages: HELLO }));
-    await expect(asked).rejects.toThrow("searches the web by itself");
-    expect(server.requests).toEqual([]);
-  },
-);
+test.each([
+  ...["gpt-4.1:online", "openai/gpt-4.1:ONLINE", "gpt-4.1:online:nitro", "gpt-4o-search-preview"],
+  ...["groq/compound", "groq/compound-mini", "compound-beta"],
+])("the model %s searches by itself, and is refused whatever its price is", async (model) => {
+  await using server = await openScriptedModel({ script: () => "Yes.", models: [model] });
+  const send = governedFetch({ prices: { [model]: PRICES[MODEL] } });
+  const asked = withBudget(LIMITS, () => post(send, server.url, { model, messages: HELLO }));
+  await expect(asked).rejects.toThrow("searches the web by itself");
+  expect(server.requests).toEqual([]);
+});
 
 test("the gateway refuses and sends the same", async () => {
   await using at = await opened(() => "Yes.", LIMITS, { prices: PRICES });

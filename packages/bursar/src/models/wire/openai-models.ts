@@ -6,8 +6,8 @@ const PLAIN = ["gpt-3.5", "gpt-4", "chatgpt-4o", "gpt-audio", "text-", "davinci"
 /** Families of before OpenAI charged for writing to its cache, beside the numbered ones. */
 const UNCHARGED_CACHE = [...PLAIN, "o1", "o3", "o4", "codex-mini", "computer-use", "gpt-oss"];
 
-/** Models that search the web with every call, which is paid for by the search. */
-const SEARCHING = ["-search-preview", "-search-api", "-deep-research"];
+/** Models that search the web with every call, which is paid for by the search, and Groq's, which use its tools as they like. */
+const SEARCHING = /-search-preview|-search-api|-deep-research|^compound(?:-beta)?(?:-mini)?$/;
 
 /** The dearest an image is cut into: 8 tiles of 5667 tokens and 2833 on top (gpt-4o-mini); 10,000 patches at 2.46; 8 tiles of 170 and 85. */
 const IMAGE = { dearest: 48_169, patches: 24_600, tiles: 1_445, low: 2_833 };
@@ -36,7 +36,7 @@ function readName(model: string): OpenaiModel {
     thinks: !startsWithOne(name, PLAIN),
     newLimit: oSeries || (version !== null && version >= 500),
     cacheCharged: startsWithOne(name, UNCHARGED_CACHE) ? false : version === null ? null : version >= 506,
-    searches: SEARCHING.some((part) => name.includes(part)),
+    searches: SEARCHING.test(name),
     imageTokens: (detail) => (detail === "low" ? Math.min(IMAGE.low, imageOf(name, version)) : imageOf(name, version)),
   };
 }
