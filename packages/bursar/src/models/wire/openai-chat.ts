@@ -128,9 +128,8 @@ function readPart(part: JsonObject, place: Place, about: OpenaiModel, intake: In
       break;
     case "image_url": {
       if (isObject(part.image_url)) checkCase(part.image_url, below(place, "image_url"));
-      const { url, detail, format }: JsonObject = isObject(part.image_url)
-        ? part.image_url
-        : { url: part.image_url ?? null };
+      const { detail, format } = objectOf(part.image_url);
+      const url = isObject(part.image_url) ? part.image_url.url : part.image_url;
       const at = below(place, "image_url");
       intake.imageAt(textAt(url, at), format, about.imageTokens(detail), at);
       break;
