@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { type KeyScrubber, ScrubbedBody } from "../models/wire/key-scrubber.js";
 import { plain, type Readable } from "./encoding.js";
-import { type KeyScrubber, ScrubbedBody } from "./key-scrubber.js";
 import { bodyOfAnswer, type Received, type Take } from "./received.js";
 
 /** The provider has answered with something that cannot be read. */

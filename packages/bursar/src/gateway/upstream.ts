@@ -1,9 +1,9 @@
 import { BursarError, InputError, show } from "../core/errors.js";
 import { checkKeys } from "../core/fields.js";
 import { readAllowedNames } from "../models/meter/allowed-members.js";
+import { KeyScrubber } from "../models/wire/key-scrubber.js";
 import type { Protocol, ProtocolName } from "../models/wire/protocol.js";
 import { isHomeHost } from "../models/wire/provider-hosts.js";
-import { KeyScrubber } from "./key-scrubber.js";
 import type { Sender } from "./sender.js";
 import { UpstreamAnswer } from "./upstream-answer.js";
 

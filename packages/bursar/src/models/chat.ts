@@ -34,6 +34,7 @@ import { TieredModel } from "./tiers/tiered-model.js";
 import { type AnswerClaims, claimsInHeaders, joinedClaims, withoutSecret } from "./wire/answer-claims.js";
 import { reportIn } from "./wire/answer-report.js";
 import { Deployments, type ModelDeployments } from "./wire/deployments.js";
+import { KeyScrubber } from "./wire/key-scrubber.js";
 import { OPENAI_CHAT } from "./wire/openai-chat.js";
 import { writeSent } from "./wire/source.js";
 
@@ -121,6 +122,7 @@ class ChatModel implements Model {
   private readonly deployments: Deployments;
   private readonly remedies: PriceRemedies;
   private readonly apiKey: string | null;
+  private readonly scrubber: KeyScrubber;
   private readonly timeout_ms: number;
   private readonly allow: ReadonlySet<string>;
   private readonly send: typeof fetch;
@@ -133,6 +135,7 @@ class ChatModel implements Model {
     const { url, model, prices, assume, max_tokens = MAX_TOKENS, timeout_ms = TIMEOUT_MS } = options;
     this.endpoint = readUrl(url, "url", (base) => pathTo(base, "/chat/completions"));
     this.apiKey = readKey(options.apiKey, "apiKey");
+    this.scrubber = new KeyScrubber(this.apiKey);
     if (typeof model !== "string" || model === "") {
       throw new InputError("model", `is ${show(model)}; allowed: a model's name`);
     }
@@ -256,7 +259,8 @@ class ChatModel implements Model {
     // Whoever is redirected would carry the key somewhere else.
     const response = await this.send(this.endpoint, { method: "POST", headers, body, redirect: "error", signal });
     const text = await bodyOf(response);
-    if (response.ok) return { text, claimed: claimsInHeaders((name) => response.headers.get(name)) };
+    if (response.ok)
+      return { text: this.scrubber.answer(text), claimed: claimsInHeaders((name) => response.headers.get(name)) };
     throw this.refusal(response, text, sent);
   }
 

@@ -1,4 +1,5 @@
 import { ProviderError } from "./provider-error.js";
+import { KeyScrubber } from "./wire/key-scrubber.js";
 
 const MOST_BYTES = 16 * 1024 * 1024;
 const LONGEST = 300;
@@ -24,7 +25,7 @@ export async function bodyOf(response: Response): Promise<string> {
 export function shortened(text: string, secret: string | null): string {
   const said = messageIn(text) ?? text;
   // Before it is cut, so that no part of it is left.
-  const safe = secret === null ? said : said.replaceAll(secret, "[key]");
+  const safe = secret === null ? said : new KeyScrubber(secret).answer(said.replaceAll(secret, "[key]"));
   const line = safe
     .replace(/\bsk-[\w-]{8,}/g, "[key]")
     .replace(/\p{Surrogate}/gu, "\ufffd")

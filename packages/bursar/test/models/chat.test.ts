@@ -189,6 +189,20 @@ describe("a provider that gives no answer", () => {
     }
   });
 
+  test.each([
+    ["as it is", SECRET],
+    ["in base64", Buffer.from(`Bearer ${SECRET}`).toString("base64")],
+  ])("never gives the key to a program, however an answer repeats it: %s", async (_, form) => {
+    const { answer } = await put(
+      [{ kind: "text", text: `Grüße: ${form}.`, usage: { prompt_tokens: 20, completion_tokens: 3 } }],
+      "Hi.",
+    );
+    const { text } = answer.value as { readonly text: string };
+    expect(text).toMatch(/^Grüße: .*\*{10,}.*\.$/);
+    expect(JSON.stringify(answer)).not.toContain(form.slice(-12));
+    expect(answer.usage).toMatchObject({ cost_usd: 0.00008 });
+  });
+
   test("and redirects does not get the key carried elsewhere", async () => {
     const seen: RequestInit[] = [];
     const send: typeof fetch = async (_, init) => {

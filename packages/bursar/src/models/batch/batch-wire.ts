@@ -2,6 +2,7 @@ import type { JsonObject } from "../../core/chain/canonical.js";
 import { isFree, isUnsent } from "../meter/answer-status.js";
 import { bodyOf, shortened } from "../response.js";
 import { parsedObject } from "../wire/json-object.js";
+import { KeyScrubber } from "../wire/key-scrubber.js";
 import { Patience } from "./patience.js";
 import { WireFailure } from "./wire-failure.js";
 
@@ -26,9 +27,11 @@ const BUSY: ReadonlySet<number> = new Set([429, 503, 529]);
 /** The way to a provider's interface for batches. */
 export class BatchWire {
   private readonly options: BatchWireOptions;
+  private readonly scrubber: KeyScrubber;
 
   constructor(options: BatchWireOptions) {
     this.options = options;
+    this.scrubber = new KeyScrubber(options.apiKey);
   }
 
   get(path: string, signal: AbortSignal): Promise<JsonObject> {
@@ -53,7 +56,7 @@ export class BatchWire {
     patience.begin();
     const { body } = await this.send(path, { method: "GET" }, stop);
     try {
-      yield* objectsIn(piecesOf(body, patience));
+      yield* objectsIn(piecesOf(body, patience), this.scrubber);
     } catch (error) {
       throw error instanceof WireFailure ? error : this.explained(error);
     }
@@ -65,7 +68,7 @@ export class BatchWire {
     const text = await bodyOf(response).catch((error: unknown) => {
       throw this.explained(error);
     });
-    const body = parsedObject(text);
+    const body = parsedObject(this.scrubber.answer(text));
     if (body !== null) return body;
     throw new WireFailure("unknown", `the provider answered ${response.status} with no object`, response.status);
   }
@@ -121,12 +124,12 @@ async function* piecesOf(body: ReadableStream<Uint8Array> | null, patience: Pati
 }
 
 /** A line that is longer than any answer is passed over as well. */
-async function* objectsIn(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<JsonObject> {
+async function* objectsIn(pieces: AsyncIterable<Uint8Array>, scrubber: KeyScrubber): AsyncGenerator<JsonObject> {
   const decoder = new TextDecoder();
   let line: string[] = [];
   let length = 0;
   const ended = (): JsonObject | null => {
-    const object = length > LONGEST_LINE ? null : parsedObject(line.join(""));
+    const object = length > LONGEST_LINE ? null : parsedObject(scrubber.answer(line.join("")));
     line = [];
     length = 0;
     return object;

@@ -154,6 +154,28 @@ describe.each(["openai", "anthropic"] as const)("a provider that is not to be tr
     expect(kept.length).toBeLessThan(2000);
   });
 
+  test("repeats the key in an answer: no program gets it, and it is not kept", async () => {
+    const apiKey = "sk-very-secret-0123456789";
+    const tamper = withLines((line) => [JSON.stringify(line).replace("You said: one", `You said: one ${apiKey}`)]);
+    const tampered = tampering(tamper);
+    await using scene = await Scene.open({ provider });
+    const purse = await scene.purse("b", 1);
+    // The provider knows the usual key.
+    const send: typeof fetch = (input, init) => {
+      const headers = JSON.parse(JSON.stringify(init?.headers).replaceAll(apiKey, "sk-1")) as Record<string, string>;
+      return tampered(input, { ...init, headers });
+    };
+    const desk = scene.desk({ apiKey, fetch: send });
+    await desk.hand(purse, { prompt: "one" }, { id: "one" });
+    await scene.rounds(desk, 10);
+    const kept = JSON.stringify(await scene.store.document("batch", "item:own:one"));
+    const answer = JSON.stringify(await desk.answer("one"));
+    for (const shown of [kept, answer]) {
+      expect(shown).toContain("You said: one ***");
+      expect(shown).not.toContain("secret");
+    }
+  });
+
   test("names places elsewhere: nobody goes there", async () => {
     const evil = "http://169.254.169.254/latest";
     const tamper: Tamper = (path, text) => {

@@ -45,7 +45,15 @@ export class KeyScrubber {
     return this.forms.length === 0;
   }
 
-  /** The text without the key; the same one where it does not have it. */
+  /** The text of an answer, without the key. */
+  answer(text: string): string {
+    if (this.isIdle) return text;
+    const bytes = Buffer.from(text);
+    const masked = this.mask(bytes);
+    return masked === bytes ? text : masked.toString();
+  }
+
+  /** The text of a header without the key; the same one where it does not have it. */
   text(text: string): string {
     if (text.length < this.window) return text;
     const bytes = Buffer.from(text, "latin1");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { KeyScrubber, ScrubbedBody } from "../../src/gateway/key-scrubber.js";
+import { KeyScrubber, ScrubbedBody } from "../../../src/models/wire/key-scrubber.js";
 
 const KEY = "sk-aab/aabaab+x";
 const HEX = Buffer.from(KEY).toString("hex");
