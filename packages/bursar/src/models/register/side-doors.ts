@@ -1,7 +1,9 @@
 import { subscribe } from "node:diagnostics_channel";
+import { errorMonitor } from "node:events";
 import http from "node:http";
 import http2 from "node:http2";
 import { syncBuiltinESMExports } from "node:module";
+import type { Socket } from "node:net";
 import { currentPurse } from "../../runtime/purse.js";
 import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
 import type { Passage } from "./passage.js";
@@ -46,8 +48,23 @@ function shutClientRequests(providers: Providers): void {
     const refused = refusedRequest(store.host ?? "", firstLine, headers, providers);
     if (refused === null) return original.call(this, firstLine, headers);
     store._header = NO_HEAD;
-    this.destroy(refused);
+    giveUp(this, refused);
   };
+}
+
+/** Fails a request. One that waits for a connection would say so only once it has one, and that may be never. */
+function giveUp(request: http.ClientRequest, refused: Error): void {
+  let isTold = false;
+  request.once(errorMonitor, () => {
+    isTold = true;
+  });
+  request.destroy(refused);
+  // Node tells of it by the end of this turn where the agent has opened a connection, and later where there was one.
+  setImmediate(() => {
+    if (isTold || (request.socket as Socket | null) !== null) return;
+    request.onSocket(null as unknown as Socket);
+    request.onSocket = (socket: Socket | null) => void socket?.destroy();
+  });
 }
 
 function refusedRequest(

@@ -75,6 +75,11 @@ const ways = {
       http.request({ hostname, port, path, method, headers: ["Host", host, "Content-Length", "15"] }, done),
     ),
   "an agent": () => sent((done) => http.request({ hostname, port, path, method, agent: new http.Agent() }, done)),
+  "an agent without a free connection": () => {
+    const agent = new http.Agent({ maxSockets: 1 });
+    http.get({ hostname: other.hostname, port: other.port, path: "/hang", agent }).on("error", () => {});
+    return sent((done) => http.request({ ...named, headers: { host: "api.openai.com" }, agent }, done));
+  },
   "no agent": () => sent((done) => http.request({ hostname, port, path, method, agent: false }, done)),
   "no Host": () => sent((done) => http.request({ hostname, port, path, method, setHost: false }, done)),
   "another Host": () =>
