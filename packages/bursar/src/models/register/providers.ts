@@ -1,6 +1,7 @@
 /** Hosts at which every request costs something, but for those that only look. A dot in front means all below it as well. */
 const HOSTS: readonly string[] = [
   ...[".openai.com", ".anthropic.com", ".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com"],
+  ...[".openai.azure.us", ".cognitiveservices.azure.us", ".openai.azure.cn", ".cognitiveservices.azure.cn"],
   ...[
     "generativelanguage.googleapis.com",
     "aiplatform.googleapis.com",
