@@ -25,6 +25,32 @@ test("hosts of providers are known however they are spelled, and no others", () 
   expect(others.filter((host) => providers.has(host))).toEqual([]);
 });
 
+test("a host that is named without a port is a provider at every port, that of an address at its own", () => {
+  const named = new Providers({
+    BURSAR_HOSTS: "LLM.internal, .models.example,[::1]:8080",
+    OPENAI_BASE_URL: "http://127.0.0.1/v1",
+    ANTHROPIC_BASE_URL: "https://claude.example",
+  });
+  const hosts = ["llm.internal", "llm.internal:8080", "eu.models.example:99", "models.example", "[::1]:8080"];
+  expect([...hosts, "127.0.0.1", "127.0.0.1:80", "claude.example"].filter((host) => !named.has(host))).toEqual([]);
+  expect(["127.0.0.1:8080", "my-llm.internal", "xmodels.example", "[::1]"].filter((host) => named.has(host))).toEqual(
+    [],
+  );
+  const handedOn = new Providers({ BURSAR_HOSTS: named.list });
+  expect([handedOn.has("127.0.0.1"), handedOn.has("127.0.0.1:8080")]).toEqual([true, false]);
+});
+
+test.each([
+  "http://llm.internal:8080",
+  "llm.internal/v1",
+  "*.example.com",
+  "a b",
+  "llm.internal:port",
+  "localhost;evil",
+])("what is no host is refused, because nothing would ever be at it: %s", (hosts) => {
+  expect(() => new Providers({ BURSAR_HOSTS: hosts })).toThrow("BURSAR_HOSTS has");
+});
+
 const asked = { method: "POST", body: JSON.stringify({ model: "m", messages: [] }) };
 const said = { method: "POST", body: JSON.stringify({ content: "a model citizen" }) };
 
