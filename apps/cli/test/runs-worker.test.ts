@@ -61,6 +61,14 @@ test("how long a request waits is a matter of the policy that the run was starte
   expect(approvals.map(({ expires, requested }) => expires - requested)).toEqual([90 * 60_000]);
 });
 
+test("a worker says of a run that was denied by whom and why", () => {
+  const asks = ["--budget", "steps=0", "--exhaustion", "steps=approval_required", "--input", '{"words":["p"]}'];
+  stage.run("run", stage.module, "--agent", "--id", "dear", ...asks);
+  expect(stage.run("deny", "dear", "--detach", "--as", "ann", "--reason", "too dear").status).toBe(0);
+  const { stdout } = stage.run("worker", "--once", "--module", stage.module);
+  expect(stdout).toBe("✗ denied  dear  writer  more steps was denied by ann: too dear\n");
+});
+
 test("killed in the middle, a worker leaves a run that another process ends with the same result", async () => {
   started("killed", { words: ["one"], sleep_ms: 2000, after: ["two"] });
   const worker = begin("worker", "--module", stage.module, "--claim", "2s");

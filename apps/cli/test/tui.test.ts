@@ -134,8 +134,13 @@ describe("the approvals", () => {
     await press(ESCAPE);
     expect(screen()).not.toContain("too dear");
     await press("d", "too dear", ENTER);
-    await until(() => screen().includes("run nightly is cancelled"));
+    await until(() => screen().includes("run nightly is denied"));
     expect((await stage.bursar.find("nightly")).cancel).toMatchObject({ by: "ann", reason: "too dear" });
+    await stage.lookout.look();
+    await press("\t");
+    expect(screen()).toMatch(/✗ denied +nightly/);
+    await press(ENTER);
+    await until(() => screen().includes("more steps was denied by ann: too dear"));
   });
 
   test("of an action have no amounts; denied, the program is told and goes on", async () => {

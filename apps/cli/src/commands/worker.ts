@@ -1,7 +1,7 @@
 import { type RunRecord, type Store, WORKER_SLOTS, Worker } from "bursar";
 import { UsageError } from "../args.js";
 import { counted, readSpan } from "../render/quantities.js";
-import { statusText } from "../render/run.js";
+import { noText, standingOf, statusText } from "../render/run.js";
 import { harmless, type Style } from "../render/style.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
 import { bursarAt } from "../runs/company.js";
@@ -126,14 +126,15 @@ class Telling {
     if (!this.how.json && !this.how.quiet) process.stderr.write(`bursar: ${text}\n`);
   }
 
-  changed({ id, status, program, pause, failure }: RunRecord): void {
+  changed(run: RunRecord): void {
+    const { id, status, program, pause, failure, cancel } = run;
     const { json, quiet } = this.how;
     if (json) {
-      const report = { run_id: id, status, program: program.name, pause, failure };
+      const report = { run_id: id, status, program: program.name, pause, failure, cancel };
       this.terminal.write(`${JSON.stringify(report)}\n`);
     } else if (!quiet) {
-      const why = failure?.message ?? pause?.exhausted_dimension ?? "";
-      const line = `${statusText(status, this.style)}  ${harmless(id)}  ${this.style.dim(harmless(program.name))}`;
+      const why = failure?.message ?? pause?.problem ?? pause?.exhausted_dimension ?? noText(run);
+      const line = `${statusText(standingOf(run), this.style)}  ${harmless(id)}  ${this.style.dim(harmless(program.name))}`;
       this.terminal.write(`${line}${why === "" ? "" : `  ${harmless(why)}`}\n`);
     }
   }

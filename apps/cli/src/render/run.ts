@@ -49,6 +49,12 @@ export function standingOf({ status, cancel }: Pick<RunRecord, "status" | "cance
   return status === "cancelled" && cancel?.denied !== undefined ? "denied" : status;
 }
 
+/** Why it was denied what it asked for; empty where that is not why it has ended. */
+export function noText({ cancel }: Pick<RunRecord, "cancel">): string {
+  if (cancel?.denied === undefined) return "";
+  return denialText({ by: cancel.by, reason: cancel.reason, ...cancel.denied });
+}
+
 const LONGEST_FAILURE = 2000;
 
 export function failureLines({ code, message }: Failure): readonly string[] {

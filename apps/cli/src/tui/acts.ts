@@ -1,4 +1,5 @@
 import { ApprovalError, type ApproveOptions, type Bursar, type Principal, type RunRecord } from "bursar";
+import { standingOf } from "../render/run.js";
 import { runFigures } from "../render/run-figures.js";
 import { findRequest } from "../runs/find.js";
 import { rootOf } from "../runs/root.js";
@@ -133,8 +134,8 @@ export class Acts implements AsyncDisposable {
     this.background.add(id, async () => {
       try {
         await work();
-        const { status } = await this.bursar.find(id);
-        this.tell({ text: `run ${id} is ${status}`, tone: status === "completed" ? "good" : "warn" });
+        const standing = standingOf(await this.bursar.find(id));
+        this.tell({ text: `run ${id} is ${standing}`, tone: standing === "completed" ? "good" : "warn" });
       } catch (error) {
         const text = `run ${id}: ${error instanceof Error ? error.message : String(error)}`;
         // Whoever has left lets go of his runs on purpose.

@@ -3,7 +3,7 @@ import type { BudgetView, RunView, StepView } from "bursar/views";
 import { expectedText } from "../render/estimate.js";
 import { executionLines } from "../render/execution.js";
 import { counted, span } from "../render/quantities.js";
-import { statusText } from "../render/run.js";
+import { denialText, statusText } from "../render/run.js";
 import { linkText } from "../render/run-chain.js";
 import { runFigure, runFigures } from "../render/run-figures.js";
 import { clip, harmless, pad, printable, type Style } from "../render/style.js";
@@ -48,7 +48,7 @@ function headLines({ run }: RunSight, now: number, columns: number, style: Style
   const driven = worker !== null && worker.expires > now ? `, driven by ${harmless(worker.name)}` : "";
   const waits = requests.filter((request) => request.status === "pending");
   const lines = [
-    `${style.bold(harmless(id))}  ${statusText(status, style, run.interrupted)}`,
+    `${style.bold(harmless(id))}  ${statusText(run.denied === null ? status : "denied", style, run.interrupted)}`,
     style.dim(
       `${harmless(program.name)} (${harmless(program.kind)}), started ${span(now - created)} ago by ${harmless(started_by)}${driven}`,
     ),
@@ -64,7 +64,8 @@ function headLines({ run }: RunSight, now: number, columns: number, style: Style
   if (run.outlook !== null) lines.push(style.warn(harmless(run.outlook)));
   if (run.saved_usd > 0) lines.push(style.good(`saved ${runFigure("cost_usd", run.saved_usd)}`));
   if (run.failure !== null) lines.push(style.bad(harmless(`${run.failure.code}: ${run.failure.message}`)));
-  if (run.cancel !== null) {
+  if (run.denied !== null) lines.push(style.bad(harmless(denialText(run.denied))));
+  else if (run.cancel !== null) {
     const { by, reason } = run.cancel;
     lines.push(style.bad(harmless(`cancelled by ${by}${reason === null ? "" : `: ${reason}`}`)));
   }

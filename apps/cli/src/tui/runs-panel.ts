@@ -52,7 +52,7 @@ interface Columns {
 }
 
 function rowText(run: RunRow, now: number, { columns, id, cost: room, status: word }: Columns, style: Style): string {
-  const status = pad(statusText(run.status, style, run.interrupted), word);
+  const status = pad(statusText(run.denied === null ? run.status : "denied", style, run.interrupted), word);
   const age = style.dim(pad(shortSpan(Math.max(0, now - run.created)), AGE));
   const cost = pad(costText(run), room);
   const name = pad(clip(harmless(run.id), id), id + 1);
