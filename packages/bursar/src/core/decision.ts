@@ -87,6 +87,17 @@ function examineFrom(
   return payer === undefined || spent ? examine(budget, term, asked, inner, time, false) : null;
 }
 
+/**
+ * The finding that a person is asked about: of several budgets that the same stands in the way of, the outermost, because inner ones
+ * find no room before that one is extended. Undefined where nothing is found.
+ */
+export function outermost({ findings }: Pick<Decision, "findings">): Finding | undefined {
+  const [worst] = findings;
+  if (worst === undefined) return undefined;
+  // Those of one dimension stand in the order of the path. One that is only busy now is none to ask about.
+  return findings.findLast((each) => each.dimension === worst.dimension && severity(each) === severity(worst));
+}
+
 /** Whether a finding counts as an exhaustion: it is recorded, and it sticks. */
 export function exhausts(finding: Finding): boolean {
   if (finding.refusal === "exhausted") return true;

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import type { Amounts } from "../core/amount.js";
-import { type Decision, decide } from "../core/decision.js";
+import { type Decision, decide, outermost } from "../core/decision.js";
 import { LedgerError } from "../core/errors.js";
 import { Events } from "../core/events.js";
 import { explainDecision } from "../core/explain.js";
@@ -204,8 +204,8 @@ export class Requests {
       if (decided === null) return false;
       decision = decided;
     }
-    const [worst] = decision.findings;
-    const open = decision.kind === "paused" && worst !== undefined ? await findOpenRequest(store, worst) : null;
+    const wanted = decision.kind === "paused" ? outermost(decision) : undefined;
+    const open = wanted === undefined ? null : await findOpenRequest(store, wanted);
     if (decision.kind === "paused" && open === null) return false;
     const report = reportDecision(decision, explainDecision(decision, dimensions), dimensions);
     visit.metered = { kind: "refused", report, decision };
@@ -409,7 +409,7 @@ export class Requests {
     // A client has no options to state prices in.
     if (report.code === "unknown_price" && wire !== null) return refuse(reply, { ...report, hint: whoPrices(wire) });
     if (report.code === "no_budget") return refuse(reply, { ...report, hint: ANOTHER_KEY });
-    const [worst] = decision?.findings ?? [];
+    const worst = decision === null ? undefined : outermost(decision);
     // A shared budget lets smaller calls pass, and does not pause; a person is asked for the larger ones all the same.
     const asks = worst?.policy === "approval_required" && (decision?.kind === "paused" || decision?.kind === "refused");
     if (worst === undefined || !asks) return refuse(reply, report);

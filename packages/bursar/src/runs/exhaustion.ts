@@ -1,6 +1,6 @@
 import type { Amounts } from "../core/amount.js";
 import { DEADLINE } from "../core/budget.js";
-import { decide, type Finding } from "../core/decision.js";
+import { decide, type Finding, outermost } from "../core/decision.js";
 import { newName } from "../runtime/names.js";
 import type { Desk } from "./desk.js";
 import type { Failure, RunRecord } from "./record.js";
@@ -32,8 +32,9 @@ export async function exhaustionOf(
 ): Promise<Exhaustion | null> {
   // What the program has used is written first.
   await desk.apply([]);
-  const { kind, findings } = decide(await desk.path(budget), asked, desk.clock.now(), desk.dimensions);
-  const [finding] = findings;
+  const found = decide(await desk.path(budget), asked, desk.clock.now(), desk.dimensions);
+  const { kind } = found;
+  const finding = kind === "paused" ? outermost(found) : found.findings[0];
   if (finding === undefined || (kind !== "stopped" && kind !== "paused")) return null;
   // It may be looked for several times at the same place, and each time it may have been extended just then.
   const { instant } = desk.clock.now();

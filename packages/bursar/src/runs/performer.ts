@@ -1,6 +1,6 @@
 import type { Amounts } from "../core/amount.js";
 import type { JsonObject } from "../core/chain/canonical.js";
-import type { Decision } from "../core/decision.js";
+import { type Decision, outermost } from "../core/decision.js";
 import { BursarError, InputError, LedgerError } from "../core/errors.js";
 import type { Action } from "../core/events.js";
 import { explainDecision } from "../core/explain.js";
@@ -305,10 +305,9 @@ export class Performer {
   private refused(ask: AskEntry, decision: Decision, message: string): void | Promise<void> {
     // It was waiting when the run came to a stop, and will be tried again.
     if (this.direct.signal.aborted) return;
+    const wanted = decision.kind === "paused" ? outermost(decision) : undefined;
+    if (wanted !== undefined) return this.direct.block(ask, { kind: "budget", finding: wanted });
     const [finding] = decision.findings;
-    if (decision.kind === "paused" && finding !== undefined) {
-      return this.direct.block(ask, { kind: "budget", finding });
-    }
     if (decision.kind === "stopped" && finding !== undefined) this.direct.stop(finding);
     const code = decision.kind === "stopped" ? "exhausted" : (finding?.refusal ?? "busy");
     const data: JsonObject = { dimension: finding?.dimension ?? null, budget: finding?.budget ?? null };

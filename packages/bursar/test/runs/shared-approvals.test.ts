@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { readAmounts } from "../../src/core/input.js";
 import { defineAgent, type SpawnBudget } from "../../src/runs/agent.js";
 import type { Bursar } from "../../src/runs/bursar.js";
 import { requestExtension } from "../../src/runs/extension-request.js";
@@ -65,6 +66,29 @@ test("children with limits of their own that meet their parent's ask once, for t
   expect(requests[0]?.waiting.length).toBeGreaterThan(1);
   await bursar.decide(requests[0]?.id ?? "", "approve", { by: ANN });
   expect(await theatre.until(bursar.drive("r"))).toMatchObject({ status: "completed" });
+});
+
+test("a child that meets its own limit and its parent's asks for the outer one first, so that each yes finds room", async () => {
+  const limits = { cost_usd: 0.005, steps: 50 };
+  const { requests, bursar, theatre } = await fanned(1, { limits: { cost_usd: 0.005 }, policies: POLICIES }, limits);
+  expect(requests).toMatchObject([{ budget: "r" }]);
+  await bursar.decide(requests[0]?.id ?? "", "approve", { by: ANN });
+  expect(await theatre.until(bursar.drive("r"))).toMatchObject({ status: "paused" });
+  const [inner, ...others] = await listOf(bursar.approvals());
+  expect([inner, ...others]).toMatchObject([{ budget: "r.0" }]);
+  await bursar.decide(inner?.id ?? "", "approve", { by: ANN });
+  expect(await theatre.until(bursar.drive("r"))).toMatchObject({ status: "completed" });
+});
+
+test("nobody is asked about an outer budget that others only hold something of", async () => {
+  const theatre = new Theatre([thinker]);
+  const bursar = theatre.process();
+  await bursar.openSession("team", { llm_tokens: 200 });
+  const held = { budget: "session:team", call: "held", kind: "tool", capability_id: "x" } as const;
+  await theatre.store.apply([{ op: "reserve", ...held, asked: readAmounts({ llm_tokens: 150 }) }]);
+  const terms = { id: "r", session: "team", limits: { llm_tokens: 50 } };
+  expect(await theatre.until(bursar.run("thinker", { times: 1 }, terms))).toMatchObject({ status: "paused" });
+  expect(await listOf(bursar.approvals())).toMatchObject([{ budget: "r", exhausted_dimension: "llm_tokens" }]);
 });
 
 test("a no is told to all that wait, by whom and why", async () => {

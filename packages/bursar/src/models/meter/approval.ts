@@ -1,4 +1,4 @@
-import type { Decision } from "../../core/decision.js";
+import { type Decision, type Finding, outermost } from "../../core/decision.js";
 import { writeAmount } from "../../core/dimension.js";
 import { readExtension } from "../../core/input.js";
 import { askedTogether, suggestExtension } from "../../core/suggestion.js";
@@ -22,8 +22,8 @@ const asking = new WeakMap<Store, Map<string, Question>>();
  * @throws {BudgetExceededError} when he cannot be asked, or gives what cannot be given: the call stays refused.
  */
 export async function extended(purse: Purse, decision: Decision, report: RefusalReport): Promise<boolean> {
-  const worst = purse.approve === undefined ? null : await outermost(purse, decision);
-  if (worst === null) return false;
+  const worst = outermost(decision);
+  if (purse.approve === undefined || worst === undefined || !purse.store.dimensions.has(worst.dimension)) return false;
   const questions = asking.get(purse.store) ?? new Map<string, Question>();
   asking.set(purse.store, questions);
   const key = JSON.stringify([worst.budget, worst.dimension]);
@@ -36,17 +36,6 @@ export async function extended(purse: Purse, decision: Decision, report: Refusal
   const answer = ask(purse, worst, wanted, report).finally(() => questions.delete(key));
   questions.set(key, { wanted, answer });
   return answer;
-}
-
-type Finding = Decision["findings"][number];
-
-/** Where several budgets on the path stand in the way, the outermost is extended first: inner ones find no room before. */
-async function outermost({ store, budget }: Purse, { findings }: Decision): Promise<Finding | null> {
-  const [worst] = findings;
-  if (worst === undefined || !store.dimensions.has(worst.dimension)) return null;
-  const path = (await store.path(budget)).map(({ id }) => id);
-  const same = findings.filter(({ dimension, policy }) => dimension === worst.dimension && policy === worst.policy);
-  return same.reduce((outer, each) => (path.indexOf(each.budget) > path.indexOf(outer.budget) ? each : outer));
 }
 
 async function ask(
