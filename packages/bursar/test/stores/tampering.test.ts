@@ -1,5 +1,5 @@
 import { copyFile } from "node:fs/promises";
-import { openStore } from "bursar";
+import { defineAgent, defineTool, openBursar, openStore } from "bursar";
 import { Keys } from "bursar/gateway";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -36,6 +36,8 @@ async function everything(url: string): Promise<void> {
 
 const kept = sqlite.fresh();
 await everything(kept);
+
+const YES = { by: "ann", at: 1, reason: null, extension: {} };
 
 /** Another store with the same contents. */
 async function copied(): Promise<string> {
@@ -189,6 +191,46 @@ describe.for(ENGINES)("a check of a %s store names", ([, engine]) => {
     const { ok, defects } = await checked(url);
     expect(ok).toBe(false);
     expect(defects.map((defect) => defect.problem).join("\n")).toContain(problem);
+  });
+});
+
+describe.for(ENGINES)("in a %s store, a check names a request", ([, engine]) => {
+  const send = defineTool({ name: "send", description: "Sends.", input: {}, approval: true, run: () => "sent" });
+  const mail = defineAgent("mail", (ctx) => ctx.tool("send", {}));
+
+  /** A run that was allowed to send, and one that still waits. */
+  async function asking(): Promise<string> {
+    const url = engine.fresh();
+    await using store = await openStore(url);
+    await using bursar = openBursar({ store, programs: [mail], tools: [send] });
+    await bursar.run("mail", null, { id: "allowed" });
+    await bursar.approve("allowed/checkpoint", { by: { role: "operator", name: "ann" } });
+    await bursar.run("mail", null, { id: "waits" });
+    return url;
+  }
+
+  test("not where all is as it was", async () => {
+    expect(await checked(await asking())).toMatchObject({ ok: true, defects: [] });
+  });
+
+  test.for([
+    ["that nobody has answered", "pending", { status: "approved", decision: YES }, "no chain records that somebody"],
+    [
+      "that somebody else has answered",
+      "approved",
+      { status: "approved", decision: { ...YES, by: "bob" } },
+      'by is "bob" in the store',
+    ],
+    ["of another action", "approved", { status: "approved", digest: "0".repeat(64) }, "digest is"],
+    ["that is open again", "approved", { status: "pending", decision: null }, 'status is "pending" in the store'],
+  ] as const)("%s", async ([, of, { status, ...change }, problem]) => {
+    const url = await asking();
+    const [row] = await engine.rows(url, `SELECT id, body FROM approvals WHERE status = '${of}'`);
+    const body = JSON.stringify({ ...JSON.parse(String(row?.body)), ...change }).replaceAll("'", "''");
+    await engine.tamper(url, `UPDATE approvals SET status = '${status}', body = '${body}' WHERE id = '${row?.id}'`);
+    const { ok, defects } = await checked(url);
+    expect(ok).toBe(false);
+    expect(defects).toMatchObject([{ where: `request ${row?.id}`, problem: expect.stringContaining(problem) }]);
   });
 });
 

@@ -41,6 +41,10 @@ export class BooksCheck implements ChainReader {
   private name = "";
   /** Null as long as the server's chain was not read as a whole. */
   registrations: Registrations | null = null;
+  /** What all chains that prove something say of the answers to requests for approval. */
+  readonly decisions: Map<string, Readonly<Record<string, unknown>>> = new Map();
+  /** Chains that were not read as a whole. */
+  readonly away: Set<string> = new Set();
 
   static async open(sql: Sql, defects: Defects, dimensions: Dimensions, options: WorkOptions): Promise<BooksCheck> {
     const total = (await countOf(sql, "budgets")) + (await countOf(sql, "calls"));
@@ -71,6 +75,8 @@ export class BooksCheck implements ChainReader {
   async end(part: ChainPart, isArchived: boolean): Promise<void> {
     await this.chain.settle();
     if (part === "rest") this.differences.isSomethingAway = true;
+    if (part !== "whole") this.away.add(this.name);
+    if (part !== "broken") for (const [id, decision] of this.chain.decisions) this.decisions.set(id, decision);
     if (this.name === SERVER_CHAIN && part === "whole") this.registrations = this.chain;
     // What writes to chains that are not there comes before.
     for (let key = await this.books.key(); key !== null && isBefore(key, this.name); key = await this.books.key()) {

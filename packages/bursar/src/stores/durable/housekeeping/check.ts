@@ -5,6 +5,7 @@ import { checkAnchors, checkChains } from "./chains.js";
 import { type Defect, Defects } from "./defect.js";
 import { checkOrigins } from "./origins.js";
 import type { Engine, Sql, WorkOptions } from "./port.js";
+import { checkRequests } from "./requests.js";
 import { checkSecrets } from "./secrets.js";
 
 export interface CheckOptions extends WorkOptions {
@@ -94,5 +95,6 @@ export async function checkContents(
   await checkOrigins(sql, defects, dimensions);
   await books.finish();
   counts.keys = await checkSecrets(sql, defects, books.registrations);
+  await checkRequests(sql, defects, books.decisions, books.away);
   return Object.assign(counts, books.counts);
 }
