@@ -1,3 +1,4 @@
+import { isWritable } from "../analysis/guest-path.js";
 import { openPackages } from "../packages/tree.js";
 import type { Mounts } from "../wasi/vfs.js";
 import { ZipTree } from "../wasi/zip-tree.js";
@@ -102,7 +103,9 @@ export class Engine {
       files_modified: modified,
       bytes_written,
       bytes_refused,
-      ...(pathRefused !== null && { path_refused: pathRefused }),
+      // Outside of the folders that may be written, most paths look as if they were not there.
+      ...(pathRefused !== null &&
+        (pathRefused.isReadOnly || !isWritable(pathRefused.path)) && { path_refused: pathRefused.path }),
       left,
       remembered: this.last !== null,
       basis: (this.parts.get(key) as GuestParts).basis,

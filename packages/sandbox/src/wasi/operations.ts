@@ -19,8 +19,10 @@ export function openInode(base: Base, path: string, request: OpenRequest, storag
   try {
     return foundOrMade(base, path, request);
   } catch (error) {
-    if (error instanceof FsError && error.name === "EROFS")
-      storage.pathRefused = base.isRoot ? `/${path.replace(/^(?:\.?\/)+/, "")}` : path;
+    const isReadOnly = error instanceof FsError && error.name === "EROFS";
+    if (isReadOnly || (error instanceof FsError && (request.write || request.create))) {
+      storage.pathRefused = { path: base.isRoot ? `/${path.replace(/^(?:\.?\/)+/, "")}` : path, isReadOnly };
+    }
     throw error;
   }
 }

@@ -9,6 +9,12 @@ export interface StorageLimits {
   readonly files: number;
 }
 
+/** A path that could not be opened for writing: because it is read-only there, or because it was not found. */
+export interface RefusedPath {
+  readonly path: string;
+  readonly isReadOnly: boolean;
+}
+
 export const DEFAULT_STORAGE_LIMITS: StorageLimits = { bytesWritten: 256 * 1024 * 1024, files: 10_000 };
 
 /** What all inodes of a session share: the count of what they hold, the clock, and the numbers they are given. */
@@ -17,7 +23,7 @@ export class Storage {
   /** The largest write that did not fit, since somebody has last set this to 0. */
   bytesRefused = 0;
   /** The last path that could not be opened for writing, since somebody has last set this to null. */
-  pathRefused: string | null = null;
+  pathRefused: RefusedPath | null = null;
   files = 0;
   limits: StorageLimits;
   /** Grows with every change, so that changes since a mark can be told. */

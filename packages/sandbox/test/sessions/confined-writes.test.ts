@@ -35,6 +35,8 @@ describe("programs write below /app and /tmp alone", () => {
   test.each([
     ["python", "import sqlite3; sqlite3.connect('/data.db').execute('create table a(b)')", "/data.db"],
     ["javascript", "const file = std.open('/x.txt', 'w'); file.puts('text');", "/x.txt"],
+    ["javascript", "const file = std.open('/etc/x.txt', 'w'); file.puts('text');", "/etc/x.txt"],
+    ["javascript", "const file = std.open('../../x.txt', 'w'); file.puts('text');", "/app/../../x.txt"],
   ] as const)("%s: %s, where the failure does not name the path", async (language, code, path) => {
     const session = await sandbox.createSession({ language });
     const { success, metadata } = await session.execute(code);
@@ -48,7 +50,9 @@ describe("programs write below /app and /tmp alone", () => {
       },
     ]);
     const other =
-      language === "python" ? "import sqlite3; sqlite3.connect('/app/none/x.db').execute('select 1')" : "null.puts";
+      language === "python"
+        ? "import sqlite3; sqlite3.connect('/app/none/x.db').execute('select 1')"
+        : "std.open('/app/none/x', 'w').puts('text')";
     expect((await session.execute(other)).metadata.error_guidance ?? null).toBeNull();
   });
 
