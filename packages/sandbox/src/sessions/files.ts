@@ -1,3 +1,4 @@
+import { isWritable } from "../analysis/guest-path.js";
 import { restrictedPathAdvice } from "../analysis/path-restriction.js";
 import { FsError } from "../wasi/errno.js";
 import type { Vfs } from "../wasi/vfs.js";
@@ -13,8 +14,9 @@ export function handle(vfs: Vfs, work: FileWork): readonly FileEntry[] | Uint8Ar
   try {
     return carryOut(vfs, work, path);
   } catch (error) {
-    if (!(error instanceof FsError && error.name === "EROFS")) throw error;
-    throw new FsError("EROFS", restrictedPathAdvice(path, false).join(". "));
+    if (!(error instanceof FsError)) throw error;
+    const isRefused = error.name === "EROFS" || (work.kind === "write" && !isWritable(path));
+    throw isRefused ? new FsError("EROFS", restrictedPathAdvice(path, false).join(". ")) : error;
   }
 }
 
