@@ -35,3 +35,13 @@ test.each(["python", "javascript"] as const)(
     expect(heard.at(-1)).toBe("r one\ntwo\nthree\n");
   },
 );
+
+test("what is printed beyond what a run keeps is said", async () => {
+  const code = "import sys\nfor n in range(200): print('x' * 9999)\nsys.stderr.write('the end')";
+  const source = { language: "python", code, packages: [], memory_bytes: 64 * 1024 * 1024 } as const;
+  const program = guestProgram("much", source, async () => sandbox);
+  await using bursar = openBursar({ store: new MemoryStore(), programs: [program] });
+  const { status, output } = await bursar.run("much", null);
+  expect([status, output.stdout.length]).toEqual(["completed", 1024 * 1024]);
+  expect(output.stderr).toBe("the end\nstdout was cut after 1048576 bytes\n");
+});

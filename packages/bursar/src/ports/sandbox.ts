@@ -81,6 +81,9 @@ interface GuestMetadata {
   readonly fuel_analysis?: object | null;
   /** What to do about an error, for people. */
   readonly error_guidance?: object | null;
+  /** Whether more was printed than is kept. */
+  readonly stdout_truncated?: boolean;
+  readonly stderr_truncated?: boolean;
 }
 
 /** What a guest has used since its program began. */

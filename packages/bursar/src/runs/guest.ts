@@ -5,6 +5,7 @@ import type {
   GuestAnswer,
   GuestOutput,
   GuestPiece,
+  GuestResult,
   GuestSession,
   GuestTurn,
   GuestUsage,
@@ -414,7 +415,8 @@ class Play {
 
   private async end({ result, usage }: Extract<GuestTurn, { kind: "ended" }>): Promise<Json> {
     const { stdout, stderr, success, exit_code, metadata } = result;
-    this.stage.output({ stdout, stderr }, guestExecution(metadata, { limited: this.limited }));
+    const told = { stdout, stderr: stderr + cutNote(result) };
+    this.stage.output(told, guestExecution(metadata, { limited: this.limited }));
     const wanted = refused(usage);
     // It is executed again from where it was saved, if it is given more.
     if (wanted !== null && (await this.stage.exhausted(wanted))) await aborted(this.stage.signal);
@@ -442,6 +444,16 @@ function refused({ bytes_refused, memory_refused }: GuestUsage): Readonly<Record
     ...(memory_refused > 0 && { memory_peak_bytes: memory_refused }),
   };
   return Object.keys(wanted).length > 0 ? wanted : null;
+}
+
+/** Behind what it printed: where not all of that was kept, the text alone does not show it. */
+function cutNote({ stdout, stderr, metadata }: GuestResult): string {
+  const texts = [
+    ...(metadata.stdout_truncated === true ? [["stdout", stdout] as const] : []),
+    ...(metadata.stderr_truncated === true ? [["stderr", stderr] as const] : []),
+  ];
+  const notes = texts.map(([name, text]) => `${name} was cut after ${Buffer.byteLength(text)} bytes\n`);
+  return `${notes.length > 0 && stderr !== "" && !stderr.endsWith("\n") ? "\n" : ""}${notes.join("")}`;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
