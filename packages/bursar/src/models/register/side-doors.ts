@@ -1,5 +1,5 @@
 import { subscribe } from "node:diagnostics_channel";
-import { errorMonitor } from "node:events";
+import { type EventEmitter, errorMonitor } from "node:events";
 import http from "node:http";
 import http2 from "node:http2";
 import { syncBuiltinESMExports } from "node:module";
@@ -153,7 +153,7 @@ interface Http2Target {
 type Http2Headers = readonly unknown[] | Readonly<Record<string, unknown>> | null;
 
 interface Http2Sender {
-  request: (this: object, headers?: Http2Headers, options?: object) => unknown;
+  request: (this: object, headers?: Http2Headers, options?: object) => EventEmitter;
 }
 
 /** Sessions are opened as before, because looking is free; each request looks where it goes. */
@@ -186,10 +186,22 @@ function shutSessions(
     const hosts = [...headersIn(headers, ":authority"), ...headersIn(headers, "host"), authority];
     const upgrades = headersIn(headers, ":protocol").length > 0;
     const host = unmeteredHost({ hosts, method, path: method === "CONNECT" ? "" : path, upgrades }, providers);
-    if (host !== null && !passage.admitsHttp2(method, hosts[0] ?? "", path))
-      throw shut(`${method} to ${host} by HTTP/2`);
-    return request.call(this, given, options);
+    if (host === null || passage.admitsHttp2(method, hosts[0] ?? "", path)) return request.call(this, given, options);
+    return refusedStream(shut(`${method} to ${host} by HTTP/2`), (signal) =>
+      request.call(this, given, { ...options, signal }),
+    );
   };
+}
+
+/**
+ * A stream that fails. Where Node finds a signal that has fired, it sends nothing. Some clients open another connection at once for a
+ * request that throws, again and again.
+ */
+function refusedStream(refused: Error, open: (signal: AbortSignal) => EventEmitter): EventEmitter {
+  const stream = open(AbortSignal.abort(refused));
+  return stream.once(errorMonitor, (error: Error) => {
+    error.message = refused.message;
+  });
 }
 
 function authorityOf(authority: string | URL | Http2Target): string {

@@ -21,6 +21,17 @@ function plain(url) {
   });
 }
 
+function overHttp2(url) {
+  return new Promise((resolve) => {
+    const session = connect(url).on("error", () => {});
+    session
+      .request({ ":method": "POST", ":path": "/v1/chat/completions" })
+      .on("error", ({ message }) => resolve({ error: message }))
+      .on("response", (headers) => resolve({ status: headers[":status"] }))
+      .on("close", () => session.destroy());
+  });
+}
+
 function tried(open) {
   try {
     open();
@@ -36,14 +47,7 @@ console.log(
     await post(`${room}/v1/embeddings`, "no JSON"),
     await plain(`${room}/anything`),
     await plain(`${provider}/v1/chat/completions`),
-    tried(() => {
-      const session = connect(provider).on("error", () => {});
-      try {
-        session.request({ ":method": "POST", ":path": "/v1/chat/completions" });
-      } finally {
-        session.destroy();
-      }
-    }),
+    await overHttp2(provider),
     // Node has web sockets of its own from version 22 on.
     typeof WebSocket === "undefined"
       ? { error: "is not metered" }

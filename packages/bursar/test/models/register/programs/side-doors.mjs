@@ -47,8 +47,9 @@ function overHttp2(authority, headers) {
       stream.on("response", (answer) => done({ status: answer[":status"] }));
       stream.on("error", (error) => done({ error: error.message }));
       stream.end();
-    } catch (error) {
-      done({ error: error.message });
+    } catch {
+      // Clients such as gRPC's open another connection at once for a request that throws, again and again.
+      done({ error: "thrown" });
     }
   });
 }
