@@ -98,10 +98,12 @@ function isFree(price: Price): boolean {
 
 /** How many times the usual price a term costs; null for one that nobody here knows. */
 function factorOf(
-  { name, value }: ServiceTerm,
+  { name, value: said }: ServiceTerm,
   { protocol, model }: PricedCall,
   models: readonly string[],
 ): number | null {
+  // Servers between here and the provider write it in their own way.
+  const value = said.toLowerCase();
   if (USUAL[name].has(value)) return 1;
   if (name === "speed") return value === "fast" ? FAST : null;
   if (name === "inference_geo") return value === "us" ? WITHIN_US : null;

@@ -81,6 +81,12 @@ describe("how an answer was served", () => {
     }
   });
 
+  test.each(["Priority", "PRIORITY"])("so does %s", async (tier) => {
+    await using at = await scene(served(tier));
+    await at.ask();
+    expect(await at.used()).toBe(2 * PLAIN);
+  });
+
   test("an unknown tier is charged as before, and told", async () => {
     await using at = await scene(served("turbo"));
     await at.ask();
