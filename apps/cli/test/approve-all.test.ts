@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openStage, type Stage } from "./runs-stage.js";
@@ -11,31 +11,27 @@ afterAll(() => stage[Symbol.dispose]());
 
 const COUPLE = `
 import { defineAgent } from "bursar";
-export const child = defineAgent("child", async (ctx, words) => {
-  for (const word of words) await ctx.tool("note", { word });
-});
-export const couple = defineAgent("couple", async (ctx, { first, second }) => {
-  await Promise.all([ctx.spawn("child", ["a", "b"], first), ctx.spawn("child", ["c"], second)]);
-  return "both";
+export const child = defineAgent("child", (ctx) => ctx.tool("note", { word: "c" }));
+export const couple = defineAgent("couple", async (ctx) => {
+  const inner = ctx.spawn("child", null, { limits: { cost_usd: 0 } });
+  await ctx.tool("letter", {});
+  for (const word of ["a", "b"]) await ctx.tool("note", { word });
+  return inner;
 });
 `;
 
-/** A note takes 0.05 USD at most, and costs 0.02. */
-function couple(id: string, input: object, ...more: readonly string[]) {
-  const file = join(dirname(stage.module), `${id}.mjs`);
-  mkdirSync(dirname(file), { recursive: true });
+test("outer budgets are extended first, so that inner ones find room", () => {
+  const file = join(dirname(stage.module), "couple.mjs");
   writeFileSync(file, COUPLE);
   const module = ["--module", stage.module, "--module", file];
-  const asks = ["--exhaustion", "cost_usd=approval_required"];
-  const said = ["--name", "couple", "--id", id, "--input", JSON.stringify(input)];
-  expect(stage.run("run", file, "--agent", ...module, ...said, ...asks, ...more).status).toBe(4);
-  return module;
-}
-
-test("outer budgets are extended first, so that inner ones find room", () => {
-  couple("rooms", { first: "share", second: { limits: { cost_usd: 0 } } }, "--budget", "cost_usd=0.06");
+  const limits = ["--budget", "cost_usd=0.06", "--exhaustion", "cost_usd=approval_required"];
+  expect(stage.run("run", file, "--agent", ...module, "--name", "couple", "--id", "rooms", ...limits).status).toBe(4);
+  const { approvals } = stage.json("approvals").said as unknown as { approvals: { id: string; kind: string }[] };
+  const letter = approvals.find(({ kind }) => kind === "capability_execution")?.id ?? "";
+  // A note takes 0.05 USD at most, and costs 0.02: the outer budget asks after the inner one.
+  expect(stage.run("approve", letter, ...module).status).toBe(4);
   const { status, said } = stage.json("approve", "rooms", "--all", "--yes", "--detach");
-  expect(said).toMatchObject({ approved: [{ budget: "rooms" }, { budget: "rooms.1" }], failed: [] });
+  expect(said).toMatchObject({ approved: [{ budget: "rooms" }, { budget: "rooms.0" }], failed: [] });
   expect(status).toBe(0);
 });
 
