@@ -194,7 +194,7 @@ describe.for(ENGINES)("a check of a %s store names", ([, engine]) => {
   });
 });
 
-describe.for(ENGINES)("in a %s store, a check names a request", ([, engine]) => {
+describe.for(ENGINES)("in a %s store, a check names what was tampered with of a run or a request", ([, engine]) => {
   const send = defineTool({ name: "send", description: "Sends.", input: {}, approval: true, run: () => "sent" });
   const mail = defineAgent("mail", (ctx) => ctx.tool("send", {}));
 
@@ -209,8 +209,32 @@ describe.for(ENGINES)("in a %s store, a check names a request", ([, engine]) => 
     return url;
   }
 
-  test("not where all is as it was", async () => {
+  test("nothing where all is as it was", async () => {
     expect(await checked(await asking())).toMatchObject({ ok: true, defects: [] });
+  });
+
+  test.for([
+    ["that has another budget", { budget: "allowed" }, "has the budget allowed, but its beginning is recorded in"],
+    ["that somebody else has started", { started_by: "bob" }, 'started_by is "bob" in the store'],
+  ] as const)("a run %s", async ([, change, problem]) => {
+    const url = await asking();
+    const [row] = await engine.rows(url, "SELECT budget, body FROM runs WHERE id = 'waits'");
+    const kept = { ...JSON.parse(String(row?.body)), ...change };
+    const body = JSON.stringify(kept).replaceAll("'", "''");
+    await engine.tamper(url, `UPDATE runs SET budget = '${kept.budget}', body = '${body}' WHERE id = 'waits'`);
+    const { ok, defects } = await checked(url);
+    expect([ok, defects]).toMatchObject([false, [{ where: "run waits", problem: expect.stringContaining(problem) }]]);
+  });
+
+  test("a run that was planted", async () => {
+    const url = await asking();
+    const columns = "budget, status, body, version, seq";
+    await engine.tamper(
+      url,
+      `INSERT INTO runs (id, ${columns}) SELECT 'more', ${columns} FROM runs WHERE id = 'waits'`,
+    );
+    const problem = "is under way in the store, but no chain records that it began";
+    expect((await checked(url)).defects).toMatchObject([{ where: "run more", problem }]);
   });
 
   test.for([
@@ -223,7 +247,7 @@ describe.for(ENGINES)("in a %s store, a check names a request", ([, engine]) => 
     ],
     ["of another action", "approved", { status: "approved", digest: "0".repeat(64) }, "digest is"],
     ["that is open again", "approved", { status: "pending", decision: null }, 'status is "pending" in the store'],
-  ] as const)("%s", async ([, of, { status, ...change }, problem]) => {
+  ] as const)("a request %s", async ([, of, { status, ...change }, problem]) => {
     const url = await asking();
     const [row] = await engine.rows(url, `SELECT id, body FROM approvals WHERE status = '${of}'`);
     const body = JSON.stringify({ ...JSON.parse(String(row?.body)), ...change }).replaceAll("'", "''");

@@ -9,6 +9,7 @@ import { eachGroup, GroupedRows } from "./groups.js";
 import { countOf, type Sql, type SqlRow, type WorkOptions } from "./port.js";
 import { positionOf, standingsAt } from "./positions.js";
 import { RebuiltChain, type Registration } from "./rebuilt-chain.js";
+import { runsUnderWay, type StartedRun } from "./started-runs.js";
 
 export interface BookCounts {
   budgets: number;
@@ -37,26 +38,36 @@ export class BooksCheck implements ChainReader {
   private readonly books: GroupedRows<SqlRow>;
   private readonly salt = randomBytes(8).toString("hex");
   private readonly total: number;
+  private readonly underWay: ReadonlySet<string>;
   private chain: RebuiltChain;
   private name = "";
   /** Null as long as the server's chain was not read as a whole. */
   registrations: Registrations | null = null;
   /** What all chains that prove something say of the answers to requests for approval. */
   readonly decisions: Map<string, Readonly<Record<string, unknown>>> = new Map();
+  /** Where the runs that are under way began. */
+  readonly started: Map<string, StartedRun> = new Map();
   /** Chains that were not read as a whole. */
   readonly away: Set<string> = new Set();
 
   static async open(sql: Sql, defects: Defects, dimensions: Dimensions, options: WorkOptions): Promise<BooksCheck> {
     const total = (await countOf(sql, "budgets")) + (await countOf(sql, "calls"));
-    return new BooksCheck(sql, defects, dimensions, options, total);
+    return new BooksCheck(sql, defects, dimensions, options, { total, underWay: await runsUnderWay(sql) });
   }
 
-  private constructor(sql: Sql, defects: Defects, dimensions: Dimensions, options: WorkOptions, total: number) {
+  private constructor(
+    sql: Sql,
+    defects: Defects,
+    dimensions: Dimensions,
+    options: WorkOptions,
+    { total, underWay }: { readonly total: number; readonly underWay: ReadonlySet<string> },
+  ) {
     this.sql = sql;
     this.defects = defects;
     this.dimensions = dimensions;
     this.options = options;
     this.total = total;
+    this.underWay = underWay;
     this.differences = new Differences(dimensions, defects);
     this.books = new GroupedRows(sql.rows(BOOKS), ({ home }) => String(home));
     this.chain = this.blank();
@@ -77,6 +88,7 @@ export class BooksCheck implements ChainReader {
     if (part === "rest") this.differences.isSomethingAway = true;
     if (part !== "whole") this.away.add(this.name);
     if (part !== "broken") for (const [id, decision] of this.chain.decisions) this.decisions.set(id, decision);
+    if (part !== "broken") this.noteRuns();
     if (this.name === SERVER_CHAIN && part === "whole") this.registrations = this.chain;
     // What writes to chains that are not there comes before.
     for (let key = await this.books.key(); key !== null && isBefore(key, this.name); key = await this.books.key()) {
@@ -86,6 +98,12 @@ export class BooksCheck implements ChainReader {
     if ((await this.books.key()) === this.name) await this.compareNext(this.chain, part, isArchived, seen);
     if (part === "broken") return;
     for (const [id, rebuilt] of this.chain.budgets) if (!seen.has(id)) this.differences.missing(rebuilt, this.name);
+  }
+
+  private noteRuns(): void {
+    for (const [id, said] of this.chain.runs) {
+      if (this.underWay.has(id)) this.started.set(id, { chain: this.name, said });
+    }
   }
 
   private async compareNext(

@@ -7,6 +7,7 @@ import { checkOrigins } from "./origins.js";
 import type { Engine, Sql, WorkOptions } from "./port.js";
 import { checkRequests } from "./requests.js";
 import { checkSecrets } from "./secrets.js";
+import { checkRuns } from "./started-runs.js";
 
 export interface CheckOptions extends WorkOptions {
   /** The folder with the archived chains; without it, only what is in the store is checked. */
@@ -96,5 +97,6 @@ export async function checkContents(
   await books.finish();
   counts.keys = await checkSecrets(sql, defects, books.registrations);
   await checkRequests(sql, defects, books.decisions, books.away);
+  await checkRuns(sql, defects, books.started, books.away);
   return Object.assign(counts, books.counts);
 }

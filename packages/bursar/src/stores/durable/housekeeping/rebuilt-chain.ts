@@ -113,7 +113,7 @@ const REMEMBERED = 5000;
 const MOST_CORRECTIONS = 50;
 
 const LEDGER_LINE =
-  /^\{"action_type":"(?:BudgetConsumptionRecorded|StepStarted|StepReleased|ClockPaused|ClockResumed|ApprovalDecided|Key(?:Created|Rotated|Revoked)|Token(?:Created|Revoked))"/;
+  /^\{"action_type":"(?:BudgetConsumptionRecorded|StepStarted|StepReleased|ClockPaused|ClockResumed|ApprovalDecided|RunStarted|Key(?:Created|Rotated|Revoked)|Token(?:Created|Revoked))"/;
 
 const SALT_LENGTH = 16;
 
@@ -124,6 +124,8 @@ export class RebuiltChain {
   readonly tokens: Map<string, Registration> = new Map();
   /** The answers to requests for approval, by the request's id. */
   readonly decisions: Map<string, Written> = new Map();
+  /** The runs that began in this chain. */
+  readonly runs: Map<string, Written> = new Map();
   private readonly options: RebuiltChainOptions;
   private readonly recent = new Bounded<string, Settlement>(REMEMBERED);
   private corrections: { readonly corrects: string; readonly budget: RebuiltBudget }[] = [];
@@ -152,6 +154,7 @@ export class RebuiltChain {
     if (typeof data !== "object" || data === null) return;
     if (link.action_type === "BudgetConsumptionRecorded") this.takeEvent(link);
     else if (link.action_type === "ApprovalDecided") this.decisions.set(String(data.approval_id), data);
+    else if (link.action_type === "RunStarted") this.runs.set(String(data.run_id), data);
     else if (link.action_type.startsWith("Key")) register(this.keys, data.key_id, link);
     else if (link.action_type.startsWith("Token")) register(this.tokens, data.token_id, link);
     else this.takeAction(link);
