@@ -101,8 +101,8 @@ export class BooksCheck implements ChainReader {
   }
 
   private noteRuns(): void {
-    for (const [id, said] of this.chain.runs) {
-      if (this.underWay.has(id)) this.started.set(id, { chain: this.name, said });
+    for (const [id, { parent, session, started_by }] of this.chain.runs) {
+      if (this.underWay.has(id)) this.started.set(id, { chain: this.name, said: { parent, session, started_by } });
     }
   }
 
