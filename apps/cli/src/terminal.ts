@@ -3,6 +3,8 @@ import type { Screen } from "./render/live.js";
 
 /** The process as the commands see it: where they write, whom they can ask, and when they have to stop. */
 export interface Terminal extends Screen {
+  /** Text, or what a program has written, byte for byte. */
+  readonly write: (written: string | Uint8Array) => void;
   /** Whether what is written is looked at, and not a file or a pipe. */
   readonly isTerminal: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -34,15 +36,15 @@ export function openTerminal(): Terminal {
   process.once("SIGTERM", interrupt);
   stdout.on("error", unwritten);
   // Files are written at once, and then the error is thrown and not told.
-  const write = (text: string, done?: () => void): void => {
+  const write = (written: string | Uint8Array, done?: () => void): void => {
     try {
-      stdout.write(text, done);
+      stdout.write(written, done);
     } catch (error) {
       unwritten(error as NodeJS.ErrnoException);
     }
   };
   return {
-    write: (text) => write(text),
+    write: (written) => write(written),
     finish(code, text) {
       process.exitCode = code;
       write(text);

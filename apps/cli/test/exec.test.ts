@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,6 +47,15 @@ describe("bursar exec", () => {
       child.kill("SIGINT");
       await once(child, "exit");
     }
+  });
+
+  test.each(["stdout", "stderr"] as const)("gives %s that is no text to a pipe byte for byte", (stream) => {
+    const code = `import sys; [sys.${stream}.buffer.write(bytes(range(256))) for _ in range(3000)]`;
+    const args = ["exec", "-c", code, "--quiet", "--fuel", "100T"];
+    const { status, [stream]: written } = spawnSync(process.execPath, [MAIN, ...args], { maxBuffer: 1 << 24 });
+    expect(status).toBe(0);
+    const wanted = Buffer.from(Uint8Array.from({ length: 3000 * 256 }, (_, index) => index));
+    expect(written.equals(wanted)).toBe(true);
   });
 
   test.each([

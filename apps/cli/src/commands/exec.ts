@@ -142,11 +142,14 @@ async function run(
   return await session.execute(code ?? "", { argv, signal, ...(show !== null && { onOutput }) });
 }
 
-/** Passes a program's output on as it comes. It is not trusted: to a terminal goes nothing that it would obey. */
+/**
+ * Passes a program's output on as it comes, and to a file or a pipe byte for byte. It is not trusted: to a terminal goes nothing that it
+ * would obey.
+ */
 function showing({ isTerminal, write }: Terminal): (piece: OutputPiece) => void {
-  return ({ stream, text }) => {
-    if (stream === "stdout") write(isTerminal ? printable(text) : text);
-    else process.stderr.write(process.stderr.isTTY ? printable(text) : text);
+  return ({ stream, text, bytes }) => {
+    if (stream === "stdout") write(isTerminal ? printable(text) : bytes);
+    else process.stderr.write(process.stderr.isTTY ? printable(text) : bytes);
   };
 }
 

@@ -1,15 +1,18 @@
 import type { RunRecord } from "bursar";
+import type { Screen } from "../render/live.js";
 import { printable } from "../render/style.js";
 import type { Terminal } from "../terminal.js";
 
 type Written = RunRecord["output"];
 
+type Target = Pick<Screen, "write"> & Pick<Terminal, "isTerminal">;
+
 /** Passes on what a program has written, each part once. It is not trusted: to a terminal goes nothing that it would obey. */
 export class ProgramOutput {
-  private readonly terminal: Pick<Terminal, "write" | "isTerminal">;
+  private readonly terminal: Target;
   private shown: Written;
 
-  constructor({ output }: Pick<RunRecord, "output">, terminal: Pick<Terminal, "write" | "isTerminal">, isNew: boolean) {
+  constructor({ output }: Pick<RunRecord, "output">, terminal: Target, isNew: boolean) {
     this.terminal = terminal;
     this.shown = isNew ? { stdout: "", stderr: "" } : output;
   }

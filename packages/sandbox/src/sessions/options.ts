@@ -96,6 +96,8 @@ export interface FuelWarning {
 export interface OutputPiece {
   readonly stream: "stdout" | "stderr";
   readonly text: string;
+  /** The same as the program wrote it, for output that may be no text. */
+  readonly bytes: Uint8Array;
 }
 
 /** A session's options with nothing left open. */

@@ -11,17 +11,19 @@ export class OutputText {
 
   take(pieces: readonly OutputBytes[]): readonly OutputPiece[] {
     return pieces.flatMap(({ stream, bytes }) =>
-      pieceOf(stream, this.decoders[stream].decode(bytes, { stream: true })),
+      pieceOf(stream, this.decoders[stream].decode(bytes, { stream: true }), bytes),
     );
   }
 
   /** What is left of characters that never became whole. */
   end(): readonly OutputPiece[] {
     const streams = ["stdout", "stderr"] as const;
-    return streams.flatMap((stream) => pieceOf(stream, this.decoders[stream].decode()));
+    return streams.flatMap((stream) => pieceOf(stream, this.decoders[stream].decode(), NO_BYTES));
   }
 }
 
-function pieceOf(stream: OutputPiece["stream"], text: string): readonly OutputPiece[] {
-  return text === "" ? [] : [{ stream, text }];
+const NO_BYTES = new Uint8Array();
+
+function pieceOf(stream: OutputPiece["stream"], text: string, bytes: Uint8Array): readonly OutputPiece[] {
+  return text === "" && bytes.length === 0 ? [] : [{ stream, text, bytes }];
 }
