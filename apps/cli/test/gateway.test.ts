@@ -138,6 +138,18 @@ describe("bursar gateway", () => {
     expect(second.headers.get("x-bursar-remaining-cost-usd")).toBe("0.9991");
   });
 
+  test("lets smaller calls pass after one that was too large for the budget of those without a key", async () => {
+    await using at = await scene(() => HELLO);
+    await using gateway = await startGateway(["--budget", "cost_usd=0.01", "--json"], at.env);
+    const words = "word ".repeat(10_000);
+    const large = { ...ASK, messages: [{ role: "user", content: words }] };
+    const statuses: number[] = [];
+    for (const body of [large, { ...ASK, max_tokens: 50 }, large]) {
+      statuses.push((await ask(gateway.url, "none", body)).status);
+    }
+    expect(statuses).toEqual([402, 200, 402]);
+  });
+
   test("drains: a stream that is under way comes to its end, and nothing new is taken", async () => {
     await using at = await scene(() => ({ kind: "text", text: "word ".repeat(100), piece_ms: 3, usage: HELLO.usage }));
     const { secret } = at.key("--limits", "cost_usd=1");

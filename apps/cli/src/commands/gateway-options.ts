@@ -108,7 +108,8 @@ function openOwn(store: Store, limits: string, flags: Given): Promise<OpenBudget
   const name = textOf(flags, "name");
   return asUsage("--budget", () =>
     openBudget(limitsOf(limits, "--budget"), {
-      ...{ store, parent: null },
+      // One client that asks for too much does not end it for the others.
+      ...{ store, parent: null, scope: "shared" },
       ...(policies !== undefined && { policies: pairsOf(policies, "--policies") as never }),
       ...(name !== undefined && { name }),
     }),

@@ -1,4 +1,4 @@
-import type { Budget, BudgetId } from "../core/budget.js";
+import type { Budget, BudgetId, Scope } from "../core/budget.js";
 import type { Opening } from "../core/children.js";
 import { InputError, LedgerError, show } from "../core/errors.js";
 import { Events } from "../core/events.js";
@@ -32,6 +32,11 @@ export interface OpenBudgetOptions {
   /** The budget it lies in: the ambient one unless it is said, null for none. */
   readonly parent?: BudgetId | null;
   readonly policies?: BudgetPolicies;
+  /**
+   * Whose it is. On that of one run, which it is unless it is said, a call that is too large for what is left sets off the policy:
+   * `hard_stop` ends it. On a `shared` one that call alone is refused, and smaller ones of others pass.
+   */
+  readonly scope?: Scope;
   /** Percentages at which a warning is recorded: 50 and 80. */
   readonly thresholds?: readonly number[];
   readonly deadline?: Date | null;
@@ -43,7 +48,10 @@ export interface OpenBudgetOptions {
   readonly timer?: Timer;
 }
 
-const KEYS = ["store", "name", "parent", "policies", "thresholds", "deadline", "approve", "wait_ms", "clock", "timer"];
+const KEYS = [
+  ...["store", "name", "parent", "policies", "scope", "thresholds", "deadline", "approve", "wait_ms", "clock", "timer"],
+];
+const SCOPES: readonly unknown[] = ["run", "shared"] satisfies readonly Scope[];
 
 /**
  * Opens a budget that calls can be made in. Only what is named is limited: there are no defaults here.
@@ -152,12 +160,15 @@ async function chainOf(store: Store, id: BudgetId, parent: BudgetId | null, arou
  * what the budgets above have left: those are asked with every call, and what they get more counts at once.
  */
 function opening(store: Store, id: BudgetId, limits: BudgetLimits, options: OpenBudgetOptions): Opening {
-  const { policies = {}, thresholds, deadline = null } = options;
+  const { policies = {}, scope = "run", thresholds, deadline = null } = options;
+  if (!SCOPES.includes(scope)) {
+    throw new InputError("options.scope", `is ${show(scope)}; allowed: ${SCOPES.join(" and ")}`);
+  }
   if (deadline !== null && !(deadline instanceof Date)) {
     throw new InputError("options.deadline", `is ${show(deadline)}; allowed: a Date, or null for none`);
   }
   return {
-    ...{ id, scope: "run", deadline: deadline === null ? null : deadline.getTime() },
+    ...{ id, scope, deadline: deadline === null ? null : deadline.getTime() },
     grant: { kind: "limits", limits: readLimits(limits, store.dimensions) },
     policies: readPolicies(policies, store.dimensions),
     ...(thresholds !== undefined && { thresholds }),

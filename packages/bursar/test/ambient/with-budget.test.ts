@@ -334,12 +334,28 @@ test("a limit that is mistyped is told of also where the budget goes on with tho
   await expect(openBudget({ cots_usd: 2 }, { store, name: "nightly" })).rejects.toThrow("did you mean cost_usd?");
 });
 
+test.each([
+  ["of one run", "run", ["refused", "refused"]],
+  ["that is shared", "shared", ["refused", "done"]],
+] as const)("a call that is too large for a budget %s, and a smaller one after it", async (_, scope, kinds) => {
+  await using budget = await openBudget({ steps: 2 }, { scope });
+  const { gate } = budget.purse;
+  const call = (steps: number) =>
+    gate.call({ budget: budget.id, kind: "tool", capability_id: "search", asked: { steps } }, async () => ({
+      value: 1,
+    }));
+  expect([(await call(3)).kind, (await call(1)).kind]).toEqual(kinds);
+});
+
 test("bad options are refused by name", async () => {
   await expect(withBudget({ steps: 1 }, undefined as never)).rejects.toThrow("work is undefined; allowed: a function");
   await expect(openBudget({ steps: -1 })).rejects.toThrow("steps");
   await expect(openBudget({ steps: 1 }, { wait_ms: -1 })).rejects.toThrow("wait_ms");
   await expect(openBudget({ steps: 1 }, { approve: true as never })).rejects.toThrow("approve");
   await expect(openBudget({ steps: 1 }, { naem: "x" } as never)).rejects.toThrow("naem");
+  await expect(openBudget({ steps: 1 }, { scope: "all" as never })).rejects.toThrow(
+    'is "all"; allowed: run and shared',
+  );
   await expect(openBudget({ stepps: 1 } as never)).rejects.toThrow("stepps");
 });
 
