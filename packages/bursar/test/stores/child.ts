@@ -65,7 +65,6 @@ export interface Ended {
 interface ChildOptions {
   /** As `kill:written:7`; see `children/trap.mjs`. */
   readonly trap?: string;
-  readonly user?: { readonly uid: number; readonly gid: number };
   /** A command to run it under, such as `["bash", "-c", "ulimit -f 100; exec \"$@\"", "limited"]`. */
   readonly under?: readonly string[];
 }
@@ -73,7 +72,7 @@ interface ChildOptions {
 const CHILDREN = fileURLToPath(new URL("./children/", import.meta.url));
 
 /** Starts a script of `children/`. It speaks into a file, in which all it said stands even when it is killed. */
-export function startChild(script: string, errand: unknown, { trap, user, under = [] }: ChildOptions = {}): Child {
+export function startChild(script: string, errand: unknown, { trap, under = [] }: ChildOptions = {}): Child {
   const folder = mkdtempSync(join(tmpdir(), "bursar-child-"));
   const files = ["out", "err"].map((name) => join(folder, name));
   const [out = "", err = ""] = files;
@@ -89,7 +88,6 @@ export function startChild(script: string, errand: unknown, { trap, user, under 
   const child = spawn(command, rest, {
     stdio: ["pipe", pipes[0], pipes[1]],
     env: { ...process.env, ...(trap === undefined ? {} : { BURSAR_TRAP: trap }) },
-    ...user,
   });
   for (const pipe of pipes) closeSync(pipe);
   let last: readonly Line[] | null = null;

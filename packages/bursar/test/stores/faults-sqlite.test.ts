@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "bursar";
 import { SqliteStore } from "bursar/sqlite";
@@ -13,8 +13,8 @@ const folder = await temporaryFolder();
 afterAll(() => folder[Symbol.asyncDispose]());
 let files = 0;
 
-/** Root may do everything, so who is root lets somebody else try. */
-const STRANGER = process.getuid?.() === 0 ? { user: { uid: 65534, gid: 65534 } } : {};
+/** Root may do everything. Without its capabilities it may do what the owner of a file may, and still enter this folder. */
+const BOUND = process.getuid?.() === 0 ? { under: ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] } : {};
 
 function newPath(): string {
   return join(folder.path, `${files++}.db`);
@@ -47,9 +47,9 @@ async function faultOf(work: Promise<unknown>): Promise<StoreError> {
   return error as StoreError;
 }
 
-/** What somebody who is not root is told when he opens and writes the file. */
-async function strangersFault(path: string): Promise<Fault | undefined> {
-  const { lines } = await runChild("open.mjs", { address: { path }, call: "strange" }, STRANGER);
+/** What a process that is bound by modes is told when it opens and writes the file. */
+async function boundFault(path: string): Promise<Fault | undefined> {
+  const { lines } = await runChild("open.mjs", { address: { path }, call: "bound" }, BOUND);
   return lines[0]?.fault;
 }
 
@@ -103,29 +103,27 @@ describe("opening a SQLite file", () => {
   test("that may not be read says so, and it is all there when it may", async () => {
     const path = await filled();
     chmodSync(path, 0o000);
-    chmodSync(folder.path, 0o777);
-    const fault = await strangersFault(path);
+    const fault = await boundFault(path);
     expect(fault).toMatchObject({
       name: "StoreError",
       code: "store_denied",
       message: expect.stringContaining("chmod"),
     });
     chmodSync(path, 0o666);
-    expect(await strangersFault(path)).toBeUndefined();
+    expect(await boundFault(path)).toBeUndefined();
     expect(await steps(path)).toBe(2);
   });
 
   test("that is read-only says what to make writable, and goes on when it is", async () => {
     const path = await filled();
-    chmodSync(folder.path, 0o777);
     chmodSync(path, 0o444);
-    expect(await strangersFault(path)).toMatchObject({
+    expect(await boundFault(path)).toMatchObject({
       ...{ name: "StoreError", code: "store_readonly" },
       message: expect.stringContaining("make the file and its folder writable"),
     });
     for (const beside of ["-wal", "-shm"]) rmSync(`${path}${beside}`, { force: true });
     chmodSync(path, 0o666);
-    expect(await strangersFault(path)).toBeUndefined();
+    expect(await boundFault(path)).toBeUndefined();
     expect(await steps(path)).toBe(2);
   });
 
@@ -133,14 +131,13 @@ describe("opening a SQLite file", () => {
     const closed = join(folder.path, `closed-${files++}`);
     mkdirSync(closed);
     const path = await filled(join(closed, "store.db"));
-    if (STRANGER.user !== undefined) chownSync(path, STRANGER.user.uid, STRANGER.user.gid);
     chmodSync(closed, 0o555);
-    expect(await strangersFault(path)).toMatchObject({
+    expect(await boundFault(path)).toMatchObject({
       name: "StoreError",
       message: expect.stringContaining("folder"),
     });
     chmodSync(closed, 0o777);
-    expect(await strangersFault(path)).toBeUndefined();
+    expect(await boundFault(path)).toBeUndefined();
     expect(await steps(path)).toBe(2);
   });
 });
