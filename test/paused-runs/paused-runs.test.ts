@@ -45,7 +45,7 @@ test("the command line of this build goes on with the runs that an earlier one h
     });
   for (const id of RUNS) {
     const module = ["--module", join(PROGRAMS, "tools.mjs"), "--module", join(PROGRAMS, "paused-agent.mjs")];
-    // What it asked has expired a day after the fixture was made: whoever resumes it asks anew.
+    // Its request expired a day after the fixture was made. A resume makes a new one.
     expect(bursar("resume", id, ...module, "--json").status).toBe(4);
     const { status, stdout, stderr } = bursar("approve", id, "--extend", "steps=+10", ...module, "--json");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });

@@ -22,7 +22,7 @@ interface Missing {
  * unit, or a cent. So what grows bit by bit asks ever more seldom.
  * Where that is too little for what was asked for, or for a clock that nobody has looked at, what is missing comes on top of it, or one
  * yes would not let it go on; but no more than those above have room for, or a yes would be refused. Where that is not even enough for the
- * smallest call, it is what that call needs, so that whoever says yes hears which budget above stands in the way. In edge units.
+ * smallest call, it is what that call needs: a yes is then refused with the name of the budget above that has no room. In edge units.
  */
 export function suggestExtension(path: Path, missing: Missing, dimensions: Dimensions, time: Time): BudgetAmounts {
   const { dimension: id, asked, smallest = asked } = missing;

@@ -94,7 +94,7 @@ export const NO_WEBSOCKET: Failing = {
   status: 426,
   type: "invalid_request_error",
   code: "no_websocket",
-  message: "the gateway passes no WebSockets on, because nobody meters them; send the request with POST",
+  message: "the gateway does not meter WebSockets, so it passes none on; send the request with POST",
 };
 
 /** It would be passed on, were there anybody to pass it on to. */

@@ -238,7 +238,7 @@ describe.for(ENGINES)("in a %s store, a check names what was tampered with of a 
   });
 
   test.for([
-    ["that nobody has answered", "pending", { status: "approved", decision: YES }, "no chain records that somebody"],
+    ["that nobody has answered", "pending", { status: "approved", decision: YES }, "no chain records this decision"],
     [
       "that somebody else has answered",
       "approved",

@@ -257,7 +257,7 @@ export function unreadable(error: unknown): string {
   return `has a row that cannot be read${error instanceof TypeError ? `: ${error.message}` : ""}`;
 }
 
-/** A member that nobody writes was planted, and whoever reads the row otherwise may take it for what counts. */
+/** The store never writes other members. One that stands there was planted, and another reader of the row may believe it. */
 function checkMembers(text: string, members: readonly string[]): void {
   const planted = Object.keys(JSON.parse(text)).find((key) => !members.includes(key));
   if (planted !== undefined) throw new TypeError(`it has a member that none has: ${planted}`);

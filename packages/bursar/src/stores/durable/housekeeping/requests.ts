@@ -6,7 +6,7 @@ import type { Sql, SqlRow } from "./port.js";
 export type Decisions = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
 /**
- * Compares the requests for approval with the answers that chains record: a yes that nobody has given lets a call be made. Links of
+ * Compares the requests for approval with the answers that chains record: a forged yes lets a call be made. Links of
  * chains that are `away`, in files or broken, may record one.
  */
 export async function checkRequests(
@@ -19,7 +19,7 @@ export async function checkRequests(
     const recorded = decisions.get(String(row.id));
     let problem = recorded === undefined ? null : differenceIn(row, recorded);
     if (recorded === undefined && DECIDED.has(String(row.status)) && !(await isAway(sql, row, away))) {
-      problem = `is ${row.status} in the store, but no chain records that somebody decided so`;
+      problem = `is ${row.status} in the store, but no chain records this decision`;
     }
     if (problem !== null) defects.add("error", `request ${row.id}`, problem);
   }
