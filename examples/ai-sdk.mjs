@@ -12,7 +12,9 @@ import { openProvider } from "./provider.mjs";
 const SHELVES = ["Ada", "Byron", "Curie", "Darwin"];
 // This model never has enough: it wants the next shelf, every time.
 const provider = await openProvider("openai", ({ number }) => ({
-  ...{ kind: "text", text: `Seen ${number} of them.`, usage: { prompt_tokens: 150 * number, completion_tokens: 30 } },
+  kind: "text",
+  text: `Seen ${number} of them.`,
+  usage: { prompt_tokens: 150 * number, completion_tokens: 30 },
   tool_calls: [{ name: "look", arguments: { shelf: number - 1 } }],
 }));
 const openai = createOpenAI(provider.client);

@@ -10,7 +10,9 @@ import { printBillOf } from "./bill.mjs";
 import { openProvider } from "./provider.mjs";
 
 const provider = await openProvider("openai", ({ text }) => ({
-  ...{ kind: "text", text: `${text.split(": ")[1]} is done.`, usage: { prompt_tokens: 300, completion_tokens: 200 } },
+  kind: "text",
+  text: `${text.split(": ")[1]} is done.`,
+  usage: { prompt_tokens: 300, completion_tokens: 200 },
 }));
 
 /** It does the same every time between two calls of `ctx`, so that a run can go on with the answers it had. */

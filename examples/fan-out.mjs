@@ -7,7 +7,9 @@ import { printBillOf } from "./bill.mjs";
 import { openProvider } from "./provider.mjs";
 
 const provider = await openProvider("openai", ({ text }) => ({
-  ...{ kind: "text", text: `${text.split(" ").at(-1)} it is.`, usage: { prompt_tokens: 50, completion_tokens: 40 } },
+  kind: "text",
+  text: `${text.split(" ").at(-1)} it is.`,
+  usage: { prompt_tokens: 50, completion_tokens: 40 },
 }));
 
 /** More than one answer can take: no text has more tokens than bytes, and this one is short. */

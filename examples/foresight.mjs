@@ -8,7 +8,9 @@ import { openProvider } from "./provider.mjs";
 
 const provider = await openProvider("openai", ({ text }) => ({
   // Answers differ in length, as they do in life.
-  ...{ kind: "text", text: "So it is said.", usage: { prompt_tokens: 30, completion_tokens: 10 + (text.length % 20) } },
+  kind: "text",
+  text: "So it is said.",
+  usage: { prompt_tokens: 30, completion_tokens: 10 + (text.length % 20) },
 }));
 
 /** It knows how many steps it takes, and not what they cost: that is what its past is for. */

@@ -7,7 +7,9 @@ import { printBillOf } from "./bill.mjs";
 import { openProvider } from "./provider.mjs";
 
 const provider = await openProvider("openai", ({ text }) => ({
-  ...{ kind: "text", text: `You said: ${text}`, usage: { prompt_tokens: 20, completion_tokens: 30 } },
+  kind: "text",
+  text: `You said: ${text}`,
+  usage: { prompt_tokens: 20, completion_tokens: 30 },
 }));
 const store = new MemoryStore();
 const gate = new Gate({ store });

@@ -23,7 +23,9 @@ const provider = await openProvider("openai", ({ text, messages }) => {
 });
 const { openai } = budget();
 const model = new ChatOpenAI({
-  ...{ model: provider.model, maxTokens: 300, callbacks: openai.callbacks },
+  model: provider.model,
+  maxTokens: 300,
+  callbacks: openai.callbacks,
   ...(provider.client.apiKey !== undefined && { apiKey: provider.client.apiKey }),
   configuration: { ...openai.configuration, ...(provider.client.baseURL !== undefined && { baseURL: provider.url }) },
 });

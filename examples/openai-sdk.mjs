@@ -8,11 +8,18 @@ import { printBill } from "./bill.mjs";
 import { openProvider } from "./provider.mjs";
 
 const FACTS = [
-  ...["It has three hearts.", "Its blood is blue.", "It tastes with its arms.", "It sleeps, and may dream."],
-  ...["It can open jars.", "It has no bones.", "It lives alone.", "It is gone in a year or two."],
+  "It has three hearts.",
+  "Its blood is blue.",
+  "It tastes with its arms.",
+  "It sleeps, and may dream.",
+  "It can open jars.",
+  "It has no bones.",
+  "It lives alone.",
+  "It is gone in a year or two.",
 ];
 const provider = await openProvider("openai", ({ number }) => ({
-  ...{ kind: "text", text: FACTS[(number - 1) % FACTS.length] ?? "" },
+  kind: "text",
+  text: FACTS[(number - 1) % FACTS.length] ?? "",
   usage: { prompt_tokens: 40, completion_tokens: 120 },
 }));
 const client = new OpenAI({ ...provider.client, fetch: governedFetch() });

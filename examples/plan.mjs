@@ -25,11 +25,9 @@ const TEXT = `
 `;
 
 const provider = await openProvider("openai", ({ text }) => ({
-  ...{
-    kind: "text",
-    text: text.includes("old") ? "Older than the town." : "By boat.",
-    usage: { prompt_tokens: 30, completion_tokens: 10 },
-  },
+  kind: "text",
+  text: text.includes("old") ? "Older than the town." : "By boat.",
+  usage: { prompt_tokens: 30, completion_tokens: 10 },
 }));
 const sandbox = await openSandbox();
 const store = new MemoryStore();

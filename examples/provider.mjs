@@ -13,8 +13,10 @@ import { openScriptedModel } from "bursar/testing";
 const KNOWN = {
   openai: { key: "OPENAI_API_KEY", base: "OPENAI_BASE_URL", at: "https://api.openai.com/v1", model: "gpt-4.1-mini" },
   anthropic: {
-    ...{ key: "ANTHROPIC_API_KEY", base: "ANTHROPIC_BASE_URL" },
-    ...{ at: "https://api.anthropic.com", model: "claude-haiku-4-5" },
+    key: "ANTHROPIC_API_KEY",
+    base: "ANTHROPIC_BASE_URL",
+    at: "https://api.anthropic.com",
+    model: "claude-haiku-4-5",
   },
 };
 
@@ -35,7 +37,10 @@ export async function openProvider(name, script) {
   const baseURL = name === "openai" ? scripted.url : scripted.origin;
   console.log(`Provider: a scripted one on this machine. Set ${key} for the real one.\n`);
   return {
-    ...{ model, url: baseURL, apiKey: "none", client: { baseURL, apiKey: "none" } },
+    model,
+    url: baseURL,
+    apiKey: "none",
+    client: { baseURL, apiKey: "none" },
     close: () => scripted[Symbol.asyncDispose](),
   };
 }

@@ -26,7 +26,9 @@ while True:
 `;
 
 const provider = await openProvider("openai", () => ({
-  ...{ kind: "text", text: "That is calm water.", usage: { prompt_tokens: 60, completion_tokens: 12 } },
+  kind: "text",
+  text: "That is calm water.",
+  usage: { prompt_tokens: 60, completion_tokens: 12 },
 }));
 const measurements = defineTool({
   name: "measurements",

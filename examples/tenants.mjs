@@ -8,7 +8,9 @@ import { printBill } from "./bill.mjs";
 import { openProvider } from "./provider.mjs";
 
 const provider = await openProvider("openai", () => ({
-  ...{ kind: "text", text: "Certainly.", usage: { prompt_tokens: 100, completion_tokens: 100 } },
+  kind: "text",
+  text: "Certainly.",
+  usage: { prompt_tokens: 100, completion_tokens: 100 },
 }));
 const client = new OpenAI({ ...provider.client, fetch: governedFetch() });
 

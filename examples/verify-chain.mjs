@@ -11,7 +11,9 @@ import { printBill } from "./bill.mjs";
 import { openProvider } from "./provider.mjs";
 
 const provider = await openProvider("openai", () => ({
-  ...{ kind: "text", text: "Noted.", usage: { prompt_tokens: 25, completion_tokens: 5 } },
+  kind: "text",
+  text: "Noted.",
+  usage: { prompt_tokens: 25, completion_tokens: 5 },
 }));
 const client = new OpenAI({ ...provider.client, fetch: governedFetch() });
 

@@ -64,11 +64,17 @@ function environment(folder: string): Readonly<Record<string, string>> {
   const key = "sk-of-the-test";
   return {
     PATH: `${join(ROOT, "node_modules/.bin")}:${process.env.PATH ?? ""}`,
-    ...{ HOME: folder, NO_COLOR: "1", BURSAR_GUEST: "npm", BURSAR_STORE: `sqlite:${join(folder, "bursar.db")}` },
+    HOME: folder,
+    NO_COLOR: "1",
+    BURSAR_GUEST: "npm",
+    BURSAR_STORE: `sqlite:${join(folder, "bursar.db")}`,
     // What the sandbox has made once need not be made again for every section.
     XDG_CACHE_HOME: process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"),
-    ...{ OPENAI_API_KEY: key, OPENAI_BASE_URL: url },
-    ...{ BURSAR_MODEL_URL: url, BURSAR_MODEL: "gpt-4.1-mini", BURSAR_MODEL_KEY: key },
+    OPENAI_API_KEY: key,
+    OPENAI_BASE_URL: url,
+    BURSAR_MODEL_URL: url,
+    BURSAR_MODEL: "gpt-4.1-mini",
+    BURSAR_MODEL_KEY: key,
   };
 }
 

@@ -114,8 +114,12 @@ interface Past {
 }
 
 const AS_PROMISED = {
-  ...{ cost_usd: "as promised", wall_clock_ms: "as promised", llm_tokens: "as promised" },
-  ...{ llm_input_tokens: "as promised", llm_output_tokens: "as promised", network_egress_bytes: "as promised" },
+  cost_usd: "as promised",
+  wall_clock_ms: "as promised",
+  llm_tokens: "as promised",
+  llm_input_tokens: "as promised",
+  llm_output_tokens: "as promised",
+  network_egress_bytes: "as promised",
 };
 
 const silent: Answering = () => {
@@ -137,7 +141,8 @@ test.each([
   [2, "as promised"],
 ] as const)("an agent that drafts and is judged takes what was foreseen, seed %i", async (seed, steps) => {
   const { findings, report } = await play({
-    ...{ program: review, seed },
+    program: review,
+    seed,
     input: (next) => ({ subject: words(next, "tea ") }),
     answering: (next, asked) => {
       if (!asked.startsWith("Say OK")) return answered(next, 120, null);
@@ -151,10 +156,11 @@ test.each([
 test("a plan that answers customers takes what was foreseen, in the sandbox", async () => {
   const text = readFileSync(new URL("../examples/plans/support-reply.rtfs", import.meta.url), "utf8");
   const { findings, report } = await play({
-    ...{ program: planProgram(compilePlan(text, { file: "support-reply.rtfs" }), async () => sandbox), seed: 3 },
+    program: planProgram(compilePlan(text, { file: "support-reply.rtfs" }), async () => sandbox),
+    seed: 3,
     tools: () =>
       ["crm/find", "payments/refund"].map((name) =>
-        defineTool({ ...{ name, description: name, input: {}, quote: { cost_usd: 0.001 } }, run: () => ANNA }),
+        defineTool({ name, description: name, input: {}, quote: { cost_usd: 0.001 }, run: () => ANNA }),
       ),
     input: (next) => ({ message: words(next, "my kettle leaks "), "customer-id": 7 }),
     answering: (next, asked) => {
@@ -201,10 +207,8 @@ test.each([
   async (language, file, seed) => {
     const code = readFileSync(new URL(`../examples/agents/${file}`, import.meta.url), "utf8");
     const { findings, report } = await play({
-      ...{
-        program: guestProgram("research", { language, code, packages: [], memory_bytes: MEMORY_BYTES }, opened),
-        seed,
-      },
+      program: guestProgram("research", { language, code, packages: [], memory_bytes: MEMORY_BYTES }, opened),
+      seed,
       tools: (next, clock) => [slowSearch(next, clock)],
       input: topics,
     });

@@ -20,8 +20,12 @@ const SAYS: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   "approval.mjs": [/llm_tokens at 1000; suggested: {"llm_tokens":500}/, "The run has completed:", "Home is done."],
   "fan-out.mjs": ["lead has completed", /Riga: [1-9]\d* answers/, "Narva: 0 answers"],
   "foresight.mjs": [
-    ...["steps: about 4, up to 4, allowed 50 (program)", "history: the last 12 runs", "It does not fit."],
-    ...[/the run has paused before its first call/, 'suggested: {"steps":2}', /steps +4 of 4/],
+    "steps: about 4, up to 4, allowed 50 (program)",
+    "history: the last 12 runs",
+    "It does not fit.",
+    /the run has paused before its first call/,
+    'suggested: {"steps":2}',
+    /steps +4 of 4/,
   ],
   "gateway.mjs": [/alice 3: 200, \$0.\d+ left/, "alice 4: 402 budget_exceeded", "bob 5: 402 budget_exceeded"],
   "langchain.mjs": ["Guten Morgen", /steps +3 of 6/, /depth +1 of 1/],
@@ -29,12 +33,17 @@ const SAYS: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   "openai-sdk.mjs": ["1. It has three hearts.", /Not sent: cost_usd is at 0.001\d+ of 0.0015/],
   "plan.mjs": ["interview has completed", "Older than the town.", "By boat."],
   "python-sandbox.mjs": [
-    ...["4 rows, mean 2.3", "no way out: FileNotFoundError", "survey has completed", "That is calm water."],
-    ...["endless has failed: fuel is exhausted", /fuel +500000000 of 500000000/],
+    "4 rows, mean 2.3",
+    "no way out: FileNotFoundError",
+    "survey has completed",
+    "That is calm water.",
+    "endless has failed: fuel is exhausted",
+    /fuel +500000000 of 500000000/,
   ],
   "tenants.mjs": ["1 users: answered 1, then refused by steps of user-1", /then refused by llm_tokens of acme/],
   "verify-chain.mjs": [
-    ...["As it was written: 9 links, and nothing was changed", "its content does not match its hash"],
+    "As it was written: 9 links, and nothing was changed",
+    "its content does not match its hash",
     "the end is missing",
   ],
 };
@@ -104,8 +113,10 @@ describe("with a key", () => {
         apiKey: "sk-of-the-test",
       });
       const env = {
-        ...{ OPENAI_API_KEY: "sk-of-the-test", OPENAI_BASE_URL: provider.url },
-        ...{ ANTHROPIC_API_KEY: "sk-of-the-test", ANTHROPIC_BASE_URL: provider.origin },
+        OPENAI_API_KEY: "sk-of-the-test",
+        OPENAI_BASE_URL: provider.url,
+        ANTHROPIC_API_KEY: "sk-of-the-test",
+        ANTHROPIC_BASE_URL: provider.origin,
       };
 
       const said = await run(name, env);

@@ -15,7 +15,10 @@ const BUILD_MS = 20 * 60_000;
 const IMPOSSIBLE = [3, 4, 130];
 
 const build = spawnSync(process.execPath, ["packages/sandbox/guest/build/build.mjs", "--no-compare", "--json"], {
-  ...{ cwd: root, stdio: ["ignore", "pipe", "inherit"], encoding: "utf8", timeout: BUILD_MS },
+  cwd: root,
+  stdio: ["ignore", "pipe", "inherit"],
+  encoding: "utf8",
+  timeout: BUILD_MS,
 });
 if (build.status !== 0) {
   if (build.error?.code === "ETIMEDOUT") console.error(`it was not built within ${BUILD_MS / 60_000} minutes`);

@@ -27,7 +27,10 @@ function unpacked() {
   copyFileSync(new URL("./sandbox.key", import.meta.url), key);
   writeFileSync(notes, "");
   return {
-    ...{ home, file, key, notes },
+    home,
+    file,
+    key,
+    notes,
     noted: () => readFileSync(notes, "utf8").split("\n").slice(0, -1),
     [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }),
   };
@@ -41,7 +44,9 @@ test("the command line of this build goes on with the runs that an earlier one h
   const env = { PATH: process.env.PATH, HOME: join(home, "home"), XDG_CACHE_HOME: cache, BURSAR_GUEST: "npm" };
   const bursar = (...args: readonly string[]) =>
     spawnSync(process.execPath, [BURSAR, ...args, "--store", `sqlite:${file}`], {
-      ...{ encoding: "utf8", cwd: home, env: { ...env, BURSAR_SANDBOX_KEY: key, NOTES: notes } },
+      encoding: "utf8",
+      cwd: home,
+      env: { ...env, BURSAR_SANDBOX_KEY: key, NOTES: notes },
     });
   for (const id of RUNS) {
     const module = ["--module", join(PROGRAMS, "tools.mjs"), "--module", join(PROGRAMS, "paused-agent.mjs")];

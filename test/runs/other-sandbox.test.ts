@@ -85,7 +85,8 @@ class World {
       },
     });
     return openBursar({
-      ...{ store: this.store, tools: [note] },
+      store: this.store,
+      tools: [note],
       revive: (ref) => reviveGuest(ref, open) ?? revivePlan(ref, open),
       ...more,
     });

@@ -15,7 +15,9 @@ test.each(["python", "javascript"] as const)(
     const heard: string[] = [];
     const before: (string | undefined)[] = [];
     const hear = defineTool({
-      ...{ name: "hear", description: "", input: { type: "object" } },
+      name: "hear",
+      description: "",
+      input: { type: "object" },
       run: () => void before.push(heard.at(-1)),
     });
     const source = { language, code: SOURCES[language], packages: [], memory_bytes: 64 * 1024 * 1024 };

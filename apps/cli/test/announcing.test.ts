@@ -48,8 +48,12 @@ function environment(upstream = "http://127.0.0.1:9/v1"): Readonly<Record<string
   const { port } = receiver.address() as AddressInfo;
   writeFileSync(config, `webhook: {url: "http://127.0.0.1:${port}/", secret_env: WEBHOOK_SECRET}\n`);
   return {
-    ...{ BURSAR_STORE: `sqlite:${join(folder, `${number}.db`)}`, BURSAR_CONFIG: config, WEBHOOK_SECRET: SECRET },
-    ...{ BURSAR_UPSTREAM_OPENAI_KEY: "key-of-the-provider", OPENAI_BASE_URL: upstream, XDG_CONFIG_HOME: folder },
+    BURSAR_STORE: `sqlite:${join(folder, `${number}.db`)}`,
+    BURSAR_CONFIG: config,
+    WEBHOOK_SECRET: SECRET,
+    BURSAR_UPSTREAM_OPENAI_KEY: "key-of-the-provider",
+    OPENAI_BASE_URL: upstream,
+    XDG_CONFIG_HOME: folder,
   };
 }
 
@@ -126,7 +130,8 @@ test("bursar serve takes every flag of bursar gateway", () => {
 
 test.for(["gateway", "serve"])("a stream that is cut when bursar %s stops is told as that", async (command) => {
   await using model = await openScriptedModel({
-    ...{ script: () => ({ kind: "half", text: "word ".repeat(100), ending: "hang" }), models: [ASK.model] },
+    script: () => ({ kind: "half", text: "word ".repeat(100), ending: "hang" }),
+    models: [ASK.model],
     apiKey: "key-of-the-provider",
   });
   const env = environment(model.url);

@@ -175,12 +175,31 @@ describe("bursar demo", () => {
 
 describe("the question at the prompt", () => {
   const request: ApprovalRequest = {
-    ...{ id: "approval-1", status: "pending", kind: "budget_extension", run: "triage", about: "triage llm_tokens" },
-    ...{ checkpoint_id: "triage/checkpoint", budget: "triage", exhausted_dimension: "llm_tokens", action: {} },
-    ...{ consumed: { llm_tokens: 565 }, held: {}, limits: { llm_tokens: 1050 } },
+    id: "approval-1",
+    status: "pending",
+    kind: "budget_extension",
+    run: "triage",
+    about: "triage llm_tokens",
+    checkpoint_id: "triage/checkpoint",
+    budget: "triage",
+    exhausted_dimension: "llm_tokens",
+    action: {},
+    consumed: { llm_tokens: 565 },
+    held: {},
+    limits: { llm_tokens: 1050 },
     suggested_extension: { llm_tokens: 525 },
-    ...{ waiting: [], needs: {}, needs_together: {}, left: {}, least_extension: {}, message: "" },
-    ...{ digest: "", requested: 0, expires: Number.MAX_SAFE_INTEGER, decision: null, consumed_by: null, version: 1 },
+    waiting: [],
+    needs: {},
+    needs_together: {},
+    left: {},
+    least_extension: {},
+    message: "",
+    digest: "",
+    requested: 0,
+    expires: Number.MAX_SAFE_INTEGER,
+    decision: null,
+    consumed_by: null,
+    version: 1,
   };
 
   /** Types a line as soon as one is wanted, and then the next. */
@@ -197,8 +216,17 @@ describe("the question at the prompt", () => {
       },
     };
     const terminal: Terminal = {
-      ...{ isTerminal: true, env: { NO_COLOR: "1" }, keys, signal: new AbortController().signal, interrupt: () => {} },
-      ...{ columns: () => 80, rows: () => 24, aside: null, input: null, finish: (code) => code, pour: async () => {} },
+      isTerminal: true,
+      env: { NO_COLOR: "1" },
+      keys,
+      signal: new AbortController().signal,
+      interrupt: () => {},
+      columns: () => 80,
+      rows: () => 24,
+      aside: null,
+      input: null,
+      finish: (code) => code,
+      pour: async () => {},
       write: (text) => {
         said += text;
       },

@@ -14,7 +14,11 @@ test("who drives a run sees what is decided the moment after it has paused", asy
   const { id } = await bursar.start("counts", null, { limits: { steps: 1 }, policies: { steps: "approval_required" } });
   const pauses: string[] = [];
   const run = await driveOn(id, {
-    ...{ bursar, by: ANN, signal: new AbortController().signal, decide: null, waits: true },
+    bursar,
+    by: ANN,
+    signal: new AbortController().signal,
+    decide: null,
+    waits: true,
     start: () => {},
     // Between the look at the run and the look at its requests, somebody elsewhere says yes.
     rest: async () => {
@@ -23,7 +27,9 @@ test("who drives a run sees what is decided the moment after it has paused", asy
         await bursar.decide(request.id, "approve", { by: ANN });
       }
     },
-    ...{ stood: () => {}, note: () => {}, waiting: () => {} },
+    stood: () => {},
+    note: () => {},
+    waiting: () => {},
   });
   expect(run).toMatchObject({ status: "completed", result: "done" });
   expect(pauses).toHaveLength(1);

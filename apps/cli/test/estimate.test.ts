@@ -67,7 +67,9 @@ describe("bursar estimate", () => {
     test("as JSON in edge units, with what each source says", () => {
       const { said } = stage.json("estimate", stage.module, "--agent", "--name", "writer", "--input", words(4));
       expect(said).toMatchObject({
-        ...{ program: "writer", fits: true, notes: [] },
+        program: "writer",
+        fits: true,
+        notes: [],
         opinions: [{ source: "history", samples: 3, about: "the last 3 runs" }],
       });
       expect(said.dimensions).toContainEqual(

@@ -145,7 +145,8 @@ describe("bursar exec", () => {
     const json = bursar([...args, "--json"]);
     expect(json.status).toBe(124);
     expect(JSON.parse(json.stdout)).toMatchObject({
-      ...{ success: false, exit_code: 124 },
+      success: false,
+      exit_code: 124,
       metadata: { trap_reason: "timeout", error_guidance: { error_type: "Timeout" } },
     });
   });

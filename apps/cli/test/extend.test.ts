@@ -60,12 +60,19 @@ describe("bursar extend", () => {
     expect(wider).toMatchObject({
       status: 0,
       said: {
-        ...{ ok: true, budget: "session:team", owner: "session", added: { cost_usd: 10 }, by: "ann", reason: null },
+        ok: true,
+        budget: "session:team",
+        owner: "session",
+        added: { cost_usd: 10 },
+        by: "ann",
+        reason: null,
         dimensions: [{ dimension: "cost_usd", limit: 10.05 }],
       },
     });
     expect(stage.run("extend", key.budget, "--add", "cost_usd=9", "--quiet")).toEqual({
-      ...{ status: 0, stdout: "", stderr: "" },
+      status: 0,
+      stdout: "",
+      stderr: "",
     });
     expect(stage.run(...writer("--session", "team", ...words("b"))).status).toBe(0);
   });

@@ -13,7 +13,9 @@ const KEY = "key-of-the-provider";
 /** The last is in no table of prices. */
 const MODELS = ["gpt-4o", "gpt-4o-mini", "house-model"];
 const ECHO: Script = ({ text }) => ({
-  ...{ kind: "text", text: `You said: ${text}`, usage: { prompt_tokens: 100, completion_tokens: 20 } },
+  kind: "text",
+  text: `You said: ${text}`,
+  usage: { prompt_tokens: 100, completion_tokens: 20 },
 });
 
 /** Three calls at once, and one more after that; all of them can wait. */
@@ -107,7 +109,10 @@ async function lookAt(id: string) {
   if (document === null) throw new Error(`there is no run ${id}`);
   const budget = await store.budget(id);
   return {
-    ...{ types, run: readRun(document), budget, past: await store.document("history", id) },
+    types,
+    run: readRun(document),
+    budget,
+    past: await store.document("history", id),
     count: (type: string) => types.filter((each) => each === type).length,
   };
 }
@@ -267,7 +272,10 @@ await host.call("result", [each["model"] for each in (first, again, other)])
 
 test("switched off, nothing of it is active: no batch, no tier, no estimate, nothing learned", async () => {
   const foresight = (model: ScriptedModel) => ({
-    ...{ enabled: false, preflight: "refuse", batches: batchesAt(model), tiers: TIERS },
+    enabled: false,
+    preflight: "refuse",
+    batches: batchesAt(model),
+    tiers: TIERS,
     reuse: { in_flight: true, cache: true, runs: true },
   });
   await using at = await provided("off", foresight);

@@ -23,7 +23,8 @@ describe("what was decided to spend less", () => {
     [
       "RunEstimated",
       {
-        ...{ fits: false, preflight: "warn" },
+        fits: false,
+        preflight: "warn",
         dimensions: {
           cost_usd: { median: 0.1, upper: 0.2, limit: 0.5, missing: 0 },
           steps: { median: 6, upper: 7, limit: 2, missing: 5 },
@@ -45,7 +46,8 @@ describe("what was decided to spend less", () => {
     [
       "TierSwitched",
       {
-        ...{ from: { model: "large", quote: { cost_usd: 0.4 } }, to: { model: "small", quote: { cost_usd: 0.1 } } },
+        from: { model: "large", quote: { cost_usd: 0.4 } },
+        to: { model: "small", quote: { cost_usd: 0.1 } },
         reason: "too little\x1b is left",
       },
       "model large ($0.40) → small ($0.10): too little\ufffd is left",
@@ -101,7 +103,10 @@ test("in the list of runs what is held stands behind a plus", () => {
       { run, interrupted: false, usage: { cost_usd: 0.12 }, held: { cost_usd: 0.05 } },
       { run: { ...run, id: "s" }, interrupted: true, usage: { cost_usd: 0.3 }, held: {} },
     ],
-    ...[0, 1000, 80, style],
+    0,
+    1000,
+    80,
+    style,
   );
   expect(text).toMatch(/ r +1s +\$0\.12 \+ \$0\.05 +writer\n/);
   expect(text).toMatch(/ s +1s +\$0\.30 +writer\n/);

@@ -22,10 +22,13 @@ async function scene(script: Script) {
   const model = await openScriptedModel({ script, models: ["gpt-4o"], apiKey: "key-of-the-provider" });
   const env = {
     BURSAR_STORE: `sqlite:${join(folder, `${stores++}.db`)}`,
-    ...{ BURSAR_CONFIG: "", BURSAR_UPSTREAM_OPENAI_KEY: "key-of-the-provider", OPENAI_BASE_URL: model.url },
+    BURSAR_CONFIG: "",
+    BURSAR_UPSTREAM_OPENAI_KEY: "key-of-the-provider",
+    OPENAI_BASE_URL: model.url,
   };
   return {
-    ...{ model, env },
+    model,
+    env,
     key: (...args: readonly string[]) => {
       const { stdout, stderr } = bursar(["keys", "create", "--label", "alice", "--json", ...args], env);
       if (stdout === "") throw new Error(stderr);
@@ -100,7 +103,9 @@ describe("bursar gateway", () => {
     ]);
     const [first = ""] = gateway.stdout().split("\n");
     expect(JSON.parse(first)).toEqual({
-      ...{ event: "listening", url: gateway.url, budget: null },
+      event: "listening",
+      url: gateway.url,
+      budget: null,
       upstreams: [{ name: "openai", url: at.model.url, has_key: true }],
     });
     expect(await gateway.end("SIGINT")).toBe(0);

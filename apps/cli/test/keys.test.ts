@@ -98,7 +98,8 @@ describe("bursar keys", () => {
     expect(stdout).toMatch(/\n +cost_usd +█+[░│]+ +\$2\.50 of \$10\.00\n/);
     const { keys } = json<{ keys: readonly { id: string }[] }>("list");
     expect(keys.find(({ id }) => id === key.id)).toMatchObject({
-      ...{ usage: { cost_usd: 2.5 }, held: { llm_tokens: 1200 } },
+      usage: { cost_usd: 2.5 },
+      held: { llm_tokens: 1200 },
       dimensions: [
         { dimension: "llm_tokens", held: 1200, limit: 5000 },
         { dimension: "cost_usd", used: 2.5, limit: 10 },
@@ -136,7 +137,8 @@ describe("bursar keys", () => {
     const { key } = json<Made>("create", "--session", "team-a", "--limits", "steps=5", ...policies);
     await using store = await openStore(env.BURSAR_STORE);
     expect(await store.budget(key.budget)).toMatchObject({
-      ...{ parent: "session:team-a", limits: { steps: 5 } },
+      parent: "session:team-a",
+      limits: { steps: 5 },
       policies: { steps: "approval_required" },
     });
   });

@@ -61,7 +61,11 @@ export async function startListening(
   const url = address();
   if (url === undefined) throw new Error(`it does not listen: ${stderr}`);
   return {
-    ...{ url, child, end, stdout: () => stdout, stderr: () => stderr },
+    url,
+    child,
+    end,
+    stdout: () => stdout,
+    stderr: () => stderr,
     served: () =>
       stdout
         .trimEnd()

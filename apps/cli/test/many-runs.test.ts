@@ -77,7 +77,9 @@ test("what follows is counted where all of it was looked at", async () => {
   expect((await latestIds(store, { ...ALL, before })).more).toBe(1001 - 20);
   expect((await latestIds(store, { ...ALL, before, most: 1001 })).more).toBe(0);
   expect(await latestIds(store, { ...ALL, before: "a000000", most: 1 })).toEqual({
-    ...{ ids: ["b000000"], more: 0, next: null },
+    ids: ["b000000"],
+    more: 0,
+    next: null,
   });
 });
 

@@ -58,8 +58,16 @@ describe("prices of several models", () => {
     expect(modelOf(flags, {}, { batched: null })).not.toBeNull();
     expect(pricesOf(flags, {}, null)).toEqual({ small: CHEAP, m: RATES, large: RATES });
     expect(modelFlags(flags)).toEqual([
-      ...["--model-url", "http://localhost:1/v1", "--model", "m"],
-      ...["--price", "small=0,0", "--price", "0.35,1", "--price", "large=0.35,1"],
+      "--model-url",
+      "http://localhost:1/v1",
+      "--model",
+      "m",
+      "--price",
+      "small=0,0",
+      "--price",
+      "0.35,1",
+      "--price",
+      "large=0.35,1",
     ]);
   });
 

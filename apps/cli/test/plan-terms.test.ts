@@ -172,10 +172,12 @@ describe("a plan that a client sends", () => {
   test("is refused with the place of what is wrong with it", async () => {
     const send = (code: string) => http("runs", { program: { name: "sent", language: "rtfs", code } }, agent);
     expect(await send("(run :budget {:stepz 5} :body 1)")).toMatchObject({
-      ...{ status: 400, said: { error: { code: "invalid_plan", message: expect.stringContaining("sent.rtfs:1:15") } } },
+      status: 400,
+      said: { error: { code: "invalid_plan", message: expect.stringContaining("sent.rtfs:1:15") } },
     });
     expect(await send("(run :body (call :nothing {}))")).toMatchObject({
-      ...{ status: 400, said: { error: { message: expect.stringContaining("nobody offers the tool nothing") } } },
+      status: 400,
+      said: { error: { message: expect.stringContaining("nobody offers the tool nothing") } },
     });
     expect(await overMcp("", { language: "rtfs", code: "(run" })).toMatchObject({ isError: true });
     const unknown = await http("runs", { program: { name: "sent", language: "ruby", code: "1" } });

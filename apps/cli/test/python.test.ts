@@ -46,8 +46,15 @@ async function layGuest(): Promise<{ readonly place: string; readonly sha256: st
   };
   const wasm = file("python.wasm", "a module");
   const manifest = {
-    ...{ format: 1, name: "cpython", language: "python", version: "3.11.2", home: "/python", stackPointer: 0 },
-    ...{ wasm, stdlib: file("python311.zip", "a library"), entry: { kind: "export", name: "bursar_run" } },
+    format: 1,
+    name: "cpython",
+    language: "python",
+    version: "3.11.2",
+    home: "/python",
+    stackPointer: 0,
+    wasm,
+    stdlib: file("python311.zip", "a library"),
+    entry: { kind: "export", name: "bursar_run" },
     build: { hash, scripts: fingerprint.SCRIPTS_HASH },
   };
   writeFileSync(join(place, "manifest.json"), JSON.stringify(manifest));
@@ -88,9 +95,17 @@ describe("bursar python show", () => {
     const { place, sha256 } = laid;
 
     expect(show({ BURSAR_GUEST: "fast" })).toEqual({
-      ...{ ok: true, guest: "fast", reason: "built", name: "cpython", version: "3.11.2", sha256, guests },
-      ...{ module: join(place, "python.wasm"), library: join(place, "python311.zip") },
-      ...{ features: { modules: [], absent: [] }, fuel: null },
+      ok: true,
+      guest: "fast",
+      reason: "built",
+      name: "cpython",
+      version: "3.11.2",
+      sha256,
+      guests,
+      module: join(place, "python.wasm"),
+      library: join(place, "python311.zip"),
+      features: { modules: [], absent: [] },
+      fuel: null,
     });
     expect(show({ BURSAR_GUEST: "npm" })).toMatchObject({ guest: "npm", reason: "refused" });
   });
@@ -101,7 +116,10 @@ describe("bursar python show", () => {
       JSON.parse(bursar(["python", "show", "--json"], { NODE_PATH, BURSAR_GUEST: "fast", ...env }).stdout);
 
     expect(show({ BURSAR_GUESTS: none })).toMatchObject({
-      ...{ guest: "fast", reason: "installed", module: join(place, "python.wasm"), sha256: laid.sha256 },
+      guest: "fast",
+      reason: "installed",
+      module: join(place, "python.wasm"),
+      sha256: laid.sha256,
     });
     expect(show({ BURSAR_GUESTS: guests })).toMatchObject({ reason: "built", module: join(laid.place, "python.wasm") });
     expect(show({ BURSAR_GUESTS: none, BURSAR_GUEST: "npm" })).toMatchObject({ guest: "npm", reason: "refused" });

@@ -149,7 +149,8 @@ test("an agent in TypeScript asks a model, and hands over what it has when its t
   const { folder, file } = compiled();
   try {
     await using model = await openScriptedModel({
-      ...{ script: () => "More about water, please.", apiKey: "k-1" },
+      script: () => "More about water, please.",
+      apiKey: "k-1",
       models: ["gpt-4o"],
     });
     // Its price stands in the table.

@@ -69,7 +69,10 @@ export function openStage(): Stage {
   const env = { BURSAR_STORE: `sqlite:${at("runs.db")}`, NOTES: at("notes"), BURSAR_CONFIG: "" };
   const run = (...args: readonly string[]) => bursar(args, env);
   return {
-    ...{ at, module, env, run },
+    at,
+    module,
+    env,
+    run,
     json: (...args) => {
       const { status, stdout, stderr } = run(...args, "--json");
       if (stdout === "") throw new Error(`nothing was said: ${stderr}`);

@@ -91,15 +91,31 @@ describe("a line at the keyboard", () => {
 });
 
 const REQUEST: ApprovalRequest = {
-  ...{ id: "a-1", status: "pending", kind: "budget_extension", run: "r", checkpoint_id: "r/checkpoint" },
-  ...{ about: "r llm_tokens", budget: "r", exhausted_dimension: "llm_tokens", digest: "" },
+  id: "a-1",
+  status: "pending",
+  kind: "budget_extension",
+  run: "r",
+  checkpoint_id: "r/checkpoint",
+  about: "r llm_tokens",
+  budget: "r",
+  exhausted_dimension: "llm_tokens",
+  digest: "",
   consumed: { llm_tokens: 1900, cost_usd: 0.02, steps: 0 },
   held: {},
   limits: { llm_tokens: 2000, cost_usd: 0.5, steps: 9 },
   suggested_extension: { llm_tokens: 1000 },
-  ...{ waiting: [], needs: {}, needs_together: {}, left: {}, least_extension: {}, message: "" },
+  waiting: [],
+  needs: {},
+  needs_together: {},
+  left: {},
+  least_extension: {},
+  message: "",
   action: { name: "tool", args: { name: "search", args: { query: "\x1b[31mtea" } } },
-  ...{ requested: 0, expires: 7_200_000, decision: null, consumed_by: null, version: 1 },
+  requested: 0,
+  expires: 7_200_000,
+  decision: null,
+  consumed_by: null,
+  version: 1,
 };
 
 async function answered(request: ApprovalRequest, ...lines: readonly string[]) {
@@ -152,11 +168,13 @@ describe("the question to a person", () => {
   test("takes yes, other amounts, no with a reason, and later", async () => {
     // What was shown is what is granted.
     expect((await answered(REQUEST, "y")).choice).toEqual({
-      ...{ kind: "approve", reason: null },
+      kind: "approve",
+      reason: null,
       extensions: { llm_tokens: 1000 },
     });
     expect((await answered(REQUEST, "llm_tokens=+500, steps=2")).choice).toEqual({
-      ...{ kind: "approve", reason: null },
+      kind: "approve",
+      reason: null,
       extensions: { llm_tokens: 500, steps: 2 },
     });
     expect((await answered(REQUEST, "n", "too dear")).choice).toEqual({ kind: "deny", reason: "too dear" });
@@ -201,7 +219,9 @@ describe("the view of a run", () => {
   test("a call that failed has another sign than a good one, and says why", async () => {
     await using store = new MemoryStore();
     const tool = defineTool({
-      ...{ name: "look", description: "", input: { type: "object" } },
+      name: "look",
+      description: "",
+      input: { type: "object" },
       run: ({ well }: { readonly well: boolean }) => {
         if (!well) throw new Error("it is dark");
         return "seen";

@@ -82,7 +82,8 @@ describe("bursar run", () => {
   test("a session that nobody has opened is refused, with the one that was meant, unless it is given limits", () => {
     stage.run(...writer("--session", "weavers", "--session-budget", "cost_usd=1", ...words("a")));
     expect(stage.run(...writer("--session", "weavres", ...words("b")))).toMatchObject({
-      ...{ status: 2, stdout: "" },
+      status: 2,
+      stdout: "",
       stderr: expect.stringContaining("weavres is not open, and nothing says what it may use; did you mean weavers?"),
     });
     const { status, said } = stage.json(...writer("--session", "elsewhere", ...words("b")));

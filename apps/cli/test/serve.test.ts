@@ -75,9 +75,7 @@ describe("bursar serve, as a process", () => {
   });
 
   test("speaks TLS, and gives cookies that no other host can set", async () => {
-    await using server = await serve(
-      ...["--host", "localhost", "--login", "--tls-cert", PEM.cert, "--tls-key", PEM.key],
-    );
+    await using server = await serve("--host", "localhost", "--login", "--tls-cert", PEM.cert, "--tls-key", PEM.key);
     expect(server.url).toMatch(/^https:\/\/localhost:\d+$/);
     await expect(fetch(server.url.replace("https", "http"))).rejects.toThrow();
     expect((await secure(`${server.url}/api/v1/runs`)).status).toBe(401);

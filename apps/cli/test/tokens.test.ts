@@ -24,7 +24,8 @@ describe("bursar tokens", () => {
     expect(listed.stdout).toMatch(new RegExp(`^active +${token.id} +operator +ann {2}expires in 30 days\n$`));
     expect(JSON.stringify(stage.json("tokens").said)).not.toContain(secret);
     expect(stage.run("tokens", "create", "--name", "ann", "--role", "viewer")).toMatchObject({
-      ...{ status: 1, stderr: expect.stringContaining("has a token already") },
+      status: 1,
+      stderr: expect.stringContaining("has a token already"),
     });
     expect(stage.run("tokens", "revoke", token.id.slice(0, 6)).stdout).toContain("✓ revoked");
     expect(stage.run("tokens").stdout).toMatch(/^revoked /);

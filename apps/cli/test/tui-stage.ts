@@ -7,13 +7,19 @@ import { Controls } from "../src/tui/controls.js";
 import { Lookout } from "../src/tui/lookout.js";
 
 const note = defineTool({
-  ...{ name: "note", description: "", input: { type: "object" }, quote: { cost_usd: 0.05 } },
+  name: "note",
+  description: "",
+  input: { type: "object" },
+  quote: { cost_usd: 0.05 },
   meter: () => ({ cost_usd: 0.02 }),
   run: () => "noted",
 });
 
 const letter = defineTool({
-  ...{ name: "letter", description: "", input: { type: "object" }, approval: true },
+  name: "letter",
+  description: "",
+  input: { type: "object" },
+  approval: true,
   run: () => "sent",
 });
 
@@ -32,16 +38,14 @@ export async function openTuiStage() {
   const store = new MemoryStore();
   const sandbox = new LazySandbox({});
   const equipment: Equipment = {
-    ...{
-      programs: [writer],
-      tools: [note, letter],
-      model: null,
-      prices: null,
-      deployments: {},
-      allow: {},
-      sandbox,
-      flags: [],
-    },
+    programs: [writer],
+    tools: [note, letter],
+    model: null,
+    prices: null,
+    deployments: {},
+    allow: {},
+    sandbox,
+    flags: [],
     [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
   };
   const bursar = openBursar({ store, programs: [writer], tools: [note, letter], revive: reviver(equipment) });
@@ -53,7 +57,14 @@ export async function openTuiStage() {
   const lookout = new Lookout(store, controls.see);
   controls.connect(acts, lookout);
   return {
-    ...{ store, bursar, equipment, program, controls, acts, lookout, left },
+    store,
+    bursar,
+    equipment,
+    program,
+    controls,
+    acts,
+    lookout,
+    left,
     /** Starts a run that pauses for its third step. */
     paused: (id: string) =>
       bursar.run(program, { notes: 4 }, { id, limits: { steps: 2 }, policies: { steps: "approval_required" } }),

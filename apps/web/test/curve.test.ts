@@ -3,7 +3,13 @@ import { describe, expect, test } from "vitest";
 import { curveOf } from "../src/run/curve.js";
 
 const view: BurnDown = {
-  ...{ dimension: "cost_usd", unit: "USD", used: 6, held: 0, limit: 10, policy: "hard_stop", thresholds: [50, 80] },
+  dimension: "cost_usd",
+  unit: "USD",
+  used: 6,
+  held: 0,
+  limit: 10,
+  policy: "hard_stop",
+  thresholds: [50, 80],
   exhausted_at: null,
   points: [
     { at: 1000, used: 0, limit: 8 },

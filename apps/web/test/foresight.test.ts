@@ -19,7 +19,10 @@ const holder = defineAgent("holder", async (ctx) => {
 
 let release: () => void = () => {};
 const ponder = defineTool({
-  ...{ name: "ponder", description: "Thinks for long.", input: {}, quote: { cost_usd: 0.25, llm_tokens: 4000 } },
+  name: "ponder",
+  description: "Thinks for long.",
+  input: {},
+  quote: { cost_usd: 0.25, llm_tokens: 4000 },
   run: () => new Promise<null>((resolve) => (release = () => resolve(null))),
 });
 

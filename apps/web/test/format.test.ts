@@ -69,7 +69,10 @@ test("what is no date is shown without one", () => {
 test("dimensions have names, and always the same order", () => {
   expect(labelOf("emails_sent")).toBe("Emails sent");
   expect(inOrder(["fuel", "emails_sent", "steps", "cost_usd"], (each) => each)).toEqual([
-    ...["cost_usd", "steps", "fuel", "emails_sent"],
+    "cost_usd",
+    "steps",
+    "fuel",
+    "emails_sent",
   ]);
 });
 

@@ -55,7 +55,9 @@ describe("the page of a run", () => {
   test("shows its budgets from the outermost in, with what is held apart from what is used", async () => {
     await scene.bursar.openSession("team", { llm_tokens: 500_000 });
     const run = await scene.run("chief", QUESTIONS, {
-      ...{ session: "team", limits: { cost_usd: 0.2 }, policies: { cost_usd: "approval_required" } },
+      session: "team",
+      limits: { cost_usd: 0.2 },
+      policies: { cost_usd: "approval_required" },
     });
     await using visit = await scene.visit(`/runs/${run}`);
     const tree = visit.page.getByRole("region", { name: "Budgets" });

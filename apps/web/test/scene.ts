@@ -88,7 +88,10 @@ export async function openScene({
   const { url } = server;
   const browser = await openBrowser();
   return {
-    ...{ store: feed.store, bursar, browser, url },
+    store: feed.store,
+    bursar,
+    browser,
+    url,
     stopServer: () => server.close({ within_ms: 0 }),
     /** Opens it again where it was. */
     restartServer: async () => {

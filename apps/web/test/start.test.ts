@@ -161,7 +161,9 @@ describe("an operator", () => {
     const sent = page.waitForRequest((request) => request.method() === "POST");
     await page.getByRole("button", { name: "Start" }).click();
     expect((await sent).postDataJSON()).toEqual({
-      ...{ program: "researcher", input: { questions: ["rivers", "lakes"] }, limits: { steps: 1 } },
+      program: "researcher",
+      input: { questions: ["rivers", "lakes"] },
+      limits: { steps: 1 },
       policies: { cost_usd: "hard_stop", steps: "approval_required" },
     });
     await page.getByRole("heading", { name: "researcher asks for more steps" }).waitFor();

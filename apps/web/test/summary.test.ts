@@ -3,7 +3,15 @@ import { expect, test } from "vitest";
 import { summaryOf } from "../src/chain/summary.js";
 
 const link = (event: string | null, action_type: string, data: Link["data"]): Link => ({
-  ...{ action_type, at: 0, cause: null, chain: "c", data, id: "c#0", prev: "", seq: 0, hash: "" },
+  action_type,
+  at: 0,
+  cause: null,
+  chain: "c",
+  data,
+  id: "c#0",
+  prev: "",
+  seq: 0,
+  hash: "",
   ...(event === null ? {} : { event }),
 });
 
@@ -36,7 +44,8 @@ test.for([
   [
     "TierSwitched",
     {
-      ...{ from: { model: "large", quote: { cost_usd: 0.4 } }, to: { model: "small", quote: { cost_usd: 0.1 } } },
+      from: { model: "large", quote: { cost_usd: 0.4 } },
+      to: { model: "small", quote: { cost_usd: 0.1 } },
       reason: "too little is left",
     },
     "large (cost $0.40) → small (cost $0.10): too little is left",

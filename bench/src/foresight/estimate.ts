@@ -42,7 +42,8 @@ export async function estimate(quick: boolean): Promise<Report> {
     const first = names.map((name) => ({ name: `the first look at "${name}"`, look: () => looked(store, name) }));
     const next = names.map((name) => ({ name: `the next look at "${name}"`, look: () => told(bursar, name, 200) }));
     const variants = [...first, ...next].map(({ name, look }) => ({
-      ...{ name, operations: 5 },
+      name,
+      operations: 5,
       run: async (count: number) => {
         for (let turn = 0; turn < count; turn++) await look();
       },

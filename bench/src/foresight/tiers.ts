@@ -107,7 +107,9 @@ async function simulate({ list, enabled, estimated }: Way, works: readonly (read
   };
   await using store = new MemoryStore();
   await using bursar = openBursar({
-    ...{ store, programs: [uneven], model: tieredModel(model, { lists: TIERS, enabled }) },
+    store,
+    programs: [uneven],
+    model: tieredModel(model, { lists: TIERS, enabled }),
     ...(!estimated && { foresight: false }),
   });
   const limits = { cost_usd: LIMIT_USD, steps: null, llm_tokens: null, wall_clock_ms: null };

@@ -18,7 +18,9 @@ export class Client {
     const body = (stream: boolean) =>
       Buffer.from(
         JSON.stringify({
-          ...{ model: "gpt-4o", max_tokens: 100, stream },
+          model: "gpt-4o",
+          max_tokens: 100,
+          stream,
           ...(stream && { stream_options: { include_usage: true } }),
           messages: [{ role: "user", content: PROMPT }],
         }),
@@ -32,7 +34,11 @@ export class Client {
     const { port, secret } = this.target;
     return new Promise((resolve, reject) => {
       const sent = request({
-        ...{ host: "127.0.0.1", port, path: "/v1/chat/completions", method: "POST", agent: this.agent },
+        host: "127.0.0.1",
+        port,
+        path: "/v1/chat/completions",
+        method: "POST",
+        agent: this.agent,
         headers: {
           ...headers,
           "content-type": "application/json",

@@ -71,7 +71,10 @@ async function inFolder(folder: string, quick: boolean): Promise<Report> {
 
   const ratio = middle(times.map(({ calm, flooded }) => flooded / calm));
   const row = (name: string, values: readonly number[], share: number): Measured => ({
-    ...{ name, ratio: share, medianNs: middle(values) * MS, p10Ns: Math.min(...values) * MS },
+    name,
+    ratio: share,
+    medianNs: middle(values) * MS,
+    p10Ns: Math.min(...values) * MS,
   });
   const calm = times.map((each) => each.calm);
   const flooded = times.map((each) => each.flooded);

@@ -119,7 +119,8 @@ function latencies(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<readonly Measured[]> {
   const variants = Object.entries(clients).map(([name, client]) => ({
-    ...{ name, operations: 1 },
+    name,
+    operations: 1,
     run: async () => void (await client.ask(kind, headers)),
   }));
   return measureAsync(variants, rounds, () => {});
@@ -128,7 +129,8 @@ function latencies(
 function rates(clients: Clients, kind: "whole" | "stream", quick: boolean): Promise<readonly Measured[]> {
   const operations = 160;
   const variants = Object.entries(clients).map(([name, client]) => ({
-    ...{ name, operations },
+    name,
+    operations,
     run: () => client.askAll(kind, operations, 16),
   }));
   return measureAsync(variants, quick ? 10 : 60, () => {});

@@ -10,7 +10,11 @@ const CALLS = 50;
 const URL_OF_CHAT = "https://api.openai.com/v1/chat/completions";
 const USAGE = { prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 };
 const ANSWER = JSON.stringify({
-  ...{ id: "x", object: "chat.completion", created: 0, model: "gpt-4o", usage: USAGE },
+  id: "x",
+  object: "chat.completion",
+  created: 0,
+  model: "gpt-4o",
+  usage: USAGE,
   choices: [{ index: 0, message: { role: "assistant", content: "Hello." }, finish_reason: "stop" }],
 });
 const REQUEST = {
@@ -108,7 +112,8 @@ async function measureQuotes(rounds: number): Promise<readonly Measured[]> {
       bodies[name] = typeof body === "string" ? body : body(round);
   };
   const variants = Object.keys(NASTY_BODIES).map((name) => ({
-    ...{ name, operations: 1 },
+    name,
+    operations: 1,
     run: async () => {
       const body = bodies[name] ?? "";
       const { status } = await governed(URL_OF_CHAT, { ...REQUEST, body });

@@ -18,7 +18,8 @@ export const NASTY_BODIES: Readonly<Record<string, string | ((round: number) => 
   escapes: `{"model":"gpt-4o","max_tokens":100,"messages":[{"role":"user","content":"${"\\u0000".repeat(SIZE / 6)}"}]}`,
   "many parts": chat(Array.from({ length: SIZE / 30 }, () => ({ type: "text", text: "x" }))),
   "many messages": JSON.stringify({
-    ...{ model: "gpt-4o", max_tokens: 100 },
+    model: "gpt-4o",
+    max_tokens: 100,
     messages: Array.from({ length: SIZE / 32 }, () => ({ role: "user", content: "x" })),
   }),
   "deep nesting": `{"model":"gpt-4o","messages":${"[".repeat(SIZE / 2)}${"]".repeat(SIZE / 2)}}`,
@@ -31,7 +32,8 @@ export const NASTY_BODIES: Readonly<Record<string, string | ((round: number) => 
     })),
   ),
   "many fields": JSON.stringify({
-    ...{ model: "gpt-4o", messages: [{ role: "user", content: "x" }] },
+    model: "gpt-4o",
+    messages: [{ role: "user", content: "x" }],
     metadata: Object.fromEntries(Array.from({ length: SIZE / 20 }, (_, index) => [`key${index}`, "v"])),
   }),
   "many small objects, each of its own": small(0, SIZE / 10),

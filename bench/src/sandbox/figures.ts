@@ -62,7 +62,10 @@ async function guests(): Promise<readonly Measured[]> {
 function ofPython(manifest: PythonManifest, guest: Measured["guest"], write: Measured["write"]): Measured {
   const { name, version } = manifest;
   return {
-    ...{ title: `${name} ${version}`, manifest, guest, write },
+    title: `${name} ${version}`,
+    manifest,
+    guest,
+    write,
     start: async () => (await pythonImage(manifest, CACHE)).fuel,
   };
 }
@@ -71,7 +74,9 @@ function ofQuickjs(): Measured {
   const manifest = npmQuickjs();
   const { name, version } = manifest;
   return {
-    ...{ title: `${name} ${version}`, manifest, guest: "npm" },
+    title: `${name} ${version}`,
+    manifest,
+    guest: "npm",
     start: async () => {
       const engine = compileQuickjs(meterQuickjs(quickjsOf(manifest), LARGE_STACK), LARGE_STACK);
       return (await javascriptImage(engine, CACHE, manifest)).fuel;

@@ -66,7 +66,9 @@ async function importFuel(
 ): Promise<Pick<ImportFigure, "first" | "cached">> {
   const session = await sandbox.createSession({
     ...options("python"),
-    ...{ packages: [name], autoPath: true, autoPersistGlobals: true },
+    packages: [name],
+    autoPath: true,
+    autoPersistGlobals: true,
   });
   const before = await consumedBy(session, "");
   const first = await consumedBy(session, statement);

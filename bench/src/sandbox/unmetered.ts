@@ -32,8 +32,18 @@ export function unmetered(
   const writer = new Writer(wasm.length);
   assemble(
     {
-      ...{ source: wasm, sections, declarations, layout, exports, dropData, importMemory: null },
-      ...{ code: functions.written(), hints: new Map(), maximumPages: maximumPages ?? null, depth: null, strip: true },
+      source: wasm,
+      sections,
+      declarations,
+      layout,
+      exports,
+      dropData,
+      importMemory: null,
+      code: functions.written(),
+      hints: new Map(),
+      maximumPages: maximumPages ?? null,
+      depth: null,
+      strip: true,
     },
     writer,
   );

@@ -77,7 +77,11 @@ class FirstExecutions {
     if (setup === undefined || key === undefined) throw new Error(`${language} was not opened`);
     const errand: Errand = {
       session: `session ${this.count++}`,
-      ...{ setup, parked: { version: 0, guest: null }, version: 0, fuel: FUEL, timeout_ms: LONGEST_MS },
+      setup,
+      parked: { version: 0, guest: null },
+      version: 0,
+      fuel: FUEL,
+      timeout_ms: LONGEST_MS,
       request: { op: "begin", code, argv: [], stdin: null, interactive: false },
       controls: new Controls().shared,
     };

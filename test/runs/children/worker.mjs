@@ -70,8 +70,13 @@ const sandbox = () => {
   return opened;
 };
 const bursar = openBursar({
-  ...{ store: doored(store), programs: programs(sandbox, wording), tools: [add], model: modelOf() },
-  ...{ worker, claim_ms: errand.claim_ms, changed: ({ id, status }) => say({ run: id, status }) },
+  store: doored(store),
+  programs: programs(sandbox, wording),
+  tools: [add],
+  model: modelOf(),
+  worker,
+  claim_ms: errand.claim_ms,
+  changed: ({ id, status }) => say({ run: id, status }),
 });
 const failed = (error, run) => say({ run, fault: { code: error?.code, message: error?.message } });
 for (const { program, input, options } of starts) {

@@ -54,7 +54,10 @@ Examples:
   word: "the program to estimate",
   wordless: "report",
   flags: {
-    ...{ ...WANTED, ...EQUIPMENT, "no-predict": { type: "boolean" }, report: { type: "boolean" } },
+    ...WANTED,
+    ...EQUIPMENT,
+    "no-predict": { type: "boolean" },
+    report: { type: "boolean" },
     as: { type: "string" },
   },
   waits: "estimating",
@@ -77,7 +80,8 @@ async function estimated({ word: file, flags, terminal, style }: Chore): Promise
   const foresight = foresightOf(flags, place, equipment);
   if (foresight === false) throw new CommandError(SWITCHED_OFF);
   await using bursar: Bursar = await bursarAt(place, equipment, terminal, {
-    ...{ foresight, policy: textOf(flags, "policy") },
+    foresight,
+    policy: textOf(flags, "policy"),
   });
   const program = needing(found.program, needsFrom(equipment, found.program));
   const named = [...config.sessions.keys()];

@@ -42,7 +42,8 @@ async function carryOut(
   const stopping = new AbortController();
   lines.onInterrupt = () => stopping.abort();
   const result = await session.execute(code, {
-    ...{ interactive: true, signal: AbortSignal.any([signal, stopping.signal]) },
+    interactive: true,
+    signal: AbortSignal.any([signal, stopping.signal]),
     onOutput: ({ text }) => write(printable(text)),
   });
   lines.onInterrupt = null;

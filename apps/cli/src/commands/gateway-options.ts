@@ -82,8 +82,12 @@ export async function gatewayOptions(
     );
   }
   return {
-    ...{ store, upstreams, ...gatewayPrices(flags), ...gatewayForesight(config) },
-    ...{ deployments: deploymentsOf(flags, config), allow: allowedBy(flags, config) },
+    store,
+    upstreams,
+    ...gatewayPrices(flags),
+    ...gatewayForesight(config),
+    deployments: deploymentsOf(flags, config),
+    allow: allowedBy(flags, config),
     strip_tools: flags["strip-tools"] === true,
     ...(wait_ms !== null && { wait_ms }),
     ...(count !== null && { count }),
@@ -109,7 +113,9 @@ function openOwn(store: Store, limits: string, flags: Given): Promise<OpenBudget
   return asUsage("--budget", () =>
     openBudget(limitsOf(limits, "--budget"), {
       // One client that asks for too much does not end it for the others.
-      ...{ store, parent: null, scope: "shared" },
+      store,
+      parent: null,
+      scope: "shared",
       ...(policies !== undefined && { policies: pairsOf(policies, "--policies") as never }),
       ...(name !== undefined && { name }),
     }),

@@ -115,7 +115,9 @@ async function begin(
   const options = await gatewayOptions(flags, terminal, config, store);
   const opening = asUsage("", () =>
     openGateway({
-      ...{ ...options, ...connectionsOf(flags), port },
+      ...options,
+      ...connectionsOf(flags),
+      port,
       ...(host !== undefined && { host }),
       ...(url !== undefined && { url }),
       ...(tls !== null && { tls }),

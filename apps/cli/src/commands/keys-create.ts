@@ -60,7 +60,9 @@ async function create({ flags, terminal, style }: Chore): Promise<Done> {
   const { instant } = store.clock.now();
   const budget = await budgetFor(store, wish);
   const { key, secret } = await new Keys(store).create({
-    ...{ budget, label: wish.label, by: principalOf(flags).name },
+    budget,
+    label: wish.label,
+    by: principalOf(flags).name,
     expires: wish.expires_ms === null ? null : new Date(instant + wish.expires_ms),
   });
   const text = [
@@ -103,7 +105,10 @@ function readWish(flags: Given): Wish {
     throw new UsageError(`--expires is ${expires.slice(0, 40)}; allowed: a time such as 30d, 12h or 90m`);
   }
   return {
-    ...{ label, budget, session, expires_ms },
+    label,
+    budget,
+    session,
+    expires_ms,
     limits: limits === undefined ? null : limitsOf(limits, "--limits"),
     policies: policies === undefined ? {} : (pairsOf(policies, "--policies") as BudgetPolicies),
   };

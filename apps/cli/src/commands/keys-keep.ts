@@ -158,7 +158,9 @@ async function rotate({ word, flags, terminal, style }: Chore): Promise<Done> {
   const old = grace_ms === 0 ? "The old one is taken no more" : `The old one is taken for ${span(grace_ms)} more`;
   const text = [
     `${style.good("✓ rotated")}  key ${key.id}${key.label === "" ? "" : `, ${harmless(key.label)}`}`,
-    ...["", `  ${style.bold(secret)}`, ""],
+    "",
+    `  ${style.bold(secret)}`,
+    "",
     style.dim(`  It is shown this once. ${old}.`),
   ];
   return { report: { ok: true, key, secret }, text: `${text.join("\n")}\n`, brief: `${secret}\n` };

@@ -51,8 +51,13 @@ Examples:
 const COMMAND: RunsCommand = {
   help: HELP,
   flags: {
-    ...{ setup: { type: "string" }, role: { type: "string" }, budget: { type: "string" }, session: { type: "string" } },
-    ...{ unattended: { type: "boolean" }, install: { type: "boolean" }, as: { type: "string" } },
+    setup: { type: "string" },
+    role: { type: "string" },
+    budget: { type: "string" },
+    session: { type: "string" },
+    unattended: { type: "boolean" },
+    install: { type: "boolean" },
+    as: { type: "string" },
     ...EQUIPMENT,
   },
   run: speak,
@@ -86,7 +91,9 @@ async function speak({ flags, terminal }: Chore, args: readonly string[] = []): 
   const session = textOf(flags, "session");
   const settings: McpSettings = {
     ...(await mcpSettings({ flags, place, equipment, bursar, onError })),
-    ...{ limits, parent: await parentOf(flags, place), mayInstall: flags.install === true },
+    limits,
+    parent: await parentOf(flags, place),
+    mayInstall: flags.install === true,
     ...(session !== undefined && { session }),
   };
   // An agent is somebody else than the person it works for, so that it has no hand in what that person has started.

@@ -42,7 +42,10 @@ Examples:
     const source = readSource(flags.source);
     say("looking for packages");
     const report = await addPackages(names, {
-      ...{ folder, source, signal: terminal.signal, env: terminal.env },
+      folder,
+      source,
+      signal: terminal.signal,
+      env: terminal.env,
       progress: (each) => say(describe(each)),
     });
     const compiled = flags["no-compile"] === true ? null : await compileAll(report.packages, chore);

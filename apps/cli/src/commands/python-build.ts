@@ -63,8 +63,11 @@ export async function buildPython(args: readonly string[], terminal: Terminal): 
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   try {
     const guest = await building(terminal, flags.quiet === true, {
-      ...{ folder, compilers, signal: terminal.signal },
-      ...{ force: flags.force === true, compare: flags.compare === true },
+      folder,
+      compilers,
+      signal: terminal.signal,
+      force: flags.force === true,
+      compare: flags.compare === true,
     });
     if (flags.json) return terminal.finish(0, `${JSON.stringify(reportOf(guest))}\n`);
     return terminal.finish(0, flags.quiet ? "" : textOf(guest, terminal));

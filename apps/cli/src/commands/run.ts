@@ -101,7 +101,10 @@ async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
   const program = needing(found.program, needsFrom(equipment, found.program));
   const isNew = terms.start.id === undefined || (await place.store.document("run", terms.start.id)) === null;
   const record = await bursar.start(program, input, {
-    ...{ ...terms.start, by, ...(preflight !== null && { preflight }), ...(hints !== undefined && { hints }) },
+    ...terms.start,
+    by,
+    ...(preflight !== null && { preflight }),
+    ...(hints !== undefined && { hints }),
     ...(shared.session !== null && { session: shared.session }),
   });
   if (record.program.digest !== program.digest) {

@@ -38,8 +38,12 @@ Examples:
   bursar runs --json | jq -r '.runs[] | select(.usage.cost_usd > 0.1) | .id'
 `,
   flags: {
-    ...{ status: { type: "string" }, session: { type: "string" }, children: { type: "boolean" } },
-    ...{ most: { type: "string" }, before: { type: "string" }, ...QUIET },
+    status: { type: "string" },
+    session: { type: "string" },
+    children: { type: "boolean" },
+    most: { type: "string" },
+    before: { type: "string" },
+    ...QUIET,
   },
   waits: "reading the store",
   run: list,
@@ -60,8 +64,11 @@ async function list({ flags, terminal, style }: Chore): Promise<Done> {
   const from = textOf(flags, "before");
   const before = from === undefined ? undefined : (await findRun(store, from)).id;
   const { ids, more, next } = await latestIds(store, {
-    ...{ status, session: textOf(flags, "session"), children: flags.children === true },
-    ...{ before, most },
+    status,
+    session: textOf(flags, "session"),
+    children: flags.children === true,
+    before,
+    most,
   });
   const documents = await Promise.all(ids.map((id) => store.document("run", id)));
   const found = documents.flatMap((document) => (document === null ? [] : [readRun(document)]));

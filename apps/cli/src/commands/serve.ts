@@ -48,8 +48,12 @@ Examples:
   bursar serve --demo
 `,
   flags: {
-    ...{ login: { type: "boolean" }, most: { type: "string" }, demo: { type: "boolean" } },
-    ...{ ...LISTENING, ...GATEWAY_FLAGS, ...EQUIPMENT },
+    login: { type: "boolean" },
+    most: { type: "string" },
+    demo: { type: "boolean" },
+    ...LISTENING,
+    ...GATEWAY_FLAGS,
+    ...EQUIPMENT,
   },
   run: work,
 };

@@ -52,9 +52,16 @@ async function look({ word, flags, terminal, style }: Chore): Promise<Done> {
   const story = await readStory(store, run);
   const view = await runView(store, run.id);
   const page: RunPage = {
-    ...{ run, interrupted: view?.interrupted ?? false, story, result, requests, budgets: await budgetsOf(store, run) },
+    run,
+    interrupted: view?.interrupted ?? false,
+    story,
+    result,
+    requests,
+    budgets: await budgetsOf(store, run),
     children: await childrenOf(store, run, story),
-    ...{ expected: view?.expected ?? [], outlook: view?.outlook ?? null, saved_usd: view?.saved_usd ?? 0 },
+    expected: view?.expected ?? [],
+    outlook: view?.outlook ?? null,
+    saved_usd: view?.saved_usd ?? 0,
     missing,
   };
   const most = flags.all === true ? Number.POSITIVE_INFINITY : STEPS;
@@ -75,32 +82,30 @@ function reportOf(page: RunPage): object {
   }));
   const { input, session, parent, depth, started_by, terms = {}, created, ended, pause, cancel } = run;
   return {
-    ...{
-      ...result,
-      interrupted,
-      program: { kind, name, digest },
-      input,
-      session,
-      parent,
-      depth,
-      started_by,
-      terms,
-      created,
-      ended,
-      pause,
-    },
-    ...{
-      expected,
-      outlook,
-      saved_usd,
-      missing,
-      needs: needsOf(run.program)?.flags ?? [],
-      cancel,
-      budgets: limits,
-      steps: story.steps,
-      events: story.events,
-      links: story.links,
-    },
-    ...{ children: children.map(({ id, status }) => ({ id, status })), requests },
+    ...result,
+    interrupted,
+    program: { kind, name, digest },
+    input,
+    session,
+    parent,
+    depth,
+    started_by,
+    terms,
+    created,
+    ended,
+    pause,
+
+    expected,
+    outlook,
+    saved_usd,
+    missing,
+    needs: needsOf(run.program)?.flags ?? [],
+    cancel,
+    budgets: limits,
+    steps: story.steps,
+    events: story.events,
+    links: story.links,
+    children: children.map(({ id, status }) => ({ id, status })),
+    requests,
   };
 }

@@ -28,7 +28,10 @@ Examples:
   bursar tokens create --name dashboard --role viewer --expires 90d --json
 `,
   flags: {
-    ...{ name: { type: "string" }, role: { type: "string" }, expires: { type: "string" }, as: { type: "string" } },
+    name: { type: "string" },
+    role: { type: "string" },
+    expires: { type: "string" },
+    as: { type: "string" },
     ...QUIET,
   },
   waits: "opening the store",
@@ -52,7 +55,9 @@ async function create({ flags, terminal, style }: Chore): Promise<Done> {
     });
   const text = [
     `${style.good("✓ made")}  token ${token.id}, ${role} ${harmless(name)}`,
-    ...["", `  ${style.bold(secret)}`, ""],
+    "",
+    `  ${style.bold(secret)}`,
+    "",
     style.dim("  It is shown this once. Whoever has it is taken for who it names."),
   ];
   return { report: { ok: true, token, secret }, text: `${text.join("\n")}\n`, brief: `${secret}\n` };

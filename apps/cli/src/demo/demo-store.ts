@@ -26,7 +26,8 @@ export async function openDemoStore(url?: string): Promise<DemoStore> {
     throw error;
   });
   return {
-    ...{ store, url: temporary },
+    store,
+    url: temporary,
     [Symbol.asyncDispose]: async () => {
       await store[Symbol.asyncDispose]();
       remove();

@@ -24,7 +24,10 @@ export async function playRunDemo(flags: RunFlags, terminal: Terminal): Promise<
   await using sandbox = new LazySandbox();
   const show = flags.json ? new JsonShow(terminal.write, decided ?? AUTOMATIC) : new TextShow(terminal, decided);
   const { status, chain } = await playRun({
-    ...{ store, show, signal: terminal.signal, sandbox: sandbox.open },
+    store,
+    show,
+    signal: terminal.signal,
+    sandbox: sandbox.open,
     run_id: `triage-${randomBytes(3).toString("hex")}`,
     by: { name: decided === null ? "operator" : `--${flags.decision === "deny" ? "deny" : "yes"}`, role: "operator" },
     latency_ms: flags.fast ? 0 : LATENCY_MS,

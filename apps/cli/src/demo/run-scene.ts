@@ -59,7 +59,10 @@ export async function playRun(scene: RunScene): Promise<RunSummary> {
   const model = chatModel({ url: server.url, model: MODEL, prices: PRICES });
   await using bursar = openBursar({ store, programs: [program], tools: TOOLS, model });
   await show.tell({
-    ...{ kind: "opened", scripted: true, store: url, limits: limited() },
+    kind: "opened",
+    scripted: true,
+    store: url,
+    limits: limited(),
     model: { name: MODEL, url: server.url },
     program: { name: PROGRAM_NAME, code: PROGRAM },
   });
@@ -101,7 +104,14 @@ async function drive(started: RunRecord, bursar: Bursar, scene: RunScene): Promi
   await show.tell(headline(1));
   const following = show.follow(store, started);
   const run = await driveOn(started.id, {
-    ...{ bursar, by, signal, decide, waits: false, note: show.note, stood: () => {}, waiting: () => {} },
+    bursar,
+    by,
+    signal,
+    decide,
+    waits: false,
+    note: show.note,
+    stood: () => {},
+    waiting: () => {},
     start: () => following.start(),
     rest: () => following.rest(),
   });
@@ -123,7 +133,12 @@ async function conclude(run: RunRecord, bursar: Bursar, show: RunShow, requests:
   const { usage } = await bursar.result(run);
   const positions = await positionsFor(store, run);
   const summary: RunSummary = {
-    ...{ kind: "summary", scripted: true, run_id: run.id, status: run.status, result: run.result, usage },
+    kind: "summary",
+    scripted: true,
+    run_id: run.id,
+    status: run.status,
+    result: run.result,
+    usage,
     limits: limited(),
     within_limits: positions.every((position) => leftOf(position) >= 0),
     model_calls: await modelCalls(store, run.id),

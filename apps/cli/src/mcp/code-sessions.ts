@@ -217,13 +217,26 @@ export class CodeSessions implements AsyncDisposable {
     }
     const sandbox = await this.sandbox();
     const handle = await sandbox.createSession({
-      ...{ language, files, packages, autoPath: language === "python", autoPersistGlobals: auto_persist_globals },
-      ...{ fuelBudget: fuel_budget, timeout: timeout_ms, memoryLimit: memory_limit_mib * MIB },
+      language,
+      files,
+      packages,
+      autoPath: language === "python",
+      autoPersistGlobals: auto_persist_globals,
+      fuelBudget: fuel_budget,
+      timeout: timeout_ms,
+      memoryLimit: memory_limit_mib * MIB,
     });
     await started(handle);
     return {
-      ...{ id: old?.id ?? handle.id, language, fuel_budget, timeout_ms, memory_limit_mib, packages },
-      ...{ auto_persist_globals, created: old?.created ?? Date.now(), handle },
+      id: old?.id ?? handle.id,
+      language,
+      fuel_budget,
+      timeout_ms,
+      memory_limit_mib,
+      packages,
+      auto_persist_globals,
+      created: old?.created ?? Date.now(),
+      handle,
     };
   }
 }

@@ -94,7 +94,9 @@ async function decideOn(
   const { bursar } = settings;
   const granted = Object.fromEntries(Object.entries(extensions).filter(([, amount]) => amount !== undefined));
   const options: ApproveOptions = {
-    ...{ by: peer.principal, reason: reason ?? null, replayChanged: replay_changed },
+    by: peer.principal,
+    reason: reason ?? null,
+    replayChanged: replay_changed,
     ...(Object.keys(granted).length > 0 && { extensions: granted as BudgetAmounts }),
   };
   try {

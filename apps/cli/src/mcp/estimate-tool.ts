@@ -14,7 +14,9 @@ const ESTIMATE = z.object({
   fits: z.boolean().describe("Whether the 95 % of every dimension fits whose limit does more than warn."),
   dimensions: z.array(
     z.object({
-      ...{ dimension: z.string(), unit: z.string(), ...PREDICTION },
+      dimension: z.string(),
+      unit: z.string(),
+      ...PREDICTION,
       source: z.string().describe("Whose word it is: program, history or model."),
       limit: z.number().nullable(),
       policy: z.string().nullable(),
@@ -23,7 +25,9 @@ const ESTIMATE = z.object({
   ),
   opinions: z.array(
     z.object({
-      ...{ source: z.string(), samples: z.number(), about: z.string() },
+      source: z.string(),
+      samples: z.number(),
+      about: z.string(),
       dimensions: z.record(z.string(), z.object(PREDICTION)),
     }),
   ),

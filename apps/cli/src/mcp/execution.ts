@@ -45,7 +45,9 @@ async function executeNow(workplace: Workplace, session: CodeSession, wish: Code
   wish.signal.throwIfAborted();
   const gated = await workplace.pay<SandboxResult | NotBegun>(
     {
-      ...{ capability_id: `sandbox:${session.language}`, kind: "code", expires_ms: timeout + GRACE_MS },
+      capability_id: `sandbox:${session.language}`,
+      kind: "code",
+      expires_ms: timeout + GRACE_MS,
       asked: { fuel: wish.fuel, storage_write_bytes: STORAGE_BYTES },
       least: { fuel: Math.min(wish.fuel, LEAST_FUEL), storage_write_bytes: 0 },
     },

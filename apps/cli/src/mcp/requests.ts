@@ -48,9 +48,24 @@ export async function requestView(
   const waiting_calls = waiting.reduce((sum, { calls }) => sum + calls, 0);
   const prediction = predictionIn(request);
   return {
-    ...{ approval_id: id, status, kind, run_id: run, budget_id: budget, checkpoint_id, exhausted_dimension },
-    ...{ message, needs, needs_together, left, least_extension, waiting_calls },
-    ...{ consumed, held, limits, suggested_extension: request.suggested_extension, expires: request.expires },
+    approval_id: id,
+    status,
+    kind,
+    run_id: run,
+    budget_id: budget,
+    checkpoint_id,
+    exhausted_dimension,
+    message,
+    needs,
+    needs_together,
+    left,
+    least_extension,
+    waiting_calls,
+    consumed,
+    held,
+    limits,
+    suggested_extension: request.suggested_extension,
+    expires: request.expires,
     prediction: prediction === null ? null : { ...prediction },
     approval_url: settings.approvalUrl?.(id) ?? null,
     command: settings.commandLine?.("approve", id) ?? `bursar approve ${id}`,
@@ -93,7 +108,11 @@ export const RUN = z.looseObject({
   expected: z
     .array(
       z.object({
-        ...{ dimension: z.string(), unit: z.string(), median: z.number(), upper: z.number(), source: z.string() },
+        dimension: z.string(),
+        unit: z.string(),
+        median: z.number(),
+        upper: z.number(),
+        source: z.string(),
       }),
     )
     .describe("What it was expected to take before it began: the median, and what 95 of 100 runs do not pass."),
@@ -132,7 +151,7 @@ export async function runAnswer(
   const ahead = outlook === null ? "" : ` Its outlook: ${outlook}.`;
   const ending = cancel === null || result.status !== "running" ? "" : ` It was told to end by ${cancel.by}.`;
   return {
-    structured: { ...result, ...{ output, held, expected, outlook, saved_usd, cancel, requests, missing } },
+    structured: { ...result, output, held, expected, outlook, saved_usd, cancel, requests, missing },
     text: `${runText(result, { requests, missing }, peer)}${ending}${ahead}${executionText(result.execution)}`,
   };
 }

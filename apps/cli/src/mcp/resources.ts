@@ -53,7 +53,8 @@ export function offerResources(server: McpServer, store: Store, workplace: Workp
   const rows = async (kind: "run" | "chain") => {
     const { items } = await listRuns(store, { limit: SHOWN_RUNS });
     return items.map(({ id, program, status }) => ({
-      ...{ uri: uriOf(kind, id), name: kind === "run" ? id : `${id} (chain)` },
+      uri: uriOf(kind, id),
+      name: kind === "run" ? id : `${id} (chain)`,
       description: kind === "run" ? `${program.name}, ${status}` : `everything that happened in run ${id}`,
     }));
   };
@@ -150,12 +151,13 @@ const READERS: Readonly<Record<Place["kind"], Reader>> = {
     const events = new Events(store.dimensions);
     const time = store.clock.now();
     const budgets = path.map((budget) => ({
-      ...{ budget_id: budget.id, limits: events.limits(budget), used: events.consumed(budget, time) },
-      ...{
-        held: heldIn(budget, store.dimensions),
-        remaining: events.remaining(budget, time),
-        exhausted: budget.exhausted,
-      },
+      budget_id: budget.id,
+      limits: events.limits(budget),
+      used: events.consumed(budget, time),
+
+      held: heldIn(budget, store.dimensions),
+      remaining: events.remaining(budget, time),
+      exhausted: budget.exhausted,
     }));
     return [{ uri, mimeType: JSON_TYPE, text: JSON.stringify({ budgets }) }];
   },
@@ -169,7 +171,9 @@ const READERS: Readonly<Record<Place["kind"], Reader>> = {
 async function linesOf(store: Store, budget: string, from: number, uri: string): Promise<Contents> {
   const { lines, head, next } = await chainPage(store, { budget }, from, MOST_LINKS);
   const links = {
-    ...{ uri, mimeType: LINES_TYPE, text: lines.map((line) => `${line}\n`).join("") },
+    uri,
+    mimeType: LINES_TYPE,
+    text: lines.map((line) => `${line}\n`).join(""),
     _meta: { "bursar/head": head, "bursar/next": next },
   };
   if (next === null || head === null) return [links];

@@ -94,7 +94,9 @@ export function offerRuns(offer: Offer, driving: Driving, workplace: Workplace):
       "and ends it there; while it has not, the answer's status is running and its cancel says who wants its end. " +
       (isDeciding(peer.principal) ? "" : "You may cancel runs that you have started."),
     input: z.strictObject({
-      ...{ run_id: RUN_ID, reason: z.string().max(1000).optional(), wait_ms: waiting("it has ended", CANCEL_MS) },
+      run_id: RUN_ID,
+      reason: z.string().max(1000).optional(),
+      wait_ms: waiting("it has ended", CANCEL_MS),
     }),
     output: RUN,
     annotations: { destructiveHint: true, idempotentHint: true },
@@ -180,7 +182,8 @@ export function wishOf(driving: Driving, args: z.output<z.ZodObject<typeof WISH>
   const { limits, policies } = args;
   const session = sessionOf(driving, args.session);
   return {
-    ...{ program: programOf(driving, args), input: inputOf(args.input) },
+    program: programOf(driving, args),
+    input: inputOf(args.input),
     ...(limits !== undefined && { limits }),
     ...(policies !== undefined && { policies }),
     ...(session !== undefined && { session }),
@@ -198,7 +201,8 @@ function sessionOf({ settings, peer }: Driving, wanted: string | undefined): str
 async function paidFor(workplace: Workplace, start: () => Promise<RunRecord>): Promise<RunRecord> {
   const usage = { subcalls: 1 };
   const gated = await workplace.pay<RunRecord>({ capability_id: "run:start", asked: usage }, async () => ({
-    ...{ value: await start(), usage },
+    value: await start(),
+    usage,
   }));
   if (gated.kind === "refused") throw refused(gated.message, gated.decision);
   if (gated.kind === "failed") throw gated.error;

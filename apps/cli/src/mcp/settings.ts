@@ -24,7 +24,11 @@ export async function mcpSettings({ flags, place, equipment, bursar, onError }: 
   const { defaultPlaces } = await import("@bursar/sandbox");
   const { sandbox, programs } = equipment;
   return {
-    ...{ bursar, version: version(), onError, sandbox: sandboxOf(sandbox), packagesFolder: defaultPlaces().packages },
+    bursar,
+    version: version(),
+    onError,
+    sandbox: sandboxOf(sandbox),
+    packagesFolder: defaultPlaces().packages,
     programs: programs.map((program) => needing(program, needsFrom(equipment, program))),
     brought: (code) => {
       const program = broughtProgram(code, equipment);

@@ -28,12 +28,13 @@ export async function standings({ settings }: Driving, workplace: Workplace | nu
   const events = new Events(store.dimensions);
   const time = store.clock.now();
   return path.map((budget) => ({
-    ...{ budget_id: budget.id, owner: ownerOf(budget, workplace), exhausted: [...budget.exhausted] },
-    ...{
-      limits: events.limits(budget),
-      used: events.consumed(budget, time),
-      remaining: events.remaining(budget, time),
-    },
+    budget_id: budget.id,
+    owner: ownerOf(budget, workplace),
+    exhausted: [...budget.exhausted],
+
+    limits: events.limits(budget),
+    used: events.consumed(budget, time),
+    remaining: events.remaining(budget, time),
     held: heldIn(budget, store.dimensions),
   }));
 }

@@ -37,19 +37,26 @@ export function calibrationText(
 
 const right = true;
 const COLUMNS = [
-  ...[{ title: "dimension" }, { title: "the 95 %" }, { title: "runs", right }, { title: "cut", right }],
-  ...[
-    { title: "within", right },
-    { title: "off by", right },
-    { title: "reached", right },
-  ],
+  { title: "dimension" },
+  { title: "the 95 %" },
+  { title: "runs", right },
+  { title: "cut", right },
+
+  { title: "within", right },
+  { title: "off by", right },
+  { title: "reached", right },
 ] as const;
 
 function cellsOf(row: CalibrationRow, style: Style): readonly string[] {
   const [words, paint] = WORDS[row.calibrated];
   return [
-    ...[harmless(row.dimension), style[paint](words), number(row.runs), number(row.cut)],
-    ...[percent(row.covered), roundFigure(row.dimension, row.median_error), percent(row.reached)],
+    harmless(row.dimension),
+    style[paint](words),
+    number(row.runs),
+    number(row.cut),
+    percent(row.covered),
+    roundFigure(row.dimension, row.median_error),
+    percent(row.reached),
   ];
 }
 

@@ -22,13 +22,20 @@ function figuresText(dimensions: readonly PreflightDimension[], width: number, s
   const right = true;
   return tableText(
     [
-      ...[{ title: "dimension" }, { title: "median", right }, { title: "95 %", right }, { title: "limit", right }],
-      ...[{ title: "fits" }, { title: "source" }],
+      { title: "dimension" },
+      { title: "median", right },
+      { title: "95 %", right },
+      { title: "limit", right },
+      { title: "fits" },
+      { title: "source" },
     ] as const,
     dimensions.map((each) => [
-      ...[harmless(each.dimension), figure(each.dimension, each.median), figure(each.dimension, each.upper)],
+      harmless(each.dimension),
+      figure(each.dimension, each.median),
+      figure(each.dimension, each.upper),
       each.limit === null ? style.dim("none") : bare(runFigure(each.dimension, each.limit)),
-      ...[fitText(each, style), each.source],
+      fitText(each, style),
+      each.source,
     ]),
     width,
     style,
@@ -96,7 +103,10 @@ export function expectedText(
 ): string {
   const right = true;
   const columns = [
-    ...[{ title: "dimension" }, { title: "used", right }, { title: "median", right }, { title: "95 %", right }],
+    { title: "dimension" },
+    { title: "used", right },
+    { title: "median", right },
+    { title: "95 %", right },
     { title: "source" },
   ] as const;
   const rows = expected.map(({ dimension, median, upper, source }) => {

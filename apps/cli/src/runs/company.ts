@@ -47,8 +47,13 @@ export async function bursarAt(
   // What model calls have taught is written down now and then, and at last.
   place.beforeClosing(() => keepSites(store));
   return openBursar({
-    ...{ store, programs, tools, revive: reviver(equipment), governance: governanceOf(config, policy) },
-    ...{ foresight: foresightOf({}, place, equipment), ...rest },
+    store,
+    programs,
+    tools,
+    revive: reviver(equipment),
+    governance: governanceOf(config, policy),
+    foresight: foresightOf({}, place, equipment),
+    ...rest,
     handlers: { exec: execHandler(sandbox.open) },
     ...(model !== null && { model: tiers === null ? model : tieredModel(model, tiers) }),
     ...(batches !== null && { batches }),
@@ -95,7 +100,10 @@ export function companyFor(
   });
   const note = (text: string) => (flags.json === true ? undefined : write(`bursar: ${text}\n`));
   return {
-    ...{ bursar, by, signal: terminal.signal, waits: flags.watch === true },
+    bursar,
+    by,
+    signal: terminal.signal,
+    waits: flags.watch === true,
     start: () => watching?.start(),
     rest: async () => watching?.rest(),
     stood: (stopped) => (flags.json === true ? undefined : output.show(stopped.output)),

@@ -71,7 +71,13 @@ export async function equip(
   const allow = allowedBy(flags, config);
   const model = modelOf(flags, env, { batched, book, reuse, deployments, allow, hasGateway });
   return {
-    ...{ programs, tools, model, prices, deployments, allow, sandbox },
+    programs,
+    tools,
+    model,
+    prices,
+    deployments,
+    allow,
+    sandbox,
     flags: [...(own.flags ?? []), ...fileFlags(flags, "module"), ...fileFlags(flags, "program"), ...modelFlags(flags)],
     [Symbol.asyncDispose]: async () => {
       await reuse?.settled();
@@ -98,7 +104,8 @@ export function needsFrom({ programs, tools, model, flags }: Equipment, program:
   return {
     tools: tools.map(({ name }) => name).sort(),
     programs: programs.flatMap(({ name }) => (name === program.name ? [] : [name])).sort(),
-    ...{ model: model !== null, flags },
+    model: model !== null,
+    flags,
   };
 }
 

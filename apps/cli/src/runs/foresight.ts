@@ -68,7 +68,10 @@ export async function batchesOf(
     throw new CommandError(`the configuration sends batches, and ${key_env} is not set; put the provider's key there`);
   }
   return openBatches({
-    ...{ ...section, store, deployments, remedies: FLAG_REMEDIES },
+    ...section,
+    store,
+    deployments,
+    remedies: FLAG_REMEDIES,
     allow: allowedNames(allow, batches.url ?? HOMES[batches.provider]),
     ...(apiKey !== undefined && { apiKey }),
     // The model that the price is stated for need not be the one that batches go to, which the table may know.

@@ -53,7 +53,11 @@ export function modelOf(
   const apiKey = env.BURSAR_MODEL_KEY;
   try {
     return chatModel({
-      ...{ url, model, deployments, allow: allowedNames(allow, url), remedies: FLAG_REMEDIES },
+      url,
+      model,
+      deployments,
+      allow: allowedNames(allow, url),
+      remedies: FLAG_REMEDIES,
       // What nobody states is looked up; a model that is not in the table is refused when it is asked.
       ...(book !== null && { prices: book }),
       ...(reuse !== null && { reuse }),

@@ -46,7 +46,10 @@ function sourceOf(plan: Plan, rest: Pick<GuestSource, "packages" | "memory_bytes
   const terms = planTerms(plan);
   const below = plan.children.map((child) => sourceOf(child, rest));
   return {
-    ...{ language: "javascript", code: plan.code, ...rest, plan: true },
+    language: "javascript",
+    code: plan.code,
+    ...rest,
+    plan: true,
     ...(terms !== null && { terms: terms as ProgramTerms & JsonObject }),
     ...(below.length > 0 && { below }),
   };

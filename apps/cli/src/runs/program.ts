@@ -57,7 +57,9 @@ function planIn(text: string, wish: ProgramWish): FoundProgram {
   const { packages, memory_bytes } = wish;
   const program = planFrom(name, plan, { packages, memory_bytes }, wish.sandbox);
   return {
-    ...{ ...ANY, program, description: "a plan in the sandbox" },
+    ...ANY,
+    program,
+    description: "a plan in the sandbox",
     checkTools: (tools) => checkPlan(plan, new Set(tools.map((tool) => tool.name))),
   };
 }

@@ -115,7 +115,9 @@ async function opened(store: Store, id: string, parent: string | null, shared: S
   const { limits, policies, thresholds } = shared.opening;
   const { dimensions } = store;
   const opening: Opening = {
-    ...{ id, scope: "shared", grant: { kind: "limits", limits: readLimits(limits, dimensions) } },
+    id,
+    scope: "shared",
+    grant: { kind: "limits", limits: readLimits(limits, dimensions) },
     policies: readPolicies(policies, dimensions),
     ...(thresholds !== undefined && { thresholds }),
   };

@@ -26,7 +26,11 @@ export function termsOf(config: Configuration, flags: Given, { program }: FoundP
   const answer = asked(() =>
     understood(
       effectiveBudget({
-        ...{ config, policy: textOf(flags, "policy"), agent: program.name, authority: "operator", session },
+        config,
+        policy: textOf(flags, "policy"),
+        agent: program.name,
+        authority: "operator",
+        session,
       }),
     ),
   );

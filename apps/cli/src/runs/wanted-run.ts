@@ -10,10 +10,18 @@ import type { FoundProgram, ProgramWish } from "./program.js";
 
 /** What can be said of a run before it is started. */
 export const WANTED: Flags = {
-  ...{ input: { type: "string" }, budget: { type: "string" }, exhaustion: { type: "string" } },
-  ...{ policy: { type: "string" }, "wrap-up": { type: "string" }, deadline: { type: "string" } },
-  ...{ session: { type: "string" }, "session-budget": { type: "string" }, id: { type: "string" } },
-  ...{ name: { type: "string" }, agent: { type: "boolean" }, package: { type: "string", multiple: true } },
+  input: { type: "string" },
+  budget: { type: "string" },
+  exhaustion: { type: "string" },
+  policy: { type: "string" },
+  "wrap-up": { type: "string" },
+  deadline: { type: "string" },
+  session: { type: "string" },
+  "session-budget": { type: "string" },
+  id: { type: "string" },
+  name: { type: "string" },
+  agent: { type: "boolean" },
+  package: { type: "string", multiple: true },
   memory: { type: "string" },
 };
 
@@ -47,8 +55,12 @@ export function wishOf(file: string, flags: Given, sandbox: LazySandbox): Progra
   const mib = countOf(flags, "memory", 4096);
   if (mib !== undefined && mib < 32) throw new UsageError(`--memory is ${mib}; allowed: 32 to 4096, in MiB`);
   return {
-    ...{ file, name: textOf(flags, "name"), trusted: flags.agent === true, packages: listOf(flags, "package") },
-    ...{ memory_bytes: mib === undefined ? MEMORY_BYTES : mib * 1024 * 1024, sandbox: sandbox.open },
+    file,
+    name: textOf(flags, "name"),
+    trusted: flags.agent === true,
+    packages: listOf(flags, "package"),
+    memory_bytes: mib === undefined ? MEMORY_BYTES : mib * 1024 * 1024,
+    sandbox: sandbox.open,
   };
 }
 

@@ -25,7 +25,9 @@ export function configView(config: Configuration, agent?: string, terms: Program
       const isClamped = most !== null && (value === null || value > most);
       const isOwn = isClamped || limits[id] !== undefined;
       return {
-        ...{ dimension: id, value: isClamped ? most : value, policy: own[id] ?? exhausted.value },
+        dimension: id,
+        value: isClamped ? most : value,
+        policy: own[id] ?? exhausted.value,
         origin: isOwn ? from : printOrigin(limit.origin),
       };
     }),

@@ -85,7 +85,10 @@ async function open({ flags, terminal, most, onError }: ServingOptions, endings:
   const parts = { flags: told, terminal, place, equipment, bursar, feed, sweeping, onError };
   const { server, gateway, mcp } = await listen(parts, endings);
   return {
-    ...{ url: server.url, hasGateway: gateway !== null, demanding: server.demanding, store: store ?? "" },
+    url: server.url,
+    hasGateway: gateway !== null,
+    demanding: server.demanding,
+    store: store ?? "",
     ...configMember(config),
     demo: async () => (world === null ? null : (await demoRun(bursar, world, equipment)).id),
     close: async (within_ms) => {
@@ -120,7 +123,12 @@ async function listen(
   const mcp = endings.add(await mountMcp({ ...parts, address }));
   const page = pageFolder();
   const options: ServerOptions = {
-    ...{ store: feed.store, bursar, feed, version: version(), onError, checks: sweeping.checks },
+    store: feed.store,
+    bursar,
+    feed,
+    version: version(),
+    onError,
+    checks: sweeping.checks,
     ...whereOf(flags),
     ...connectionsOf(flags),
     ...(page !== null && { page }),

@@ -71,7 +71,11 @@ export function wishOf({ request, answer, fields, bare }: Form): Wish | string {
     return "nothing would be added; write an amount, or leave with Esc";
   }
   return {
-    ...{ kind: "decide", request, answer, reason, anyway: false },
+    kind: "decide",
+    request,
+    answer,
+    reason,
+    anyway: false,
     extensions: answer === "approve" && isBudget ? (extensions as BudgetAmounts) : null,
   };
 }

@@ -39,7 +39,10 @@ export function frame(state: State, sight: Sight, backdrop: Backdrop, size: Size
   const rule = style.dim("─".repeat(columns));
   return [
     topLine(state, sight, backdrop, columns, style),
-    ...[rule, ...body, ...blank, rule],
+    rule,
+    ...body,
+    ...blank,
+    rule,
     noteLine(state, sight, backdrop, columns, style),
     keyLine(state, sight, columns, style),
   ];

@@ -79,7 +79,10 @@ export class Lookout {
       run === null ? null : this.readPage(run),
     ]);
     return {
-      ...{ now: store.clock.now().instant, runs: runs.items, page, problem: null },
+      now: store.clock.now().instant,
+      runs: runs.items,
+      page,
+      problem: null,
       requests: [...requests.items].sort((a, b) => a.requested - b.requested || (a.id < b.id ? -1 : 1)),
       more: { requests: requests.next !== null, runs: runs.next !== null },
     };

@@ -38,7 +38,9 @@ export function pagePanel(
   const rule = title.length + 4 > columns ? "" : "─".repeat(columns - title.length - 4);
   const painted = isSteps ? style.dim(title) : markStyle(seen.mark, style)(title);
   return [
-    ...[...head, ...shown, `${style.dim("──")} ${painted} ${style.dim(rule)}`],
+    ...head,
+    ...shown,
+    `${style.dim("──")} ${painted} ${style.dim(rule)}`,
     ...shownEnd(lines, page.back, Math.max(1, below)),
   ];
 }

@@ -38,7 +38,7 @@ export async function runScreen(options: ScreenOptions): Promise<Left> {
   const repaint = () => {
     screen.clear();
     app.clear();
-    app.rerender(<App {...{ controls, title, style }} />);
+    app.rerender(<App controls={controls} title={title} style={style} />);
   };
   const controls = new Controls({ leave: (how) => leave(how), repaint });
   await using acts = new Acts(bursar, by, controls.tell);
@@ -47,7 +47,10 @@ export async function runScreen(options: ScreenOptions): Promise<Left> {
   // Before Ink hears of it: what was drawn for another size would stay behind.
   const resized = () => screen.clear();
   stdout.on("resize", resized);
-  const app = render(<App {...{ controls, title, style }} />, { exitOnCtrlC: false, patchConsole: false });
+  const app = render(<App controls={controls} title={title} style={style} />, {
+    exitOnCtrlC: false,
+    patchConsole: false,
+  });
   try {
     await lookout.look();
     const gone = app.waitUntilExit().then(() => "interrupt" as const);

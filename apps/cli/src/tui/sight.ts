@@ -35,6 +35,10 @@ export interface Sight {
 
 /** Before anything was read. */
 export const NOTHING: Sight = {
-  ...{ now: 0, requests: [], runs: [], more: { requests: false, runs: false } },
-  ...{ page: null, problem: null },
+  now: 0,
+  requests: [],
+  runs: [],
+  more: { requests: false, runs: false },
+  page: null,
+  problem: null,
 };

@@ -61,6 +61,9 @@ export interface State {
 }
 
 export const BEGIN: State = {
-  ...{ tab: "approvals", chosen: { approvals: null, runs: null }, page: null },
-  ...{ mode: { kind: "browse" }, note: null },
+  tab: "approvals",
+  chosen: { approvals: null, runs: null },
+  page: null,
+  mode: { kind: "browse" },
+  note: null,
 };

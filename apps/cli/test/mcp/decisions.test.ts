@@ -17,8 +17,12 @@ beforeAll(async () => {
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const DECIDING = [
-  ...["approvals_list", "budget_approve", "budget_deny", "budget_extend"],
-  ...["ccos_budget_approve", "ccos_budget_deny"],
+  "approvals_list",
+  "budget_approve",
+  "budget_deny",
+  "budget_extend",
+  "ccos_budget_approve",
+  "ccos_budget_deny",
 ];
 /** 100 tokens for each word: it pauses at the third. */
 const PAUSING = { program: "writer", input: { words: 3 }, limits: { llm_tokens: 200 } };
@@ -292,7 +296,9 @@ describe("elicitation", () => {
     expect(asked.said).toMatchObject({ request: { status: "pending" } });
     expect(asked.text).toContain("added nothing");
     const again = await call(client, "budget_request_extension", {
-      ...{ dimension: "llm_tokens", reason: "more", run_id: run.said.run_id },
+      dimension: "llm_tokens",
+      reason: "more",
+      run_id: run.said.run_id,
     });
     expect(again.text).toContain("added nothing");
   });

@@ -24,7 +24,9 @@ describe("run_estimate", () => {
     const client = await stage.connect(AGENT);
     const { said, text } = await call(client, "run_estimate", { ...FOUR, limits: { llm_tokens: 300 } });
     expect(said).toMatchObject({
-      ...{ program: "writer", fits: false, notes: [] },
+      program: "writer",
+      fits: false,
+      notes: [],
       opinions: [{ source: "history", samples: 3 }],
     });
     expect(said.dimensions).toContainEqual(

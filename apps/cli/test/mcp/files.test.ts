@@ -41,8 +41,14 @@ test("what is no base64 is refused at once, however long it is", async () => {
 async function beside(workplace: Workplace) {
   const { bursar, programs } = stage;
   const connection = openMcp({
-    ...{ bursar, programs, sandbox: async () => sandbox, packagesFolder: "/nonexistent", version: "0" },
-    ...{ principal: AGENT, human: null, workplace },
+    bursar,
+    programs,
+    sandbox: async () => sandbox,
+    packagesFolder: "/nonexistent",
+    version: "0",
+    principal: AGENT,
+    human: null,
+    workplace,
   });
   const local = new Client({ name: "test", version: "0" });
   const [one, other] = InMemoryTransport.createLinkedPair();
@@ -90,8 +96,12 @@ test.each(["constructor", "__proto__", "toString"])("nobody is asked for more %s
 test("content is bounded before anything is done with it, also where no request is", async () => {
   const { bursar } = stage;
   await using connection = openMcp({
-    ...{ bursar, sandbox: async () => sandbox, packagesFolder: "/nonexistent", version: "0" },
-    ...{ principal: AGENT, human: null },
+    bursar,
+    sandbox: async () => sandbox,
+    packagesFolder: "/nonexistent",
+    version: "0",
+    principal: AGENT,
+    human: null,
   });
   const local = new Client({ name: "test", version: "0" });
   const [one, other] = InMemoryTransport.createLinkedPair();

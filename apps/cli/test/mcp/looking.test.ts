@@ -158,7 +158,9 @@ describe("connections over HTTP", () => {
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
   const INITIALIZE = {
-    ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
     params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "0" } },
   };
 

@@ -78,7 +78,10 @@ export async function openStage(
   const bursar = openBursar({ store, tools: [note], programs });
   const errors: unknown[] = [];
   const handler = openMcpHandler({
-    ...{ bursar, programs, packagesFolder: "/nonexistent", version: "0.0.0" },
+    bursar,
+    programs,
+    packagesFolder: "/nonexistent",
+    version: "0.0.0",
     brought: ({ name = "program", language, code }) =>
       guestProgram(
         name,
@@ -98,7 +101,11 @@ export async function openStage(
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
   const clients: Client[] = [];
   return {
-    ...{ url, bursar, programs, errors, connections: () => handler.connections },
+    url,
+    bursar,
+    programs,
+    errors,
+    connections: () => handler.connections,
     async connect({ name }, { capabilities = {}, prepare = () => {} } = {}) {
       const client = new Client({ name: "test", version: "0" }, { capabilities });
       prepare(client);

@@ -36,8 +36,10 @@ async function start(args: readonly string[], approves: (() => Record<string, st
     client.setRequestHandler(ElicitRequestSchema, async () => ({ action: "accept", content: approves() }));
   }
   const transport = new StdioClientTransport({
-    ...{ command: process.execPath, args: [MAIN, "mcp", "--module", files.module, ...args] },
-    ...{ env: env(), stderr: "pipe" },
+    command: process.execPath,
+    args: [MAIN, "mcp", "--module", files.module, ...args],
+    env: env(),
+    stderr: "pipe",
   });
   let stderr = "";
   transport.stderr?.on("data", (piece: Buffer) => {
@@ -53,7 +55,9 @@ describe("bursar mcp over standard input and output", { timeout: 300_000 }, () =
     ["a message without an end", "x".repeat(11_000_000), /trouble with the client: .*exceeded maximum size/],
   ])("of %s it says on standard error what the trouble is, and ends with its client", (_, input, told) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, "mcp"], {
-      ...{ env: env(), input, encoding: "utf8" },
+      env: env(),
+      input,
+      encoding: "utf8",
     });
     expect([status, stdout]).toEqual([0, ""]);
     expect(stderr).toMatch(told);
@@ -69,7 +73,10 @@ describe("bursar mcp over standard input and output", { timeout: 300_000 }, () =
     expect(wanted.status).toBe("pending");
     const input = { words: ["a", "b", "c"] };
     const stopped = await call(agent.client, "run_start", {
-      ...{ program: "writer", input, limits: { cost_usd: 0.06 }, policies: { cost_usd: "hard_stop" } },
+      program: "writer",
+      input,
+      limits: { cost_usd: 0.06 },
+      policies: { cost_usd: "hard_stop" },
     });
     expect(stopped.said).toMatchObject({ status: "failed", failure: { dimension: "cost_usd" } });
     const letter = await call(agent.client, "run_start", { program: "writer", input: { letter: true } });

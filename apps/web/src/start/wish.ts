@@ -56,7 +56,17 @@ export function useWritten(first: OfferedProgram): Written {
   };
   const wish = isWrong ? null : { program: program.name, input: input.value, limits, ...chosen };
   return {
-    ...{ program, text, input, terms, session, preflight, wish },
-    ...{ setProgram, setText, setTerms, setSession, setPreflight },
+    program,
+    text,
+    input,
+    terms,
+    session,
+    preflight,
+    wish,
+    setProgram,
+    setText,
+    setTerms,
+    setSession,
+    setPreflight,
   };
 }

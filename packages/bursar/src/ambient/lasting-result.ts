@@ -164,7 +164,15 @@ function trackedPromise(value: Promise<unknown>, reading: Reading): Promise<unkn
 
 /** The members of a response that its body has to do with. */
 const BODY: ReadonlySet<PropertyKey> = new Set([
-  ...["body", "bodyUsed", "text", "json", "arrayBuffer", "blob", "bytes", "formData", "clone"],
+  "body",
+  "bodyUsed",
+  "text",
+  "json",
+  "arrayBuffer",
+  "blob",
+  "bytes",
+  "formData",
+  "clone",
 ]);
 
 function trackedResponse(response: Response, reading: Reading): Response {

@@ -49,7 +49,17 @@ export interface OpenBudgetOptions {
 }
 
 const KEYS = [
-  ...["store", "name", "parent", "policies", "scope", "thresholds", "deadline", "approve", "wait_ms", "clock", "timer"],
+  "store",
+  "name",
+  "parent",
+  "policies",
+  "scope",
+  "thresholds",
+  "deadline",
+  "approve",
+  "wait_ms",
+  "clock",
+  "timer",
 ];
 const SCOPES: readonly unknown[] = ["run", "shared"] satisfies readonly Scope[];
 
@@ -79,7 +89,11 @@ export async function openBudget(limits: BudgetLimits, options: OpenBudgetOption
     const approve = options.approve ?? around?.approve;
     const wait_ms = options.wait_ms ?? around?.wait_ms;
     const purse: Purse = {
-      ...{ gate, store, budget: id, chain, ...sitedIn(around) },
+      gate,
+      store,
+      budget: id,
+      chain,
+      ...sitedIn(around),
       ...(approve !== undefined && { approve }),
       ...(wait_ms !== undefined && { wait_ms }),
     };
@@ -168,7 +182,9 @@ function opening(store: Store, id: BudgetId, limits: BudgetLimits, options: Open
     throw new InputError("options.deadline", `is ${show(deadline)}; allowed: a Date, or null for none`);
   }
   return {
-    ...{ id, scope, deadline: deadline === null ? null : deadline.getTime() },
+    id,
+    scope,
+    deadline: deadline === null ? null : deadline.getTime(),
     grant: { kind: "limits", limits: readLimits(limits, store.dimensions) },
     policies: readPolicies(policies, store.dimensions),
     ...(thresholds !== undefined && { thresholds }),

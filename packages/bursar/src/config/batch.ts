@@ -47,7 +47,9 @@ export function readBatches(reading: Reading, field: Field): BatchSection | null
   }
   if (provider === null || model === null) return null;
   return {
-    ...{ provider, model, ...numbers },
+    provider,
+    model,
+    ...numbers,
     ...(url !== null && { url }),
     ...(key_env !== null && { key_env }),
     ...(name !== null && { name }),

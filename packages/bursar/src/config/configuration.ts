@@ -94,7 +94,10 @@ export function readConfig(text: string, options: ReadOptions = {}): Configurati
     deployments: readDeployments(reading, fields.get("deployments")),
     allow: readAllow(reading, fields.get("allow")),
     sections: readSections(reading, fields, further),
-    ...{ notes: reading.notes, places: placesOf(fields), tightenedBy: [], ignored: [] },
+    notes: reading.notes,
+    places: placesOf(fields),
+    tightenedBy: [],
+    ignored: [],
   };
   reading.finish();
   return config;
@@ -104,8 +107,19 @@ export function readConfig(text: string, options: ReadOptions = {}): Configurati
 export function shippedConfig(dimensions: Dimensions = STANDARD): Configuration {
   const governance = shippedGovernance(dimensions);
   return {
-    ...{ ...governance, file: null, dimensions, store: null, webhook: null, foresight: SHIPPED_FORESIGHT },
-    ...{ deployments: {}, allow: {}, sections: new Map(), notes: [], places: new Map(), tightenedBy: [], ignored: [] },
+    ...governance,
+    file: null,
+    dimensions,
+    store: null,
+    webhook: null,
+    foresight: SHIPPED_FORESIGHT,
+    deployments: {},
+    allow: {},
+    sections: new Map(),
+    notes: [],
+    places: new Map(),
+    tightenedBy: [],
+    ignored: [],
   };
 }
 

@@ -22,8 +22,13 @@ export interface ForesightSection {
 
 /** What is there without a file. */
 export const SHIPPED_FORESIGHT: ForesightSection = {
-  ...{ enabled: true, preflight: "warn", reservations: "learned" },
-  ...{ predict: null, tiers: null, batches: null, reuse: null },
+  enabled: true,
+  preflight: "warn",
+  reservations: "learned",
+  predict: null,
+  tiers: null,
+  batches: null,
+  reuse: null,
 };
 
 const KEYS = Object.keys(SHIPPED_FORESIGHT);
@@ -41,15 +46,20 @@ export function readForesight(reading: Reading, field: Field | undefined): Fores
     enabled: readFlag(reading, fields.get("enabled")) ?? true,
     preflight: word("preflight", PREFLIGHT_POLICIES, "warn"),
     reservations: word("reservations", ["learned", "full"], "learned"),
-    ...{ predict: section("predict", readPredict), tiers: section("tiers", readTiers) },
-    ...{ batches: section("batches", readBatches), reuse: section("reuse", readReuse) },
+    predict: section("predict", readPredict),
+    tiers: section("tiers", readTiers),
+    batches: section("batches", readBatches),
+    reuse: section("reuse", readReuse),
   };
   return read.enabled ? read : switchedOff(read);
 }
 
 function switchedOff({ preflight, tiers }: ForesightSection): ForesightSection {
   return {
-    ...{ ...SHIPPED_FORESIGHT, enabled: false, preflight, reservations: "full" },
+    ...SHIPPED_FORESIGHT,
+    enabled: false,
+    preflight,
+    reservations: "full",
     tiers: tiers === null ? null : { ...tiers, enabled: false },
   };
 }

@@ -41,8 +41,12 @@ function termsIn({ opening, dimensions, wrap_up, thresholds, approval_expiry_ms 
     ceiling === null || ceiling.value === null ? [] : [[dimension.id, writeAmount(dimension, ceiling.value)] as const],
   );
   return {
-    ...{ limits: opening.limits, policies: opening.policies, wrap_up: wrap_up ?? {} },
-    ...{ ceilings: Object.fromEntries(ceilings), thresholds: thresholds.value, approval_ms: approval_expiry_ms.value },
+    limits: opening.limits,
+    policies: opening.policies,
+    wrap_up: wrap_up ?? {},
+    ceilings: Object.fromEntries(ceilings),
+    thresholds: thresholds.value,
+    approval_ms: approval_expiry_ms.value,
     origins: Object.fromEntries(dimensions.map((each) => [each.dimension.id, originsOf(each)])),
   };
 }

@@ -96,7 +96,8 @@ function readTier(reading: Reading, field: Field): TierOptions | null {
   const capabilities = fields.get("capabilities");
   if (name === null || model === null) return null;
   return {
-    ...{ name, model },
+    name,
+    model,
     ...(quality !== null && { quality }),
     ...(capabilities !== undefined && { capabilities: readNames(reading, capabilities) }),
     ...(window !== null && { context_window: window }),

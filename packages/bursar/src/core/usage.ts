@@ -60,8 +60,20 @@ const RESULT = "structured_content";
  * usage; inside of its metadata they are.
  */
 const AMBIGUOUS = new Set([
-  ...["steps", "iterations", "subcalls", "depth", "tokens", "cost", "total_cost", "fuel", "fuel_consumed"],
-  ...["memory_used_bytes", "network_egress", "storage_write", "duration_ms", "latency_ms"],
+  "steps",
+  "iterations",
+  "subcalls",
+  "depth",
+  "tokens",
+  "cost",
+  "total_cost",
+  "fuel",
+  "fuel_consumed",
+  "memory_used_bytes",
+  "network_egress",
+  "storage_write",
+  "duration_ms",
+  "latency_ms",
 ]);
 
 /** Where input is reported as `input_tokens`, these come on top of it; where as `prompt_tokens`, they are part of it. */

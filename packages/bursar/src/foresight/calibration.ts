@@ -78,7 +78,10 @@ function rowOf(past: readonly History[], dimension: Dimension): CalibrationRow |
   const shares = known.map(({ used, upper }) => (used === upper ? 1 : used / Math.max(1, upper)));
   const reached = quantile(shares, 0.95);
   return {
-    ...{ program: past[0]?.program ?? "", dimension: id, unit, runs: known.length },
+    program: past[0]?.program ?? "",
+    dimension: id,
+    unit,
+    runs: known.length,
     cut: predicted.length - known.length,
     covered: known.length === 0 ? 0 : covered,
     median_error: writeAmount(dimension, Math.round(quantile(errors, 0.5))),

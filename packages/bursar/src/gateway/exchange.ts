@@ -108,7 +108,12 @@ export class Exchange {
     const { meter, purse, upstream, sender, sending } = this.options;
     let isDenied = false;
     return reuse.call<Came>({
-      ...{ meter, purse, request, make, headers: sending.headers, tenant: purse.budget },
+      meter,
+      purse,
+      request,
+      make,
+      headers: sending.headers,
+      tenant: purse.budget,
       send: async (text, signal) => {
         const answer = await upstream.send(sender, sending, text, signal);
         const { status, headers } = answer;

@@ -25,7 +25,9 @@ export class Figures {
     const named = (word: string, id: string) => `x-bursar-${word}-${id.replaceAll("_", "-")}`;
     this.shown = SHOWN.filter((id) => dimensions.has(id)).map((id) => ({
       dimension: dimensions.get(id),
-      ...{ reserved: named("reserved", id), used: named("used", id), remaining: named("remaining", id) },
+      reserved: named("reserved", id),
+      used: named("used", id),
+      remaining: named("remaining", id),
     }));
   }
 

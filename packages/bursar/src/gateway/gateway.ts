@@ -57,7 +57,11 @@ export class Gateway implements AsyncDisposable {
       elsewhere === null ? new Clients(settings, (asked: Asked) => void this.requests.serve(asked)) : null;
     this.base = elsewhere ?? (() => this.listening?.url ?? missing());
     this.requests = new Requests({
-      ...{ settings, gate: this.gate, sender, meter, base: this.base },
+      settings,
+      gate: this.gate,
+      sender,
+      meter,
+      base: this.base,
       ring: new KeyRing(this.keys, store.clock),
     });
   }

@@ -4,20 +4,51 @@ import { type Wish, wishIn } from "../models/tiers/wish.js";
 
 /** Of one connection and not of the message, or written anew by the gateway. */
 const NOT_FORWARDED: ReadonlySet<string> = new Set([
-  ...["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer"],
-  ...["transfer-encoding", "upgrade", "host", "content-length", "content-encoding", "expect", "accept-encoding"],
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "host",
+  "content-length",
+  "content-encoding",
+  "expect",
+  "accept-encoding",
   // What proves the client to the gateway is nothing to the provider, and the provider's cookies are not the client's.
-  ...["authorization", "x-api-key", "api-key", "cookie", "forwarded", "via", "x-real-ip"],
+  "authorization",
+  "x-api-key",
+  "api-key",
+  "cookie",
+  "forwarded",
+  "via",
+  "x-real-ip",
   // Whose account pays is the gateway's to say.
-  ...["openai-organization", "openai-project"],
+  "openai-organization",
+  "openai-project",
 ]);
 /** What a client may not say to the provider, whatever comes after it: where it comes from, and what only the gateway says. */
 const OWN = /^x-(?:bursar|forwarded)-/;
 const NOT_RETURNED: ReadonlySet<string> = new Set([
-  ...["connection", "keep-alive", "proxy-authenticate", "te", "trailer", "transfer-encoding", "upgrade"],
-  ...["content-length", "content-encoding", "set-cookie", "alt-svc", "strict-transport-security"],
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "content-length",
+  "content-encoding",
+  "set-cookie",
+  "alt-svc",
+  "strict-transport-security",
   // Whose account it is, is not the client's to know.
-  ...["openai-organization", "openai-project", "anthropic-organization-id"],
+  "openai-organization",
+  "openai-project",
+  "anthropic-organization-id",
 ]);
 
 /**

@@ -37,7 +37,9 @@ export class Listening {
     const { tls, header_bytes, request_ms } = options;
     this.options = options;
     const limits = {
-      ...{ maxHeaderSize: header_bytes, requestTimeout: request_ms, headersTimeout: request_ms },
+      maxHeaderSize: header_bytes,
+      requestTimeout: request_ms,
+      headersTimeout: request_ms,
       connectionsCheckingInterval: Math.min(request_ms, LOOK_MS),
     };
     this.server =

@@ -27,9 +27,27 @@ export type Home = "openai" | "anthropic";
 const HOMES: readonly Home[] = ["openai", "anthropic"];
 /** The first words of paths that mean something without an upstream, here or to the server that a gateway is mounted in. */
 const TAKEN: ReadonlySet<string> = new Set([
-  ...["v1", "chat", "responses", "embeddings", "messages", "models", "bursar", "health"],
-  ...["api", "mcp", "assets", "metrics", "openapi.json"],
-  ...["runs", "approvals", "sessions", "keys", "tokens", "config", "verify", "login"],
+  "v1",
+  "chat",
+  "responses",
+  "embeddings",
+  "messages",
+  "models",
+  "bursar",
+  "health",
+  "api",
+  "mcp",
+  "assets",
+  "metrics",
+  "openapi.json",
+  "runs",
+  "approvals",
+  "sessions",
+  "keys",
+  "tokens",
+  "config",
+  "verify",
+  "login",
 ]);
 const KEYS = ["name", "url", "key", "speaks", "allow"];
 /** Parameters that hold a key, which would stand in logs. */

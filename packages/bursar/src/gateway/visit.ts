@@ -36,10 +36,16 @@ export class Visit {
     const { method, path, reply, key, purse, upstream, request, metered, failed } = this;
     const settled = metered === null || metered.kind === "refused" ? null : metered.settled;
     return {
-      ...{ method, path, upstream, failed },
+      method,
+      path,
+      upstream,
+      failed,
       status: reply.status,
-      ...{ key_id: key?.id ?? null, label: key?.label ?? null, budget: purse?.budget ?? null },
-      ...{ model: request?.wire.model ?? null, stream: request?.wire.stream ?? false },
+      key_id: key?.id ?? null,
+      label: key?.label ?? null,
+      budget: purse?.budget ?? null,
+      model: request?.wire.model ?? null,
+      stream: request?.wire.stream ?? false,
       refused: reply.refused,
       charged: settled === null ? {} : (events.amounts(settled.charged) as BudgetAmounts),
       estimated: settled?.estimated ?? false,

@@ -72,8 +72,19 @@ export interface ChatModelOptions {
 }
 
 const KEYS = [
-  ...["url", "model", "tiers", "apiKey", "reuse", "prices", "assume", "deployments", "remedies", "max_tokens"],
-  ...["timeout_ms", "allow", "fetch"],
+  "url",
+  "model",
+  "tiers",
+  "apiKey",
+  "reuse",
+  "prices",
+  "assume",
+  "deployments",
+  "remedies",
+  "max_tokens",
+  "timeout_ms",
+  "allow",
+  "fetch",
 ];
 const PRICED: Pricing = { unpriced: false };
 const UNPRICED: Pricing = { unpriced: true };

@@ -29,7 +29,9 @@ export async function batchDeed(
 function chosenDeed(choice: ModelChoice, terms: BatchTerms, final: boolean): BatchDeed {
   const { switched, unfit } = choice;
   return {
-    ...{ kind: "batch", final, terms },
+    kind: "batch",
+    final,
+    terms,
     ...(switched !== null && { record: switched, unwritten: () => choice.untold() }),
     judge: (decision) => judged(decision, unfit),
     over: (admitted) => {

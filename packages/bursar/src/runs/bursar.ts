@@ -108,7 +108,10 @@ export class Bursar implements AsyncDisposable {
     this.events = new Events(this.store.dimensions);
     this.foresight = foresightOf(options, this.timer, this.programs);
     this.brood = new Brood({
-      ...{ store: this.store, timer: this.timer, programs: this.programs, foresight: this.foresight },
+      store: this.store,
+      timer: this.timer,
+      programs: this.programs,
+      foresight: this.foresight,
       approval_ms: options.approval_ms ?? APPROVAL_MS,
       told: (run) => this.told(run),
       drive: (id) => this.drive(id),
@@ -231,8 +234,13 @@ export class Bursar implements AsyncDisposable {
     }
     const conductor = new Conductor(
       {
-        ...{ store: this.store, timer: this.timer, handlers: this.handlers, children: this.brood },
-        ...{ claim_ms, approval_ms: this.options.approval_ms ?? APPROVAL_MS, learns: this.foresight !== null },
+        store: this.store,
+        timer: this.timer,
+        handlers: this.handlers,
+        children: this.brood,
+        claim_ms,
+        approval_ms: this.options.approval_ms ?? APPROVAL_MS,
+        learns: this.foresight !== null,
         printed: printedTo(this.options),
         describeError: this.options.describeError ?? null,
       },

@@ -153,14 +153,23 @@ export class Conductor {
     const journal =
       saved === null ? await readWholeJournal(store, id, part) : await readJournal(store, id, part, position.delivered);
     const player = new Player({
-      ...{ run: id, journal, from: position, epoch: this.desk.epoch, now: () => store.clock.now().instant },
+      run: id,
+      journal,
+      from: position,
+      epoch: this.desk.epoch,
+      now: () => store.clock.now().instant,
       perform: (ask, own) => this.perform(ask, own),
       diverged: (error) => this.end({ kind: "diverged", error }),
     });
     this.player = player;
     this.performer = new Performer({
-      ...{ desk: this.desk, gate: this.gate, timer, handlers: this.around.handlers },
-      ...{ direct: this.direction(), player, describeError: this.around.describeError },
+      desk: this.desk,
+      gate: this.gate,
+      timer,
+      handlers: this.around.handlers,
+      direct: this.direction(),
+      player,
+      describeError: this.around.describeError,
     });
     this.unanswered = [...player.position.open, ...unanswered(journal)];
     return player;
@@ -463,8 +472,12 @@ export class Conductor {
     // It has done all again that it had done before, so that there is no going back to former code.
     return this.leave(({ former_code: _, ...run }) =>
       suspension({
-        ...{ store: this.around.store, run: { ...run, ...this.told }, epoch: this.desk.epoch, blocked },
-        ...{ timedOut: this.timedOut, expires_ms: run.approval_ms ?? this.around.approval_ms },
+        store: this.around.store,
+        run: { ...run, ...this.told },
+        epoch: this.desk.epoch,
+        blocked,
+        timedOut: this.timedOut,
+        expires_ms: run.approval_ms ?? this.around.approval_ms,
       }),
     );
   }

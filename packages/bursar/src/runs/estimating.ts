@@ -127,7 +127,9 @@ class Estimating {
   private known(above: Program, { depth, brought }: Place): Known {
     const { tools, model, program, store } = this.sources;
     return knownOf({
-      ...{ dimensions: store.dimensions, tools, model },
+      dimensions: store.dimensions,
+      tools,
+      model,
       program: async (name, input) => {
         const own = above.children?.find((child) => child.name === name);
         const below = own ?? program(name);

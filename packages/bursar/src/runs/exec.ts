@@ -44,9 +44,14 @@ async function execute(sandbox: OpenSandbox, wanted: Wanted, doing: Doing): Prom
   const { language, code, packages, timeout } = wanted;
   const { fuel: fuelBudget = 1, storage_write_bytes: storage_bytes = 0, memory_peak_bytes = LEAST_MEMORY } = granted;
   const options = {
-    ...{ language, packages, autoPath: packages.length > 0, fuelBudget, timeout },
+    language,
+    packages,
+    autoPath: packages.length > 0,
+    fuelBudget,
+    timeout,
     // For every limit of a session an interpreter is compiled anew, so that all have one; what the budget leaves is said below.
-    ...{ memoryLimit: MEMORY, limits: { storage_bytes } },
+    memoryLimit: MEMORY,
+    limits: { storage_bytes },
   };
   const session = await sandbox()
     .then((place) => place.createSession(options))
@@ -96,8 +101,14 @@ async function expectMore(doing: Doing, wanted: BudgetAmounts, { usage }: Made):
   const nothing = Object.fromEntries(Object.keys(wanted).map((id) => [id, 0]));
   const gated = await gate.call(
     {
-      ...{ budget: run.budget, capability_id: "sandbox", kind: "code", step_id: key, signal, call_id: inner() },
-      ...{ asked: { steps: 0, ...wanted }, wait_ms: 0 },
+      budget: run.budget,
+      capability_id: "sandbox",
+      kind: "code",
+      step_id: key,
+      signal,
+      call_id: inner(),
+      asked: { steps: 0, ...wanted },
+      wait_ms: 0,
     },
     async () => ({ value: null, usage: nothing }),
   );

@@ -10,8 +10,15 @@ const EXPIRES_MS = 60_000;
 
 /** A stand-in until it is known which clock or deadline has run out. */
 export const OUT_OF_TIME: Finding = {
-  ...{ budget: "", scope: "run", dimension: "wall_clock_ms", refusal: "exhausted", policy: "hard_stop" },
-  ...{ asked: 0, used: 0, reserved: 0, limit: 0 },
+  budget: "",
+  scope: "run",
+  dimension: "wall_clock_ms",
+  refusal: "exhausted",
+  policy: "hard_stop",
+  asked: 0,
+  used: 0,
+  reserved: 0,
+  limit: 0,
 };
 
 /** What has run out for good, and whether that stops the run or pauses it. */

@@ -163,7 +163,11 @@ export function foresightOf(options: BursarOptions, timer: Timer, programs: Prog
   const { store, foresight = {}, tools = [], model = null } = options;
   if (foresight === false) return null;
   return new Foresight(foresight, {
-    ...{ store, timer, model, pasts: new Pasts(store), tools: new Map(tools.map((tool) => [tool.name, tool])) },
+    store,
+    timer,
+    model,
+    pasts: new Pasts(store),
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
     program: (name) => programs.find(name),
     predictor: foresight.predictor ?? null,
   });

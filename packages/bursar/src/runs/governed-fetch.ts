@@ -99,9 +99,14 @@ async function send(
   const bytes = sizeOf(request, init);
   const gated = await gate.call<Response>(
     {
-      ...{ budget: run.budget, capability_id: "fetch", kind: "tool", step_id: key, call_id: inner() },
+      budget: run.budget,
+      capability_id: "fetch",
+      kind: "tool",
+      step_id: key,
+      call_id: inner(),
       ...listening(signals),
-      ...{ asked: { steps: 0, network_egress_bytes: bytes }, inner: true },
+      asked: { steps: 0, network_egress_bytes: bytes },
+      inner: true,
     },
     async (signal) => {
       const response = await fetch(url, { ...init, method, headers, body, signal });

@@ -31,8 +31,14 @@ export function governedFiles(doing: Doing, keep: Keep): GovernedFiles {
     const { gate, run, key, signal, inner } = doing;
     const gated = await gate.call<null>(
       {
-        ...{ budget: run.budget, capability_id: "files.write", kind: "tool", step_id: key, signal, call_id: inner() },
-        ...{ asked: { steps: 0, storage_write_bytes: bytes.length }, inner: true },
+        budget: run.budget,
+        capability_id: "files.write",
+        kind: "tool",
+        step_id: key,
+        signal,
+        call_id: inner(),
+        asked: { steps: 0, storage_write_bytes: bytes.length },
+        inner: true,
       },
       async () => {
         await (base === null ? writeAnywhere(path, bytes) : writeInside(await base(), path, bytes));

@@ -308,7 +308,10 @@ class Play {
   private async begin({ fuel: fuelBudget, storage, memory }: Allowed): Promise<GuestTurn> {
     const { language, code, packages, memory_bytes } = this.source;
     const options = {
-      ...{ language, packages, autoPath: packages.length > 0, memoryLimit: memory_bytes },
+      language,
+      packages,
+      autoPath: packages.length > 0,
+      memoryLimit: memory_bytes,
       ...(Number.isFinite(storage) && { limits: { storage_bytes: storage } }),
       deterministic: { instant: Math.floor(this.stage.began), seed: this.stage.run_id },
     };

@@ -66,7 +66,10 @@ export class HandedOver {
     const call_id = batchCallId(run.id, ask.number, desk.epoch);
     const call = {
       ...({ budget, call_id, capability_id: `llm:${terms.model}`, kind: "model", asked: terms.asked } as const),
-      ...{ step_id: `${run.id}/${ask.number}`, input: ask.args, signal, expires_ms: BATCH_HOLD_MS },
+      step_id: `${run.id}/${ask.number}`,
+      input: ask.args,
+      signal,
+      expires_ms: BATCH_HOLD_MS,
     };
     if (record !== undefined) desk.later([{ op: "record", budget: run.budget, action: record }], deed.unwritten);
     if (!(await this.isAdmitted(ask, call, deed))) return;

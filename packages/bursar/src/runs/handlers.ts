@@ -86,7 +86,10 @@ function toolDeed(tools: ReadonlyMap<string, Tool>, { name, args: given = null, 
   const problem = mismatch(args, tool.input);
   if (problem !== null) throw new RunError("invalid_input", `${tool.name}: ${problem}`);
   return {
-    ...{ kind: "call", capability_id: tool.name, call: "tool", final: final === true },
+    kind: "call",
+    capability_id: tool.name,
+    call: "tool",
+    final: final === true,
     asked: typeof tool.quote === "function" ? tool.quote(args) : (tool.quote ?? {}),
     approval: tool.approval ?? false,
     interrupted: tool.interrupted ?? "repeat",

@@ -63,8 +63,13 @@ export async function modelDeed(
     asked: await model.quote(wanted, pricing),
   }));
   return {
-    ...{ kind: "call", capability_id: `llm:${name}`, call: "model", final: isFinal },
-    ...{ asked, unpriced, ...learnedIn(known) },
+    kind: "call",
+    capability_id: `llm:${name}`,
+    call: "model",
+    final: isFinal,
+    asked,
+    unpriced,
+    ...learnedIn(known),
     make: (doing) => called(known, doing, doing.key),
   };
 }
@@ -94,7 +99,12 @@ export async function choiceFor(
 function chosenDeed(known: Known, choice: ModelChoice, final: boolean): Deed {
   const { model: name, asked, switched, unfit } = choice;
   return {
-    ...{ kind: "call", capability_id: `llm:${name}`, call: "model", final, asked, ...learnedIn(known) },
+    kind: "call",
+    capability_id: `llm:${name}`,
+    call: "model",
+    final,
+    asked,
+    ...learnedIn(known),
     ...(switched !== null && { record: switched, unwritten: () => choice.untold() }),
     judge: (decision) => judged(decision, unfit),
     over: () => choice.entered(),

@@ -2,6 +2,9 @@ import type { Program } from "../ports/program.js";
 
 /** Stands for the program of a run that is only to be ended. */
 export const NO_PROGRAM: Program = {
-  ...{ kind: "none", name: "none", digest: "", source: null },
+  kind: "none",
+  name: "none",
+  digest: "",
+  source: null,
   play: () => ({ result: new Promise(() => {}) }),
 };

@@ -84,10 +84,23 @@ async function ask(
   const waiting = withCalls(others.waiting, question.waiting);
   const { run, checkpoint_id, digest } = question.waiting;
   const request: ApprovalRequest = {
-    ...{ id, status: "pending", kind: "budget_extension", run, checkpoint_id, about: aboutBudget(question) },
-    ...{ budget, exhausted_dimension: dimension, waiting, ...(await figures(store, question, waiting)) },
-    ...{ action, digest, requested: instant, expires: instant + expires_ms },
-    ...{ decision: null, consumed_by: null, version: 0 },
+    id,
+    status: "pending",
+    kind: "budget_extension",
+    run,
+    checkpoint_id,
+    about: aboutBudget(question),
+    budget,
+    exhausted_dimension: dimension,
+    waiting,
+    ...(await figures(store, question, waiting)),
+    action,
+    digest,
+    requested: instant,
+    expires: instant + expires_ms,
+    decision: null,
+    consumed_by: null,
+    version: 0,
   };
   const operations: Operation[] = [putSlot(question, slot, id), putApproval(request), ...others.runs];
   if (late?.status === "pending") operations.push(putApproval({ ...late, status: "expired" }));
@@ -182,8 +195,13 @@ async function readSlot(store: Store, key: SlotKey): Promise<Slot> {
 
 function putSlot(key: SlotKey, { version }: Slot, approval: string): Operation {
   return {
-    ...{ op: "put", kind: "lease", id: slotId(key), budget: key.budget, status: "request" },
-    ...{ body: { approval }, version },
+    op: "put",
+    kind: "lease",
+    id: slotId(key),
+    budget: key.budget,
+    status: "request",
+    body: { approval },
+    version,
   };
 }
 

@@ -48,8 +48,17 @@ export interface StartOptions {
 }
 
 const KEYS = [
-  ...["id", "limits", "policies", "thresholds", "deadline", "session", "wrap_up", "approval_ms"],
-  ...["session_limits", "preflight", "hints"],
+  "id",
+  "limits",
+  "policies",
+  "thresholds",
+  "deadline",
+  "session",
+  "wrap_up",
+  "approval_ms",
+  "session_limits",
+  "preflight",
+  "hints",
 ];
 
 /** Throws when somebody says more about a run than there is to say, or than is his to say. */
@@ -96,7 +105,10 @@ interface New {
 /** The budget of a new run. */
 export function openingOf(id: string, options: StartOptions, { limits, policies }: RunTerms): Opening {
   return {
-    ...{ id, scope: "run", grant: { kind: "limits", limits, clamp: true }, policies },
+    id,
+    scope: "run",
+    grant: { kind: "limits", limits, clamp: true },
+    policies,
     deadline: options.deadline?.getTime() ?? null,
     ...(options.thresholds !== undefined && { thresholds: options.thresholds }),
   };
@@ -214,18 +226,25 @@ type Place = Pick<RunRecord, "budget" | "shares" | "wrap_up" | "session" | "appr
 function blankRun({ id, program, input, instant, by, brought }: New, place: Place): RunRecord {
   return {
     ...(brought && { brought }),
-    ...{ id, status: "queued", program: refOf(program), input, parent: null, depth: 0, started_by: by },
-    ...{
-      created: instant,
-      ended: null,
-      estimate: null,
-      pause: null,
-      cancel: null,
-      requests: {},
-      result: null,
-      failure: null,
-    },
-    ...{ output: { stdout: "", stderr: "" }, execution: null, version: 0 },
+    id,
+    status: "queued",
+    program: refOf(program),
+    input,
+    parent: null,
+    depth: 0,
+    started_by: by,
+
+    created: instant,
+    ended: null,
+    estimate: null,
+    pause: null,
+    cancel: null,
+    requests: {},
+    result: null,
+    failure: null,
+    output: { stdout: "", stderr: "" },
+    execution: null,
+    version: 0,
     ...place,
   };
 }

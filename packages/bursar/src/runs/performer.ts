@@ -80,7 +80,9 @@ export class Performer {
     this.describeError = options.describeError;
     this.leftOver = new LeftOver(options.desk, options.direct.run.id);
     this.handedOver = new HandedOver({
-      ...{ desk: options.desk, timer: options.timer, direct: options.direct },
+      desk: options.desk,
+      timer: options.timer,
+      direct: options.direct,
       admit: (ask, admission) => this.admit(ask, admission),
       answer: (ask, answered, alongside) => this.answer(ask, answered, alongside),
     });
@@ -137,8 +139,12 @@ export class Performer {
     }
     const { run } = this.direct;
     const asking: Asking = {
-      ...{ run, number: ask.number, instant: ask.instant, store: this.desk },
-      ...{ budget: () => this.shownBudget(), settled: () => this.underWay.charged() },
+      run,
+      number: ask.number,
+      instant: ask.instant,
+      store: this.desk,
+      budget: () => this.shownBudget(),
+      settled: () => this.underWay.charged(),
       own: own ?? null,
     };
     return handler(ask.args, asking);
@@ -196,9 +202,14 @@ export class Performer {
     const budget = deed.final === true ? (run.wrap_up ?? run.budget) : run.budget;
     const about = { budget, call_id, capability_id: deed.capability_id };
     const call: GatedCall = {
-      ...{ ...about, kind: deed.call, input: ask.args },
+      ...about,
+      kind: deed.call,
+      input: ask.args,
       ...quoteOf(deed, this.desk.dimensions),
-      ...{ step_id: key, signal, expires_ms: DAY_MS, ...this.patience(ask) },
+      step_id: key,
+      signal,
+      expires_ms: DAY_MS,
+      ...this.patience(ask),
       ...(deed.unpriced === true && { alongside: (reported: Amounts) => costUnknown(reported, about) }),
     };
     this.desk.later(this.recorded(deed.record), deed.unwritten);
@@ -352,8 +363,12 @@ export class Performer {
   private async startChild(ask: AskEntry, request: ChildRequest): Promise<boolean> {
     const { run, signal } = this.direct;
     const call: GatedCall = {
-      ...{ budget: run.budget, capability_id: `run:${request.program}`, kind: "child", signal },
-      ...{ call_id: callId(run.id, ask.number, this.desk.epoch), step_id: `${run.id}/${ask.number}` },
+      budget: run.budget,
+      capability_id: `run:${request.program}`,
+      kind: "child",
+      signal,
+      call_id: callId(run.id, ask.number, this.desk.epoch),
+      step_id: `${run.id}/${ask.number}`,
       asked: { subcalls: 1, depth: run.depth + 1 },
       ...this.patience(ask),
     };

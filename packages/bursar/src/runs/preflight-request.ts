@@ -42,11 +42,24 @@ export function heldBack(
   };
   const who = { run: id, checkpoint_id: stopId(id, 0), digest: digestOf(ABOUT, action) };
   const request: ApprovalRequest = {
-    ...{ id: newName(created), status: "pending", kind: "budget_extension", ...who, waiting: soleWaiting(who) },
-    ...{ about: ABOUT, budget, exhausted_dimension: null, consumed: checked.consumed },
-    ...{ held: checked.held, limits: checked.limits },
-    ...{ suggested_extension: { ...checked.suggested }, action, ...NO_NEEDS },
-    ...{ requested: created, expires: created + (run.approval_ms ?? approval_ms), decision: null, consumed_by: null },
+    id: newName(created),
+    status: "pending",
+    kind: "budget_extension",
+    ...who,
+    waiting: soleWaiting(who),
+    about: ABOUT,
+    budget,
+    exhausted_dimension: null,
+    consumed: checked.consumed,
+    held: checked.held,
+    limits: checked.limits,
+    suggested_extension: { ...checked.suggested },
+    action,
+    ...NO_NEEDS,
+    requested: created,
+    expires: created + (run.approval_ms ?? approval_ms),
+    decision: null,
+    consumed_by: null,
     version: 0,
   };
   return asking(run, request);
@@ -77,7 +90,11 @@ export async function askedAnew(
 function asking(run: RunRecord, request: ApprovalRequest) {
   const { id, kind, consumed, held, limits, suggested_extension, digest, expires, requested } = request;
   const pause: Pause = {
-    ...{ checkpoint_id: stopId(run.id, 0), at: requested, approvals: [id], requested: [id], children: [] },
+    checkpoint_id: stopId(run.id, 0),
+    at: requested,
+    approvals: [id],
+    requested: [id],
+    children: [],
     exhausted_dimension: null,
   };
   const figures = { consumed, held, limits, suggested_extension };

@@ -77,7 +77,11 @@ export function preflightOf(
     const edge = (value: number) => writeAmount(dimension, value);
     const isLimited = limit !== Number.POSITIVE_INFINITY;
     rows.push({
-      ...{ dimension: id, unit, median: edge(expected.median), upper: edge(expected.upper), source: expected.source },
+      dimension: id,
+      unit,
+      median: edge(expected.median),
+      upper: edge(expected.upper),
+      source: expected.source,
       limit: isLimited ? edge(limit) : null,
       policy: isLimited ? (place?.budget.policies[id] ?? null) : null,
       missing: edge(missing),

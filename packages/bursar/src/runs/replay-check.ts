@@ -22,7 +22,11 @@ export async function findDivergence(store: Store, run: RunRecord, program: Prog
     return await new Promise<ReplayError | null>((resolve) => {
       alarm = setTimeout(() => resolve(null), LONGEST_MS);
       const player = new Player({
-        ...{ run: run.id, journal, from: BEGINNING, epoch: 0, now: () => store.clock.now().instant },
+        run: run.id,
+        journal,
+        from: BEGINNING,
+        epoch: 0,
+        now: () => store.clock.now().instant,
         perform: () => {},
         diverged: resolve,
       });
@@ -46,7 +50,11 @@ export async function findDivergence(store: Store, run: RunRecord, program: Prog
 /** What a program gets that is only looked at: the answers it had, and nothing beyond them. */
 function dryStage({ id, created }: RunRecord, player: Player, signal: AbortSignal): Stage {
   return {
-    ...{ run_id: id, began: created, signal, saved: null, watched: false },
+    run_id: id,
+    began: created,
+    signal,
+    saved: null,
+    watched: false,
     ask: (name, args, own) => player.ask(name, args, own),
     askedBefore: (number) => player.askedBefore(number),
     save: async () => {},

@@ -23,10 +23,25 @@ export async function requestAbout(
   const digest = digestOf(kind, action);
   const who = { run: run.id, checkpoint_id: checkpointId(run.id), digest };
   const request: ApprovalRequest = {
-    ...{ id: newName(instant), status: "pending", kind, ...who, waiting: soleWaiting(who), ...NO_NEEDS },
-    ...{ about: `${kind} ${digest}`, budget: null, exhausted_dimension: null, consumed, held, limits: {} },
-    ...{ suggested_extension: {}, action, requested: instant, expires: instant + expires_ms },
-    ...{ decision: null, consumed_by: null, version: 0 },
+    id: newName(instant),
+    status: "pending",
+    kind,
+    ...who,
+    waiting: soleWaiting(who),
+    ...NO_NEEDS,
+    about: `${kind} ${digest}`,
+    budget: null,
+    exhausted_dimension: null,
+    consumed,
+    held,
+    limits: {},
+    suggested_extension: {},
+    action,
+    requested: instant,
+    expires: instant + expires_ms,
+    decision: null,
+    consumed_by: null,
+    version: 0,
   };
   const asked = record(run, "ApprovalRequested", { approval_id: request.id, kind, digest, expires: request.expires });
   // Named in the run, so that it is taken back when the run ends.

@@ -24,8 +24,23 @@ export interface Schema {
 type SchemaType = "object" | "array" | "string" | "number" | "integer" | "boolean" | "null";
 
 const KEYS = new Set([
-  ...["type", "description", "title", "default", "properties", "required", "additionalProperties", "items"],
-  ...["enum", "const", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "anyOf"],
+  "type",
+  "description",
+  "title",
+  "default",
+  "properties",
+  "required",
+  "additionalProperties",
+  "items",
+  "enum",
+  "const",
+  "minimum",
+  "maximum",
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "anyOf",
 ]);
 const TYPES: readonly string[] = ["object", "array", "string", "number", "integer", "boolean", "null"];
 const NUMBERS = ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"] as const;

@@ -65,7 +65,8 @@ export async function suspension(options: {
     at: instant,
     approvals: asked.map(({ id }) => id),
     requested: [...isNew].map(({ id }) => id),
-    ...{ children, batches },
+    children,
+    batches,
     exhausted_dimension: worst ?? null,
   };
   const links = [...isNew].map((request) => record(run, "ApprovalRequested", describeRequest(request)));
@@ -74,7 +75,8 @@ export async function suspension(options: {
       ...pause,
       approvals: [...pause.approvals],
       requested: [...pause.requested],
-      ...{ children, batches },
+      children,
+      batches,
     }),
     ...links,
   );
@@ -93,8 +95,14 @@ export function standsStill(
   if (run.cancel !== null) return { run: { ...run, status: "queued" }, operations: stopClock(run) };
   const { former_code: code, replay_changed: _, ...rest } = run;
   const pause: Pause = {
-    ...{ checkpoint_id: stopId(run.id, epoch), at: clock.now().instant, exhausted_dimension: null, problem },
-    ...{ approvals: [], requested: [], children: [], batches: [] },
+    checkpoint_id: stopId(run.id, epoch),
+    at: clock.now().instant,
+    exhausted_dimension: null,
+    problem,
+    approvals: [],
+    requested: [],
+    children: [],
+    batches: [],
   };
   const program = code === undefined ? run.program : { ...run.program, code };
   const operations = [record(run, "RunPaused", { ...pause, approvals: [], requested: [], children: [], batches: [] })];
@@ -160,7 +168,10 @@ function joinFor(
   const calls = { name: nameOf(ask), digest: ask?.digest ?? "", calls: findings.length };
   const amounts = amountsOf(findings, store.dimensions);
   return joinRequest(store, {
-    ...{ budget, dimension, action: ask === null ? {} : { name: ask.name, args: ask.args }, expires_ms },
+    budget,
+    dimension,
+    action: ask === null ? {} : { name: ask.name, args: ask.args },
+    expires_ms,
     waiting: { run: run.id, checkpoint_id: stopId(run.id, epoch), ...calls, ...amounts },
     before: run.requests[about],
   });
@@ -223,13 +234,25 @@ async function permissionFor(
   const events = new Events(store.dimensions);
   const who = { run: run.id, checkpoint_id: stopId(run.id, epoch), digest: ask.digest };
   const request: ApprovalRequest = {
-    ...{ id: newName(instant), status: "pending", ...who, about, kind: "capability_execution" },
-    ...{ budget: null, exhausted_dimension: null, waiting: soleWaiting(who) },
+    id: newName(instant),
+    status: "pending",
+    ...who,
+    about,
+    kind: "capability_execution",
+    budget: null,
+    exhausted_dimension: null,
+    waiting: soleWaiting(who),
     consumed: budget === null ? {} : events.consumed(budget, store.clock.now()),
     held: budget === null ? {} : heldIn(budget, store.dimensions),
     limits: budget === null ? {} : events.limits(budget),
-    ...{ suggested_extension: {}, ...NO_NEEDS },
-    ...{ action, requested: instant, expires: instant + expires_ms, decision: null, consumed_by: null, version: 0 },
+    suggested_extension: {},
+    ...NO_NEEDS,
+    action,
+    requested: instant,
+    expires: instant + expires_ms,
+    decision: null,
+    consumed_by: null,
+    version: 0,
   };
   // One that nobody has answered in time is no longer one.
   const late = before?.status === "pending" ? [putApproval({ ...before, status: "expired" })] : [];

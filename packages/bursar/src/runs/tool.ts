@@ -72,7 +72,9 @@ export async function useTool(tool: Tool, args: Json, doing: Doing): Promise<Mad
   const { over } = ends;
   const fetch = governedFetch(doing, over);
   const context: ToolContext = {
-    ...{ run_id: doing.run.id, signal: doing.signal, key: doing.key },
+    run_id: doing.run.id,
+    signal: doing.signal,
+    key: doing.key,
     fetch: (input, init) => ends.keep(() => fetch(input, init)),
     files: governedFiles(doing, (work) => ends.keep(work)),
   };

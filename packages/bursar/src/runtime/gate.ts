@@ -86,8 +86,25 @@ const HOLDS_LOOK_MS = 5000;
 /** How often a call that waits looks again by itself, for holds whose holders have died. */
 const LOOK_MS = 1000;
 const CALL_KEYS = [
-  ...["budget", "capability_id", "kind", "asked", "least", "ledger", "input", "call_id", "step_id", "wait_ms"],
-  ...["signal", "expires_ms", "onWait", "seen", "reported", "alongside", "path", "inner", "heeds"],
+  "budget",
+  "capability_id",
+  "kind",
+  "asked",
+  "least",
+  "ledger",
+  "input",
+  "call_id",
+  "step_id",
+  "wait_ms",
+  "signal",
+  "expires_ms",
+  "onWait",
+  "seen",
+  "reported",
+  "alongside",
+  "path",
+  "inner",
+  "heeds",
   "unrecorded",
 ];
 const OPEN_KEYS = ["limits", "parent", "scope", "policies", "thresholds", "deadline"];

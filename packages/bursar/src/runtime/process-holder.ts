@@ -61,8 +61,13 @@ export class ProcessHolder {
 
 function putHolder(id: string, body: object, version: number): PutOperation {
   return {
-    ...{ op: "put", kind: "lease", id: holderDocument(id), budget: null, status: "process" },
-    ...{ body: body as JsonObject, version },
+    op: "put",
+    kind: "lease",
+    id: holderDocument(id),
+    budget: null,
+    status: "process",
+    body: body as JsonObject,
+    version,
   };
 }
 

@@ -17,7 +17,10 @@ export function approvalRoutes(world: World): readonly Route[] {
   const { store, bursar } = world;
   return [
     {
-      ...{ method: "GET", path: "/api/v1/approvals", role: "viewer", summary: "What humans are asked, newest first" },
+      method: "GET",
+      path: "/api/v1/approvals",
+      role: "viewer",
+      summary: "What humans are asked, newest first",
       query: { status: S.APPROVAL_STATUS, before: S.ID, limit: S.LIMIT },
       answer: { status: 200, schema: S.pageOf(SCHEMAS.ApprovalView) },
       serve: async ({ query: { status, ...query } }) => {
@@ -27,20 +30,29 @@ export function approvalRoutes(world: World): readonly Route[] {
       },
     },
     {
-      ...{ method: "GET", path: "/api/v1/approvals/:id", role: "viewer", summary: "What a human is asked" },
+      method: "GET",
+      path: "/api/v1/approvals/:id",
+      role: "viewer",
+      summary: "What a human is asked",
       answer: { status: 200, schema: SCHEMAS.ApprovalView },
       serve: async ({ params: { id = "" } }) =>
         json(await withMissing(bursar, await approvalView(store, await findApproval(store, id)))),
     },
     {
-      ...{ method: "POST", path: "/api/v1/approvals/:id/approve", role: "operator", summary: "Say yes" },
+      method: "POST",
+      path: "/api/v1/approvals/:id/approve",
+      role: "operator",
+      summary: "Say yes",
       query: { wait: S.WAIT },
       body: S.input({ extensions: S.AMOUNTS, reason: S.REASON, replay_changed: S.FLAG }),
       answer: DECIDED,
       serve: (asked) => decide(world, "approve", asked),
     },
     {
-      ...{ method: "POST", path: "/api/v1/approvals/:id/deny", role: "operator", summary: "Say no" },
+      method: "POST",
+      path: "/api/v1/approvals/:id/deny",
+      role: "operator",
+      summary: "Say no",
       query: { wait: S.WAIT },
       body: S.input({ reason: S.REASON, replay_changed: S.FLAG }),
       answer: DECIDED,

@@ -7,7 +7,10 @@ import { budgetOf, type World } from "./world.js";
 export function budgetRoutes(world: World): readonly Route[] {
   return [
     {
-      ...{ method: "POST", path: "/api/v1/budgets/:id/extend", role: "operator", body: EXTENSION },
+      method: "POST",
+      path: "/api/v1/budgets/:id/extend",
+      role: "operator",
+      body: EXTENSION,
       summary: "Add to any budget: a session's, a tenant's, a key's or a run's",
       answer: { status: 200, schema: S.SCHEMAS.BudgetView },
       serve: async (asked) => {

@@ -10,7 +10,10 @@ import type { World } from "./world.js";
 export function estimateRoutes(world: World): readonly Route[] {
   return [
     {
-      ...{ method: "POST", path: "/api/v1/estimates", role: "agent", body: S.input(WANTED, ["program"]) },
+      method: "POST",
+      path: "/api/v1/estimates",
+      role: "agent",
+      body: S.input(WANTED, ["program"]),
       summary: "What a run would take, and whether that fits; nothing is started",
       answer: { status: 200, schema: S.SCHEMAS.EstimateView },
       serve: (asked) => estimate(world, asked),

@@ -16,12 +16,18 @@ const EVENTS = { status: 200, type: "text/event-stream" } as const;
 export function eventRoutes(world: World): readonly Route[] {
   return [
     {
-      ...{ method: "GET", path: "/api/v1/events", role: "viewer", summary: "Which runs and requests have changed" },
+      method: "GET",
+      path: "/api/v1/events",
+      role: "viewer",
+      summary: "Which runs and requests have changed",
       answer: { ...EVENTS, events: [SCHEMAS.ChangedEvent, SCHEMAS.EndEvent] },
       serve: (asked) => changes(world, asked),
     },
     {
-      ...{ method: "GET", path: "/api/v1/runs/:id/events", role: "viewer", query: { from: S.FROM } },
+      method: "GET",
+      path: "/api/v1/runs/:id/events",
+      role: "viewer",
+      query: { from: S.FROM },
       summary: "A run's chain as it grows, and the run as it changes",
       answer: { ...EVENTS, events: [SCHEMAS.LinkEvent, SCHEMAS.RunEvent, SCHEMAS.EndEvent] },
       serve: (asked) => runEvents(world, asked),

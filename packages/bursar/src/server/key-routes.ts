@@ -14,8 +14,12 @@ const { SCHEMAS } = S;
 const MADE = S.object({ key: SCHEMAS.Key, secret: S.TEXT });
 
 const WISH = S.input({
-  ...{ budget: S.ID, limits: S.LIMITS, policies: S.POLICIES, session: S.ID },
-  ...{ label: { type: "string", maxLength: 200 }, expires: S.EXPIRES },
+  budget: S.ID,
+  limits: S.LIMITS,
+  policies: S.POLICIES,
+  session: S.ID,
+  label: { type: "string", maxLength: 200 },
+  expires: S.EXPIRES,
 });
 
 interface Wish {
@@ -32,7 +36,9 @@ export function keyRoutes(world: World): readonly Route[] {
   const { keys, store, settings } = world;
   return [
     {
-      ...{ method: "GET", path: "/api/v1/keys", role: "viewer" },
+      method: "GET",
+      path: "/api/v1/keys",
+      role: "viewer",
       summary:
         "The gateway's keys, oldest first, each with how its budget stands; and whether a gateway is mounted here",
       answer: { status: 200, schema: S.object({ items: S.listOf(SCHEMAS.KeyView), gateway: S.FLAG }) },
@@ -40,13 +46,18 @@ export function keyRoutes(world: World): readonly Route[] {
         json({ items: await keyViews(store, await keys.list()), gateway: settings.mounts.gateway !== undefined }),
     },
     {
-      ...{ method: "POST", path: "/api/v1/keys", role: "operator", body: WISH },
+      method: "POST",
+      path: "/api/v1/keys",
+      role: "operator",
+      body: WISH,
       summary: "Make a key, for a budget that is there or for a new one; its secret is shown this once",
       answer: { status: 201, schema: MADE },
       serve: (asked) => create(world, asked),
     },
     {
-      ...{ method: "POST", path: "/api/v1/keys/:id/rotate", role: "operator" },
+      method: "POST",
+      path: "/api/v1/keys/:id/rotate",
+      role: "operator",
       summary: "Give a key a new secret; the old one is taken for a while longer",
       body: S.input({ grace_ms: { type: "number", minimum: 0 } }),
       answer: { status: 200, schema: MADE },
@@ -57,7 +68,10 @@ export function keyRoutes(world: World): readonly Route[] {
       },
     },
     {
-      ...{ method: "DELETE", path: "/api/v1/keys/:id", role: "operator", summary: "Take a key no more" },
+      method: "DELETE",
+      path: "/api/v1/keys/:id",
+      role: "operator",
+      summary: "Take a key no more",
       answer: { status: 200, schema: S.object({ key: SCHEMAS.Key }) },
       serve: async (asked) => json({ key: await keys.revoke(asked.params.id ?? "", principalOf(asked).name) }),
     },

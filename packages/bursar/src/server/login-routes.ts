@@ -14,18 +14,28 @@ export function loginRoutes(world: World): readonly Route[] {
   const { visitors, settings } = world;
   return [
     {
-      ...{ method: "GET", path: "/api/v1/me", role: "viewer", summary: "Who asks, as far as the server knows" },
+      method: "GET",
+      path: "/api/v1/me",
+      role: "viewer",
+      summary: "Who asks, as far as the server knows",
       answer: { status: 200, schema: SCHEMAS.Me },
       serve: (asked) => json({ ...principalOf(asked), login: settings.demanding }),
     },
     {
-      ...{ method: "POST", path: "/api/v1/login", role: null, summary: "Show a token, and get a cookie for it" },
+      method: "POST",
+      path: "/api/v1/login",
+      role: null,
+      summary: "Show a token, and get a cookie for it",
       body: S.input({ token: { type: "string", maxLength: 200 } }, ["token"]),
       answer: { status: 200, schema: SCHEMAS.Me },
       serve: (asked) => login(world, asked),
     },
     {
-      ...{ method: "POST", path: "/api/v1/logout", role: null, summary: "Give the cookie back", body: S.input({}) },
+      method: "POST",
+      path: "/api/v1/logout",
+      role: null,
+      summary: "Give the cookie back",
+      body: S.input({}),
       answer: { status: 200, schema: S.object({ ok: S.FLAG }) },
       serve: ({ incoming }) => json({ ok: true }, 200, { "set-cookie": visitors.logout(incoming) }),
     },

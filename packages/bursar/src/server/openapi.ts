@@ -39,7 +39,10 @@ export function describeApi(routes: readonly Route[], { version, cookie }: About
 function operation(route: Route): unknown {
   const { method, path, summary, role, query = {}, body, answer, otherwise } = route;
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    ...{ name, in: "path", required: true, schema: { type: "string" } },
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
   }));
   const inQuery = Object.entries(query).map(([name, schema]) => ({ name, in: "query", schema: written(schema) }));
   const content = contentOf(answer);

@@ -117,9 +117,30 @@ export interface ServerOptions {
 }
 
 const KEYS = [
-  ...["store", "bursar", "feed", "host", "port", "url", "tls", "page", "mounts", "programs", "start", "estimate"],
-  ...["sandbox", "config", "checks", "version", "requireLogin", "rate", "body_bytes", "timer", "onError", "onServed"],
-  ...["connections", "connections_per_address"],
+  "store",
+  "bursar",
+  "feed",
+  "host",
+  "port",
+  "url",
+  "tls",
+  "page",
+  "mounts",
+  "programs",
+  "start",
+  "estimate",
+  "sandbox",
+  "config",
+  "checks",
+  "version",
+  "requireLogin",
+  "rate",
+  "body_bytes",
+  "timer",
+  "onError",
+  "onServed",
+  "connections",
+  "connections_per_address",
 ];
 const MOST_CONNECTIONS = 1_000_000;
 const MOST_BODY = 64 * 1024 * 1024;
@@ -179,10 +200,29 @@ export function readServerSettings(options: ServerOptions): ServerSettings {
   } = options;
   const { onError = () => {}, onServed = () => {}, timer = backgroundTimer } = options;
   return {
-    ...{ store, bursar, host, port, feed, tls, page, start, estimate, sandbox, version, rate, body_bytes, timer },
-    ...{ connections, connections_per_address },
-    ...{ onError, onServed, url, checks: options.checks ?? null, mounts: options.mounts ?? {} },
-    ...{ programs: options.programs ?? (() => []), config: options.config ?? (() => ({})) },
+    store,
+    bursar,
+    host,
+    port,
+    feed,
+    tls,
+    page,
+    start,
+    estimate,
+    sandbox,
+    version,
+    rate,
+    body_bytes,
+    timer,
+    connections,
+    connections_per_address,
+    onError,
+    onServed,
+    url,
+    checks: options.checks ?? null,
+    mounts: options.mounts ?? {},
+    programs: options.programs ?? (() => []),
+    config: options.config ?? (() => ({})),
     demanding: requireLogin || !isLoopback(host) || (url !== null && !isLoopback(new URL(url).hostname)),
   };
 }

@@ -27,10 +27,17 @@ export function runRoutes(world: World): readonly Route[] {
   const { store } = world;
   return [
     {
-      ...{ method: "GET", path: "/api/v1/runs", role: "viewer", summary: "Runs, newest first" },
+      method: "GET",
+      path: "/api/v1/runs",
+      role: "viewer",
+      summary: "Runs, newest first",
       query: {
-        ...{ status: S.RUN_STATUS, session: S.ID, text: { type: "string", maxLength: 200 }, before: S.ID },
-        ...{ limit: S.LIMIT, children: S.oneOf(["true", "false"]) },
+        status: S.RUN_STATUS,
+        session: S.ID,
+        text: { type: "string", maxLength: 200 },
+        before: S.ID,
+        limit: S.LIMIT,
+        children: S.oneOf(["true", "false"]),
       },
       answer: { status: 200, schema: S.pageOf(SCHEMAS.RunRow) },
       serve: async ({ query: { children, status, ...query } }) =>
@@ -43,23 +50,36 @@ export function runRoutes(world: World): readonly Route[] {
         ),
     },
     {
-      ...{ method: "POST", path: "/api/v1/runs", role: "agent", summary: "Start a run", body: START },
+      method: "POST",
+      path: "/api/v1/runs",
+      role: "agent",
+      summary: "Start a run",
+      body: START,
       answer: { status: 201, schema: SCHEMAS.RunView },
       otherwise: { status: 200, summary: "There is a run of this id already, and this is it" },
       serve: (asked) => start(world, asked),
     },
     {
-      ...{ method: "GET", path: "/api/v1/runs/:id", role: "viewer", summary: "A run", answer: RUN },
+      method: "GET",
+      path: "/api/v1/runs/:id",
+      role: "viewer",
+      summary: "A run",
+      answer: RUN,
       serve: async ({ params: { id = "" } }) => json(await viewOf(world, id)),
     },
     {
-      ...{ method: "GET", path: "/api/v1/runs/:id/steps", role: "viewer", summary: "What a run has done, in order" },
+      method: "GET",
+      path: "/api/v1/runs/:id/steps",
+      role: "viewer",
+      summary: "What a run has done, in order",
       query: { from: S.FROM, limit: S.LIMIT },
       answer: { status: 200, schema: S.pageOf(SCHEMAS.StepView) },
       serve: async ({ params: { id = "" }, query }) => json(await listSteps(store, await runOf(world, id), query)),
     },
     {
-      ...{ method: "GET", path: "/api/v1/runs/:id/burndown", role: "viewer" },
+      method: "GET",
+      path: "/api/v1/runs/:id/burndown",
+      role: "viewer",
       summary: "How each dimension of a run's budget was used up",
       answer: { status: 200, schema: S.object({ items: S.listOf(SCHEMAS.BurnDown) }) },
       serve: async ({ params: { id = "" } }) => json({ items: await burnDown(store, await runOf(world, id)) }),
@@ -71,18 +91,28 @@ export function runRoutes(world: World): readonly Route[] {
 function changingRoutes(world: World): readonly Route[] {
   return [
     {
-      ...{ method: "POST", path: "/api/v1/runs/:id/cancel", role: "operator", summary: "End a run", answer: RUN },
+      method: "POST",
+      path: "/api/v1/runs/:id/cancel",
+      role: "operator",
+      summary: "End a run",
+      answer: RUN,
       body: S.input({ reason: S.REASON }),
       serve: async (asked) => json(await cancel(world, asked)),
     },
     {
-      ...{ method: "POST", path: "/api/v1/runs/:id/resume", role: "operator", answer: RUN },
+      method: "POST",
+      path: "/api/v1/runs/:id/resume",
+      role: "operator",
+      answer: RUN,
       body: S.input({ replay_changed: S.FLAG, hints: S.HINTS }),
       summary: "Let a run go on that stands still; what has expired is asked for anew",
       serve: async (asked) => json(await resume(world, asked)),
     },
     {
-      ...{ method: "POST", path: "/api/v1/runs/:id/extend", role: "operator", answer: RUN },
+      method: "POST",
+      path: "/api/v1/runs/:id/extend",
+      role: "operator",
+      answer: RUN,
       summary: "Add to a run's budget",
       body: EXTENSION,
       serve: async (asked) => {

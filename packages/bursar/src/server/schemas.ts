@@ -46,8 +46,14 @@ export const APPROVAL_STATUS: Schema = oneOf(["pending", "approved", "denied", "
 export const ROLE: Schema = oneOf(ROLES);
 
 const DIMENSION = {
-  ...{ dimension: TEXT, unit: TEXT, used: NUMBER, held: NUMBER, limit: NUMBER, policy: TEXT },
-  ...{ thresholds: listOf(NUMBER), exhausted_at: nullable(INSTANT) },
+  dimension: TEXT,
+  unit: TEXT,
+  used: NUMBER,
+  held: NUMBER,
+  limit: NUMBER,
+  policy: TEXT,
+  thresholds: listOf(NUMBER),
+  exhausted_at: nullable(INSTANT),
 };
 const DimensionView = object(DIMENSION);
 const SOURCE = oneOf(["program", "history", "model"]);
@@ -55,15 +61,21 @@ const EXPECTED = { dimension: TEXT, unit: TEXT, median: NUMBER, upper: NUMBER, s
 const ExpectedView = object(EXPECTED);
 const PREDICTION = { median: NUMBER, upper: NUMBER };
 const EstimateView = object({
-  ...{ program: TEXT, fits: FLAG },
+  program: TEXT,
+  fits: FLAG,
   dimensions: listOf(
     object({
-      ...{ ...EXPECTED, limit: nullable(NUMBER), policy: nullable(TEXT), missing: NUMBER },
+      ...EXPECTED,
+      limit: nullable(NUMBER),
+      policy: nullable(TEXT),
+      missing: NUMBER,
     }),
   ),
   opinions: listOf(
     object({
-      ...{ source: SOURCE, samples: COUNT, about: TEXT },
+      source: SOURCE,
+      samples: COUNT,
+      about: TEXT,
       dimensions: { type: "object", additionalProperties: object(PREDICTION) },
     }),
   ),
@@ -75,28 +87,44 @@ const BudgetView = object({
   dimensions: listOf(DimensionView),
 });
 const ApprovalView = object({
-  ...{ id: TEXT, status: APPROVAL_STATUS },
+  id: TEXT,
+  status: APPROVAL_STATUS,
   kind: oneOf(["budget_extension", "capability_execution", "server_discovery"]),
-  ...{ run: nullable(TEXT), program: nullable(TEXT), budget: nullable(TEXT), checkpoint_id: nullable(TEXT) },
-  ...{ exhausted_dimension: nullable(TEXT), consumed: JSON_OBJECT, held: HELD, limits: JSON_OBJECT },
+  run: nullable(TEXT),
+  program: nullable(TEXT),
+  budget: nullable(TEXT),
+  checkpoint_id: nullable(TEXT),
+  exhausted_dimension: nullable(TEXT),
+  consumed: JSON_OBJECT,
+  held: HELD,
+  limits: JSON_OBJECT,
   waiting: listOf(
     object({
-      ...{ run: nullable(TEXT), checkpoint_id: nullable(TEXT), name: TEXT, digest: TEXT, calls: COUNT },
-      ...{ smallest: NUMBER, largest: NUMBER, together: NUMBER },
+      run: nullable(TEXT),
+      checkpoint_id: nullable(TEXT),
+      name: TEXT,
+      digest: TEXT,
+      calls: COUNT,
+      smallest: NUMBER,
+      largest: NUMBER,
+      together: NUMBER,
     }),
   ),
-  ...{
-    needs: JSON_OBJECT,
-    needs_together: JSON_OBJECT,
-    left: JSON_OBJECT,
-    least_extension: JSON_OBJECT,
-    message: TEXT,
-  },
-  ...{ suggested_extension: JSON_OBJECT, action: JSON_OBJECT, requested: INSTANT, expires: INSTANT },
+
+  needs: JSON_OBJECT,
+  needs_together: JSON_OBJECT,
+  left: JSON_OBJECT,
+  least_extension: JSON_OBJECT,
+  message: TEXT,
+  suggested_extension: JSON_OBJECT,
+  action: JSON_OBJECT,
+  requested: INSTANT,
+  expires: INSTANT,
   prediction: nullable(
     object({
       dimensions: listOf(object({ ...EXPECTED, limit: nullable(NUMBER), missing: NUMBER })),
-      ...{ sources: listOf(object({ source: SOURCE, samples: COUNT, about: TEXT })), notes: listOf(TEXT) },
+      sources: listOf(object({ source: SOURCE, samples: COUNT, about: TEXT })),
+      notes: listOf(TEXT),
     }),
   ),
   decision: nullable(object({ by: TEXT, at: INSTANT, reason: nullable(TEXT), extension: JSON_OBJECT })),
@@ -104,21 +132,29 @@ const ApprovalView = object({
 });
 const EXECUTION = nullable(object({ fuel_analysis: nullable(JSON_OBJECT), error_guidance: nullable(JSON_OBJECT) }));
 const ROW = {
-  ...{
-    id: TEXT,
-    status: RUN_STATUS,
-    interrupted: FLAG,
-    program: object({ kind: TEXT, name: TEXT }),
-    session: nullable(TEXT),
-  },
-  ...{ parent: nullable(TEXT), started_by: TEXT, created: INSTANT, ended: nullable(INSTANT), usage: JSON_OBJECT },
-  ...{ held: HELD, tightest: nullable(DimensionView), waiting: listOf(TEXT) },
+  id: TEXT,
+  status: RUN_STATUS,
+  interrupted: FLAG,
+  program: object({ kind: TEXT, name: TEXT }),
+  session: nullable(TEXT),
+  parent: nullable(TEXT),
+  started_by: TEXT,
+  created: INSTANT,
+  ended: nullable(INSTANT),
+  usage: JSON_OBJECT,
+  held: HELD,
+  tightest: nullable(DimensionView),
+  waiting: listOf(TEXT),
   denied: nullable(object({ by: TEXT, reason: nullable(TEXT), dimension: TEXT, approval_id: TEXT })),
 };
 const RunRow = object(ROW);
 const RunView = object({
   ...ROW,
-  ...{ digest: TEXT, budget: TEXT, depth: COUNT, input: ANYTHING, result: ANYTHING },
+  digest: TEXT,
+  budget: TEXT,
+  depth: COUNT,
+  input: ANYTHING,
+  result: ANYTHING,
   terms: {
     type: "object",
     description: "Who set its limits and policies, by dimension; what is absent is as in the table of dimensions.",
@@ -131,42 +167,81 @@ const RunView = object({
   pause: nullable(
     object(
       {
-        ...{ checkpoint_id: TEXT, at: INSTANT, approvals: listOf(TEXT), requested: listOf(TEXT) },
-        ...{ children: listOf(TEXT), batches: listOf(TEXT), exhausted_dimension: nullable(TEXT), problem: TEXT },
+        checkpoint_id: TEXT,
+        at: INSTANT,
+        approvals: listOf(TEXT),
+        requested: listOf(TEXT),
+        children: listOf(TEXT),
+        batches: listOf(TEXT),
+        exhausted_dimension: nullable(TEXT),
+        problem: TEXT,
       },
       ["batches", "problem"],
     ),
   ),
-  ...{ output: object({ stdout: TEXT, stderr: TEXT }), execution: EXECUTION },
-  ...{ budgets: listOf(BudgetView), children: listOf(RunRow), requests: listOf(ApprovalView) },
-  ...{ steps: COUNT, refused: COUNT, links: COUNT, expected: listOf(ExpectedView), outlook: nullable(TEXT) },
-  ...{ saved_usd: NUMBER, worker: nullable(object({ name: TEXT, expires: INSTANT })), missing: listOf(TEXT) },
+  output: object({ stdout: TEXT, stderr: TEXT }),
+  execution: EXECUTION,
+  budgets: listOf(BudgetView),
+  children: listOf(RunRow),
+  requests: listOf(ApprovalView),
+  steps: COUNT,
+  refused: COUNT,
+  links: COUNT,
+  expected: listOf(ExpectedView),
+  outlook: nullable(TEXT),
+  saved_usd: NUMBER,
+  worker: nullable(object({ name: TEXT, expires: INSTANT })),
+  missing: listOf(TEXT),
 });
 const STEP_STATES = ["in flight", "done", "failed", "interrupted", "refused", "released"];
 const StepView = object({
-  ...{ number: COUNT, capability: TEXT, state: oneOf(STEP_STATES) },
-  ...{ at: INSTANT, duration_ms: nullable(NUMBER), used: JSON_OBJECT, estimated: FLAG, problem: nullable(TEXT) },
+  number: COUNT,
+  capability: TEXT,
+  state: oneOf(STEP_STATES),
+  at: INSTANT,
+  duration_ms: nullable(NUMBER),
+  used: JSON_OBJECT,
+  estimated: FLAG,
+  problem: nullable(TEXT),
   execution: EXECUTION,
 });
 const Overview = object({
   runs: object({ queued: COUNT, running: COUNT, paused: COUNT, completed: COUNT, failed: COUNT, cancelled: COUNT }),
-  ...{ spending: JSON_OBJECT, held: HELD, saved_usd: NUMBER },
-  ...{ waiting: listOf(ApprovalView), waiting_count: COUNT, recent: listOf(RunRow) },
-  ...{ active: listOf(RunRow), active_count: COUNT, active_more: FLAG },
+  spending: JSON_OBJECT,
+  held: HELD,
+  saved_usd: NUMBER,
+  waiting: listOf(ApprovalView),
+  waiting_count: COUNT,
+  recent: listOf(RunRow),
+  active: listOf(RunRow),
+  active_count: COUNT,
+  active_more: FLAG,
 });
 const Head = object({ chain: TEXT, seq: { type: "integer", minimum: -1 }, hash: TEXT });
 const ChainPage = object({ lines: listOf(TEXT), head: nullable(Head), next: nullable(COUNT) });
 const KEY = {
-  ...{ id: TEXT, status: oneOf(["active", "revoked"]), label: TEXT, budget: TEXT, created: INSTANT },
-  ...{ expires: nullable(INSTANT), rotating_until: nullable(INSTANT) },
+  id: TEXT,
+  status: oneOf(["active", "revoked"]),
+  label: TEXT,
+  budget: TEXT,
+  created: INSTANT,
+  expires: nullable(INSTANT),
+  rotating_until: nullable(INSTANT),
 };
 const Key = object(KEY);
 const KeyView = object({
   ...KEY,
-  ...{ usage: JSON_OBJECT, held: HELD, saved_usd: NUMBER, dimensions: listOf(DimensionView) },
+  usage: JSON_OBJECT,
+  held: HELD,
+  saved_usd: NUMBER,
+  dimensions: listOf(DimensionView),
 });
 const Token = object({
-  ...{ id: TEXT, status: oneOf(["active", "revoked"]), name: TEXT, role: ROLE, created: INSTANT },
+  id: TEXT,
+  status: oneOf(["active", "revoked"]),
+  name: TEXT,
+  role: ROLE,
+  created: INSTANT,
   expires: nullable(INSTANT),
 });
 const Failure = object({ error: object({ code: TEXT, message: TEXT, hint: TEXT }) });
@@ -217,22 +292,29 @@ type Named =
 
 /** By the names under which the description of the API has them. */
 export const SCHEMAS: Readonly<Record<Named, Schema>> = {
-  ...{
-    DimensionView,
-    BudgetView,
-    ExpectedView,
-    EstimateView,
-    ApprovalView,
-    RunRow,
-    RunView,
-    StepView,
-    Overview,
-    Head,
-    ChainPage,
-  },
+  DimensionView,
+  BudgetView,
+  ExpectedView,
+  EstimateView,
+  ApprovalView,
+  RunRow,
+  RunView,
+  StepView,
+  Overview,
+  Head,
+  ChainPage,
   BurnDown: object({ ...DIMENSION, points: listOf(object({ at: INSTANT, used: NUMBER, limit: NUMBER })) }),
-  ...{ Key, KeyView, Token, Failure, Me, Decided, SessionBudget },
-  ...{ ChangedEvent, LinkEvent, RunEvent, EndEvent },
+  Key,
+  KeyView,
+  Token,
+  Failure,
+  Me,
+  Decided,
+  SessionBudget,
+  ChangedEvent,
+  LinkEvent,
+  RunEvent,
+  EndEvent,
 };
 
 /** Amounts by dimension, as people write them. */
@@ -250,7 +332,9 @@ export const ID: Schema = { type: "string", minLength: 1, maxLength: 1000 };
 export const LIMIT: Schema = { type: "integer", minimum: 1, maximum: 500, description: "How many at most." };
 export const FROM: Schema = { type: "integer", minimum: 0, description: "Where to begin." };
 export const WAIT: Schema = {
-  ...{ type: "integer", minimum: 0, maximum: 60_000 },
+  type: "integer",
+  minimum: 0,
+  maximum: 60_000,
   description: "For how many milliseconds to wait until the run stands still or has ended.",
 };
 export const EXPIRES: Schema = { type: ["number", "null"], description: "An instant that is to come; null for never." };

@@ -79,8 +79,16 @@ export class Server implements AsyncDisposable {
     this.tokens = new Tokens(store);
     const visitors = new Visitors(store, this.tokens, { demanding, secure: isSecure(settings) });
     this.world = {
-      ...{ settings, store, bursar, visitors, tokens: this.tokens, keys: new Keys(store), metrics: new Metrics() },
-      ...{ failures: new Failures(store), ending: this.ending.signal, strict: new Pace(STRICT, store.clock) },
+      settings,
+      store,
+      bursar,
+      visitors,
+      tokens: this.tokens,
+      keys: new Keys(store),
+      metrics: new Metrics(),
+      failures: new Failures(store),
+      ending: this.ending.signal,
+      strict: new Pace(STRICT, store.clock),
       streams: new Streams(visitors, timer, onError),
       changes: new Changes(this.feed, timer),
       views: new Shared(async (id) => JSON.stringify(await viewOf({ store, bursar }, id))),

@@ -16,22 +16,26 @@ export function stateRoutes(world: World): readonly Route[] {
   const { store, settings } = world;
   return [
     {
-      ...{ method: "GET", path: "/api/v1/overview", role: "viewer", summary: "What is running, spending and waiting" },
+      method: "GET",
+      path: "/api/v1/overview",
+      role: "viewer",
+      summary: "What is running, spending and waiting",
       answer: { status: 200, schema: SCHEMAS.Overview },
       serve: async () => json(await overview(store)),
     },
     {
-      ...{ method: "GET", path: "/api/v1/programs", role: "viewer", summary: "Programs to be started by their names" },
+      method: "GET",
+      path: "/api/v1/programs",
+      role: "viewer",
+      summary: "Programs to be started by their names",
       answer: { status: 200, schema: S.object({ items: S.listOf(S.object({ name: S.TEXT, kind: S.TEXT })) }) },
       serve: () => json({ items: settings.programs().map(({ name, kind }) => ({ name, kind })) }),
     },
     {
-      ...{
-        method: "GET",
-        path: "/api/v1/sessions",
-        role: "viewer",
-        summary: "What runs share: budgets, and sandboxes",
-      },
+      method: "GET",
+      path: "/api/v1/sessions",
+      role: "viewer",
+      summary: "What runs share: budgets, and sandboxes",
       answer: {
         status: 200,
         schema: S.object({ budgets: S.listOf(SCHEMAS.SessionBudget), sandbox: S.listOf(S.JSON_OBJECT) }),
@@ -39,7 +43,9 @@ export function stateRoutes(world: World): readonly Route[] {
       serve: async () => json({ budgets: await sessionViews(store), sandbox: (await settings.sandbox?.list()) ?? [] }),
     },
     {
-      ...{ method: "DELETE", path: "/api/v1/sessions/sandbox/:id", role: "operator" },
+      method: "DELETE",
+      path: "/api/v1/sessions/sandbox/:id",
+      role: "operator",
       summary: "End a session of the sandbox, with its files and its memory",
       answer: { status: 200, schema: S.object({ ok: S.FLAG }) },
       serve: async (asked) => {
@@ -51,7 +57,10 @@ export function stateRoutes(world: World): readonly Route[] {
       },
     },
     {
-      ...{ method: "GET", path: "/api/v1/config", role: "viewer", query: { program: S.ID } },
+      method: "GET",
+      path: "/api/v1/config",
+      role: "viewer",
+      query: { program: S.ID },
       summary: "What the configuration says, and where; for the runs of one program, if one is named",
       answer: { status: 200, schema: S.JSON_OBJECT },
       serve: async ({ query: { program } }) =>
@@ -65,20 +74,30 @@ export function machineRoutes(world: World, all: () => readonly Route[]): readon
   const { settings, visitors } = world;
   return [
     {
-      ...{ method: "GET", path: "/health", role: null, summary: "Whether the server can do its work" },
+      method: "GET",
+      path: "/health",
+      role: null,
+      summary: "Whether the server can do its work",
       answer: { status: 200, schema: S.object({ status: S.TEXT, version: S.TEXT }) },
       serve: () => health(world),
     },
     {
-      ...{ method: "GET", path: "/metrics", role: "viewer", summary: "Figures in the text format of Prometheus" },
+      method: "GET",
+      path: "/metrics",
+      role: "viewer",
+      summary: "Figures in the text format of Prometheus",
       answer: { status: 200, type: "text/plain; version=0.0.4; charset=utf-8" },
       serve: async () => ({
-        ...{ kind: "text", type: "text/plain; version=0.0.4; charset=utf-8" },
+        kind: "text",
+        type: "text/plain; version=0.0.4; charset=utf-8",
         text: writeMetrics(await families(world)),
       }),
     },
     {
-      ...{ method: "GET", path: "/openapi.json", role: null, summary: "This description" },
+      method: "GET",
+      path: "/openapi.json",
+      role: null,
+      summary: "This description",
       answer: { status: 200, schema: S.JSON_OBJECT },
       serve: () => json(describeApi(all(), { version: settings.version, cookie: visitors.cookie })),
     },
@@ -120,17 +139,20 @@ async function families(world: World): Promise<readonly Family[]> {
     { ...gauge, name: "bursar_runs", help: "Runs by status.", samples: by("status", runs) },
     { ...gauge, name: "bursar_approvals_waiting", help: "Requests without an answer.", samples: one(pending) },
     {
-      ...{ ...gauge, name: "bursar_active_runs_usage" },
+      ...gauge,
+      name: "bursar_active_runs_usage",
       help: "What runs that have not ended have used, in edge units.",
       samples: by("dimension", spending),
     },
     {
-      ...{ ...gauge, name: "bursar_active_runs_held" },
+      ...gauge,
+      name: "bursar_active_runs_held",
       help: "What is held for calls of runs that have not ended, in edge units: neither used nor free.",
       samples: by("dimension", held),
     },
     {
-      ...{ ...gauge, name: "bursar_saved_usd" },
+      ...gauge,
+      name: "bursar_saved_usd",
       help: "What calls did not cost that were answered otherwise or could wait: of the latest runs and of all active keys.",
       samples: one(saved_usd),
     },
@@ -146,7 +168,9 @@ function checkFamilies(checks: StoreChecks | null): readonly Family[] {
   if (checks === null) return [];
   const { budgets, differences, rounds, last } = checks;
   const counter = (name: string, help: string, value: number): Family => ({
-    ...{ name: `bursar_store_check_${name}`, help, type: "counter" },
+    name: `bursar_store_check_${name}`,
+    help,
+    type: "counter",
     samples: [{ labels: "", value }],
   });
   return [
@@ -154,7 +178,8 @@ function checkFamilies(checks: StoreChecks | null): readonly Family[] {
     counter("differences_total", "Differences that were found; any is worth a look: bursar store check.", differences),
     counter("rounds_total", "How often all budgets have had their turn.", rounds),
     {
-      ...{ name: "bursar_store_check_last_timestamp_seconds", type: "gauge" },
+      name: "bursar_store_check_last_timestamp_seconds",
+      type: "gauge",
       help: "When the last budgets were compared.",
       samples: last === null ? [] : [{ labels: "", value: last / 1000 }],
     },

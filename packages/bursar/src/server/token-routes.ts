@@ -20,12 +20,18 @@ interface Wish {
 export function tokenRoutes({ tokens }: World): readonly Route[] {
   return [
     {
-      ...{ method: "GET", path: "/api/v1/tokens", role: "admin", summary: "The server's tokens, oldest first" },
+      method: "GET",
+      path: "/api/v1/tokens",
+      role: "admin",
+      summary: "The server's tokens, oldest first",
       answer: { status: 200, schema: S.object({ items: S.listOf(SCHEMAS.Token) }) },
       serve: async () => json({ items: await tokens.list() }),
     },
     {
-      ...{ method: "POST", path: "/api/v1/tokens", role: "admin", body: WISH },
+      method: "POST",
+      path: "/api/v1/tokens",
+      role: "admin",
+      body: WISH,
       summary: "Make a token; its secret is shown this once",
       answer: { status: 201, schema: S.object({ token: SCHEMAS.Token, secret: S.TEXT }) },
       serve: async (asked) => {
@@ -35,7 +41,10 @@ export function tokenRoutes({ tokens }: World): readonly Route[] {
       },
     },
     {
-      ...{ method: "DELETE", path: "/api/v1/tokens/:id", role: "admin", summary: "Take a token no more" },
+      method: "DELETE",
+      path: "/api/v1/tokens/:id",
+      role: "admin",
+      summary: "Take a token no more",
       answer: { status: 200, schema: S.object({ token: SCHEMAS.Token }) },
       serve: async (asked) => json({ token: await tokens.revoke(asked.params.id ?? "", principalOf(asked).name) }),
     },

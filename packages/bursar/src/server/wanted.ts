@@ -16,7 +16,10 @@ const BROUGHT: Schema = S.input(
 /** What is said of a run that is wanted. */
 export const WANTED: Readonly<Record<string, Schema>> = {
   program: { anyOf: [S.ID, BROUGHT] },
-  ...{ input: S.ANYTHING, limits: S.LIMITS, policies: S.POLICIES, session: S.ID },
+  input: S.ANYTHING,
+  limits: S.LIMITS,
+  policies: S.POLICIES,
+  session: S.ID,
   preflight: S.oneOf(PREFLIGHT_POLICIES),
   hints: S.HINTS,
 };

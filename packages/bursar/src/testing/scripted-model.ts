@@ -99,7 +99,9 @@ export class ScriptedModel implements AsyncDisposable {
     this.options = options;
     this.models = models;
     this.waiting = new ScriptedBatches({
-      ...{ batching, now: () => this.now().instant, origin: () => this.origin },
+      batching,
+      now: () => this.now().instant,
+      origin: () => this.origin,
       answer: (line, provider, endpoint) => this.answerLine(line, provider, endpoint),
     });
     this.server = createServer((incoming, response) => void this.receive(incoming, response));
@@ -222,7 +224,9 @@ export class ScriptedModel implements AsyncDisposable {
   private async answerLine(line: BatchLine, provider: Provider, endpoint: string): Promise<BatchResult> {
     const request_id = `req_batch_${line.custom_id}`;
     const failed = (failure: Failure): BatchResult => ({
-      ...{ kind: "error", status: failure.status, body: errorBody(provider, failure, request_id) },
+      kind: "error",
+      status: failure.status,
+      body: errorBody(provider, failure, request_id),
     });
     const route = answerRoute(endpoint);
     if (route === null) return failed({ status: 404, message: `there is no ${endpoint} here` });

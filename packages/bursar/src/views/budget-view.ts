@@ -13,7 +13,8 @@ export async function budgetView(store: Store, id: string): Promise<BudgetView |
   // Several may use it at once, so nobody knows at which rate it will go on.
   const prospect = { time: store.clock.now(), rates: null, exhausted: () => null };
   return {
-    ...{ budget: id, owner: ownerOf(id, { id: run?.id ?? "", budget: id }) },
+    budget: id,
+    owner: ownerOf(id, { id: run?.id ?? "", budget: id }),
     dimensions: dimensionViews(budget, store.dimensions, prospect),
   };
 }

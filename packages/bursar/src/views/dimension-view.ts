@@ -25,9 +25,13 @@ function dimensionView(budget: Budget, dimension: Dimension, prospect: Prospect)
   const { id, unit } = dimension;
   const edge = (amount: number) => writeAmount(dimension, amount);
   return {
-    ...{ dimension: id, unit, used: edge(usedOf(budget, dimension, prospect.time)) },
-    ...{ held: edge(heldOf(budget, id)), limit: edge(limitOf(budget, id)) },
-    ...{ policy: budget.policies[id] ?? dimension.defaultPolicy, thresholds: budget.thresholds },
+    dimension: id,
+    unit,
+    used: edge(usedOf(budget, dimension, prospect.time)),
+    held: edge(heldOf(budget, id)),
+    limit: edge(limitOf(budget, id)),
+    policy: budget.policies[id] ?? dimension.defaultPolicy,
+    thresholds: budget.thresholds,
     exhausted_at: exhaustedAt(budget, dimension, prospect),
   };
 }

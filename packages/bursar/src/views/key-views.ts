@@ -24,7 +24,8 @@ async function paidView(store: Store, id: string): Promise<PaidView> {
   const time = store.clock.now();
   const { dimensions } = store;
   return {
-    ...{ usage: new Events(dimensions).consumed(budget, time), held: heldIn(budget, dimensions) },
+    usage: new Events(dimensions).consumed(budget, time),
+    held: heldIn(budget, dimensions),
     saved_usd: await savedByBudget(store, id),
     // Nobody knows at which rate clients will ask, nor keeps when a budget was used up.
     dimensions: dimensionViews(budget, dimensions, { time, rates: null, exhausted: () => null }),

@@ -31,9 +31,13 @@ export async function overview(store: Store): Promise<Overview> {
     recentOf(store),
   ]);
   return {
-    ...{ runs, ...taken, saved_usd: await savedBy(store, [...shown, ...recent]) },
-    ...{ waiting: waiting.items, waiting_count: Math.max(pending, waiting.items.length) },
-    ...{ active_count: active.length, active_more: found.some(({ next }) => next !== null) },
+    runs,
+    ...taken,
+    saved_usd: await savedBy(store, [...shown, ...recent]),
+    waiting: waiting.items,
+    waiting_count: Math.max(pending, waiting.items.length),
+    active_count: active.length,
+    active_more: found.some(({ next }) => next !== null),
     active: await Promise.all(shown.map((run) => runRow(store, run))),
     recent: await Promise.all(recent.map((run) => runRow(store, run))),
   };

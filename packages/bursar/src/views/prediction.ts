@@ -31,9 +31,13 @@ export function predictionIn(
 function predicted(dimension: string, row: JsonObject, dimensions: Dimensions): PredictedView {
   const { median, upper, source, limit, missing } = row;
   return {
-    ...{ dimension, unit: dimensions.has(dimension) ? dimensions.get(dimension).unit : "" },
-    ...{ median: numberIn(median), upper: numberIn(upper), source: source as Source },
-    ...{ limit: typeof limit === "number" ? limit : null, missing: numberIn(missing) },
+    dimension,
+    unit: dimensions.has(dimension) ? dimensions.get(dimension).unit : "",
+    median: numberIn(median),
+    upper: numberIn(upper),
+    source: source as Source,
+    limit: typeof limit === "number" ? limit : null,
+    missing: numberIn(missing),
   };
 }
 

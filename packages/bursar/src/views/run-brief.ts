@@ -31,7 +31,9 @@ export const BRIEF: readonly string[] = [
     "pause",
     "cancel",
   ] satisfies Member[]),
-  ...["requests", "program.kind", "program.name"],
+  "requests",
+  "program.kind",
+  "program.name",
 ];
 
 export function readBrief(document: Document): RunBrief {

@@ -25,7 +25,8 @@ export function outlookIn({ dimensions }: Store, run: RunRecord, path: Path, pro
   const [own] = path;
   if (run.status !== "running" || own === undefined) return null;
   return outlookOf({
-    ...{ now: prospect.time.instant, budgets: budgetViews({ dimensions }, run, path, prospect) },
+    now: prospect.time.instant,
+    budgets: budgetViews({ dimensions }, run, path, prospect),
     expected: expectedIn(run.estimate, dimensions),
     usage: new Events(dimensions).consumed(own, prospect.time),
   });
@@ -39,7 +40,8 @@ export function budgetViews(
   prospect: Prospect,
 ): readonly BudgetView[] {
   return path.toReversed().map((budget) => ({
-    ...{ budget: budget.id, owner: ownerOf(budget.id, run) },
+    budget: budget.id,
+    owner: ownerOf(budget.id, run),
     dimensions: dimensionViews(budget, dimensions, prospect),
   }));
 }

@@ -43,17 +43,15 @@ export function rowOf(
   // What others do with the budgets above is of no concern to a run that is over.
   const counted = hasEnded(run) ? path.slice(0, 1) : path;
   return {
-    ...{
-      id,
-      status,
-      interrupted,
-      program: { kind: program.kind, name: program.name },
-      session,
-      parent,
-      started_by,
-      created,
-      ended,
-    },
+    id,
+    status,
+    interrupted,
+    program: { kind: program.kind, name: program.name },
+    session,
+    parent,
+    started_by,
+    created,
+    ended,
     usage: own === undefined ? {} : new Events(dimensions).consumed(own, prospect.time),
     held: own === undefined ? {} : heldIn(own, dimensions),
     denied: denialOf(run),

@@ -39,7 +39,17 @@ async function viewOf(store: Store, { run, requests }: RunWithRequests): Promise
   const row = rowOf(store, run, { path, prospect, waiting, interrupted });
   const isDriven = claim.worker !== null && !hasEnded(run);
   return {
-    ...{ ...row, digest: run.program.digest, budget, terms, depth, input, result, failure, cancel, pause, output },
+    ...row,
+    digest: run.program.digest,
+    budget,
+    terms,
+    depth,
+    input,
+    result,
+    failure,
+    cancel,
+    pause,
+    output,
     execution: executionOfRun(run),
     budgets: budgetViews(store, run, path, prospect),
     children: await Promise.all(children.slice(-MOST_CHILDREN).map((child) => runRow(store, child))),

@@ -51,7 +51,8 @@ async function sessionView(store: Store, session: string, runs: readonly RunBrie
   return {
     session,
     budget: {
-      ...{ budget: budget.id, owner: ownerOf(budget.id, { id: "", budget: "" }) },
+      budget: budget.id,
+      owner: ownerOf(budget.id, { id: "", budget: "" }),
       dimensions: dimensionViews(budget, store.dimensions, prospect),
     },
     runs: runs.length,

@@ -30,9 +30,25 @@ export interface Story {
 
 /** What is told of a run apart from its steps. */
 const TOLD: ReadonlySet<string> = new Set([
-  ...["RunStarted", "RunClaimed", "RunPaused", "RunResumed", "RunEnded", "ApprovalRequested", "ApprovalDecided"],
-  ...["Warning", "Exhausted", "Extended", "Denied", "RunEstimated", "TierSwitched", "TierPinned", "Batched", "Saved"],
-  ...["CostUnknown", "AnswerDearer", "AnswerUnpriced"],
+  "RunStarted",
+  "RunClaimed",
+  "RunPaused",
+  "RunResumed",
+  "RunEnded",
+  "ApprovalRequested",
+  "ApprovalDecided",
+  "Warning",
+  "Exhausted",
+  "Extended",
+  "Denied",
+  "RunEstimated",
+  "TierSwitched",
+  "TierPinned",
+  "Batched",
+  "Saved",
+  "CostUnknown",
+  "AnswerDearer",
+  "AnswerUnpriced",
 ]);
 
 export async function readStory(store: Store, run: RunRecord): Promise<Story> {
@@ -89,8 +105,14 @@ export class StoryTeller {
     const before = this.byNumber.get(number);
     const capability = String(data.capability_id);
     const blank: StoryStep = {
-      ...{ number, capability, state: "in flight", at: before?.at ?? at, duration_ms: null, used: before?.used ?? {} },
-      ...{ estimated: before?.estimated ?? false, problem: null },
+      number,
+      capability,
+      state: "in flight",
+      at: before?.at ?? at,
+      duration_ms: null,
+      used: before?.used ?? {},
+      estimated: before?.estimated ?? false,
+      problem: null,
     };
     if (action_type === "StepStarted") return blank;
     if (action_type === "StepRefused") return { ...blank, state: "refused", problem: String(data.decision) };

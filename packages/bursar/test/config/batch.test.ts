@@ -13,15 +13,23 @@ test.each([
   [
     "batches: { provider: anthropic, model: claude-sonnet-4-5, url: http://localhost:8080, key_env: ANTHROPIC_API_KEY }",
     {
-      ...{ provider: "anthropic", model: "claude-sonnet-4-5", url: "http://localhost:8080" },
+      provider: "anthropic",
+      model: "claude-sonnet-4-5",
+      url: "http://localhost:8080",
       key_env: "ANTHROPIC_API_KEY",
     },
   ],
   [
     "batches: { provider: openai, model: m, window_ms: 1m, most_items: 500, poll_ms: 15s, longest_poll_ms: 600000, max_tokens: 99, price_factor: 0.4 }",
     {
-      ...{ provider: "openai", model: "m", window_ms: 60_000, most_items: 500, poll_ms: 15_000 },
-      ...{ longest_poll_ms: 600_000, max_tokens: 99, price_factor: 0.4 },
+      provider: "openai",
+      model: "m",
+      window_ms: 60_000,
+      most_items: 500,
+      poll_ms: 15_000,
+      longest_poll_ms: 600_000,
+      max_tokens: 99,
+      price_factor: 0.4,
     },
   ],
   [

@@ -22,7 +22,9 @@ describe("what looks ahead", () => {
   test("is read part by part", () => {
     const { foresight } = readConfig(WHOLE);
     expect(foresight).toMatchObject({
-      ...{ enabled: true, preflight: "ask", reservations: "full" },
+      enabled: true,
+      preflight: "ask",
+      reservations: "full",
       predict: { model: "gpt-5-nano", cost_usd: 0.02 },
       tiers: { lists: { auto: { floor: "small" } } },
       batches: { provider: "openai", model: "gpt-5-mini", key_env: "OPENAI_API_KEY" },

@@ -33,7 +33,9 @@ describe("tiers in a configuration", () => {
       enabled: false,
       lists: {
         auto: {
-          ...{ floor: "small", when_none_fits: "pause", hysteresis: { calls: 5, margin: 0.5 } },
+          floor: "small",
+          when_none_fits: "pause",
+          hysteresis: { calls: 5, margin: 0.5 },
           tiers: [
             { name: "large", model: "gpt-5", quality: 10, capabilities: ["tools", "images"] },
             { name: "small", model: "gpt-5-mini", context_window: 400_000 },

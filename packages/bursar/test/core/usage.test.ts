@@ -58,7 +58,9 @@ describe("reading usage", () => {
       {},
     );
     expect(used({ cost_usd: "0.1", prompt_tokens: " 7 ", completion_tokens: "1e1" })).toEqual({
-      ...{ cost_usd: 100_000_000, llm_input_tokens: 7, llm_output_tokens: 10 },
+      cost_usd: 100_000_000,
+      llm_input_tokens: 7,
+      llm_output_tokens: 10,
     });
     expect(used({ cost_usd: "-0.1", prompt_tokens: "abc", completion_tokens: "0x7", total_tokens: "" })).toEqual({});
     expect(used({ prompt_tokens: 1.2 })).toEqual({ llm_input_tokens: 2 });

@@ -29,16 +29,27 @@ describe("a run that is asked about before it begins", () => {
     expect(paused).toMatchObject({ run_id: "a", checkpoint_id: "a/checkpoint.0", exhausted_dimension: null });
     const [request] = await listOf(bursar.approvals());
     expect(request).toMatchObject({
-      ...{ id: paused.approval_id, kind: "budget_extension", run: "a", budget: "a", about: "preflight" },
+      id: paused.approval_id,
+      kind: "budget_extension",
+      run: "a",
+      budget: "a",
+      about: "preflight",
       suggested_extension: { steps: 6, cost_usd: 0.1 },
       limits: { steps: 4, cost_usd: 0.5 },
       action: {
-        ...{ name: "preflight", program: "speaker", fits: false },
+        name: "preflight",
+        program: "speaker",
+        fits: false,
         dimensions: { steps: { median: 10, upper: 10, limit: 4, missing: 6, source: "history" } },
       },
     });
     expect(await theatre.events("a")).toEqual([
-      ...["Allocation", "RunStarted", "RunEstimated", "RunPaused", "ApprovalRequested", "ClockPaused"],
+      "Allocation",
+      "RunStarted",
+      "RunEstimated",
+      "RunPaused",
+      "ApprovalRequested",
+      "ClockPaused",
     ]);
     expect(theatre.said).toEqual([]);
     theatre.clock.advance(HOUR_MS);

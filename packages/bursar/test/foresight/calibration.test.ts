@@ -26,8 +26,15 @@ describe("what was predicted beside what happened", () => {
   it("is too little to tell after a few runs", async () => {
     expect(await rowsOf(...runs(19, () => ({ used: { cost_usd: 150e9 } })))).toEqual([
       {
-        ...{ program: "sums", dimension: "cost_usd", unit: "USD", runs: 19, cut: 0, covered: 1 },
-        ...{ median_error: 50, reached: 0.75, calibrated: "too_few" },
+        program: "sums",
+        dimension: "cost_usd",
+        unit: "USD",
+        runs: 19,
+        cut: 0,
+        covered: 1,
+        median_error: 50,
+        reached: 0.75,
+        calibrated: "too_few",
       },
     ]);
   });
@@ -74,7 +81,10 @@ describe("what was predicted beside what happened", () => {
   it("is good after many real runs of a program that takes what its input asks for", async () => {
     const next = randomOf(3);
     const spend = defineTool({
-      ...{ name: "spend", description: "Costs.", input: { type: "object" }, quote: { cost_usd: 0.4 } },
+      name: "spend",
+      description: "Costs.",
+      input: { type: "object" },
+      quote: { cost_usd: 0.4 },
       meter: (result) => result as { cost_usd: number },
       run: ({ cost_usd }: { cost_usd: number }) => ({ cost_usd }),
     });

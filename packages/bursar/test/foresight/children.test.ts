@@ -50,11 +50,18 @@ describe("a child that is expected not to fit", () => {
     const result = await theatre.until(bursar.run("chief", { times: 3, budget: FOUR }, { id: "r" }));
     expect(result).toMatchObject({ status: "completed", result: 3 });
     expect((await theatre.events("r.0")).slice(0, 4)).toEqual([
-      ...["Allocation", "RunStarted", "RunEstimated", "ClockPaused"],
+      "Allocation",
+      "RunStarted",
+      "RunEstimated",
+      "ClockPaused",
     ]);
     expect((await estimatesIn(theatre, "r.0")).map(({ data }) => data)).toMatchObject([
       {
-        ...{ run_id: "r.0", parent: "r", program: "speaker", preflight: "warn", fits: false },
+        run_id: "r.0",
+        parent: "r",
+        program: "speaker",
+        preflight: "warn",
+        fits: false,
         dimensions: { steps: { median: 10, upper: 10, limit: 4, missing: 6, source: "history" } },
       },
     ]);
@@ -102,8 +109,14 @@ describe("a child that is expected not to fit", () => {
     const requests = await listOf(bursar.approvals());
     expect(requests).toMatchObject([
       {
-        ...{ id: paused.approval_id, kind: "budget_extension", run: "r.0", budget: "r.0", about: "preflight" },
-        ...{ suggested_extension: { steps: 6 }, limits: { steps: 4 }, consumed: {} },
+        id: paused.approval_id,
+        kind: "budget_extension",
+        run: "r.0",
+        budget: "r.0",
+        about: "preflight",
+        suggested_extension: { steps: 6 },
+        limits: { steps: 4 },
+        consumed: {},
         action: { name: "preflight", program: "speaker", fits: false, dimensions: { steps: { upper: 10, limit: 4 } } },
       },
     ]);

@@ -186,7 +186,10 @@ describe("an estimate", () => {
 
   it("tells a program what its tools quote and what programs below are expected to take, in circles too", async () => {
     const search = defineTool({
-      ...{ name: "search", description: "Searches.", input: {}, run: () => null },
+      name: "search",
+      description: "Searches.",
+      input: {},
+      run: () => null,
       quote: (args) => ({ cost_usd: (args as { pages: number }).pages * 0.01 }),
     });
     const child = programNamed("child", "1", {

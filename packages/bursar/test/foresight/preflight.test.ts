@@ -36,11 +36,16 @@ describe("before a run begins", () => {
     expect(run.estimate?.dimensions).toEqual({ steps: { median: 10, upper: 10, source: "history" } });
     const told = (await theatre.links("a")).find(({ action_type }) => action_type === "RunEstimated");
     expect(told?.data).toEqual({
-      ...{ run_id: "a", preflight: "warn", fits: true, notes: [] },
+      run_id: "a",
+      preflight: "warn",
+      fits: true,
+      notes: [],
       dimensions: { steps: { median: 10, upper: 10, source: "history", limit: 50, missing: 0 } },
       sources: [
         {
-          ...{ source: "history", samples: 12, about: "the last 12 runs" },
+          source: "history",
+          samples: 12,
+          about: "the last 12 runs",
           dimensions: { steps: { median: 10, upper: 10 } },
         },
       ],
@@ -71,7 +76,9 @@ describe("before a run begins", () => {
 
   it("suggests as much as it takes to end, with room for the last call before it is charged", async () => {
     const dear = defineTool({
-      ...{ name: "dear", description: "Holds more than it takes.", input: { type: "object" } },
+      name: "dear",
+      description: "Holds more than it takes.",
+      input: { type: "object" },
       quote: { cost_usd: 0.05 },
       meter: () => ({ cost_usd: 0.02 }),
       run: () => "something",
@@ -103,7 +110,13 @@ describe("before a run begins", () => {
     });
     expect(theatre.said).toEqual([]);
     expect(await theatre.events("a")).toEqual([
-      ...["Allocation", "Allocation", "RunStarted", "RunEstimated", "RunEnded", "RunCompleted", "RunCompleted"],
+      "Allocation",
+      "Allocation",
+      "RunStarted",
+      "RunEstimated",
+      "RunEnded",
+      "RunCompleted",
+      "RunCompleted",
     ]);
     expect(await theatre.store.budget("a")).toMatchObject({ ended: true });
     expect(await theatre.store.budget("session:s")).toMatchObject({ open: 0, reserved: {} });
@@ -289,8 +302,14 @@ describe("before a run begins", () => {
     expect(looked).toMatchObject({ program: "speaker", fits: false, notes: [] });
     expect(looked.dimensions).toEqual([
       {
-        ...{ dimension: "cost_usd", unit: "USD", median: 1, upper: 2, source: "program" },
-        ...{ limit: 0.5, policy: "hard_stop", missing: 1.5 },
+        dimension: "cost_usd",
+        unit: "USD",
+        median: 1,
+        upper: 2,
+        source: "program",
+        limit: 0.5,
+        policy: "hard_stop",
+        missing: 1.5,
       },
     ]);
     expect(await listOf(theatre.store.documents("run"))).toEqual([]);

@@ -21,7 +21,9 @@ test("a request for approval is announced once, whoever of two gateways is asked
   const webhook = () => new Webhook({ url: "https://desk.example", secret: "a-secret-of-the-webhook", fetch: post });
   await using at = await opened(() => HELLO, { steps: 1 }, { policies: POLICIES, webhook: webhook() });
   await using other = await openGateway({
-    ...{ store: at.store, upstreams: [{ name: "provider", url: at.model.url }], webhook: webhook() },
+    store: at.store,
+    upstreams: [{ name: "provider", url: at.model.url }],
+    webhook: webhook(),
   });
   await at.post("/v1/chat/completions", ASK);
   const headers = { authorization: `Bearer ${at.secret}` };
@@ -67,8 +69,13 @@ describe("a budget that a person may extend", () => {
     expect(await at.look(approval_url)).toMatchObject({
       status: 200,
       said: {
-        ...{ status: "pending", budget: "team", held: {}, needs: { steps: 1 }, left: { steps: 0 } },
-        ...{ least_extension: { steps: 1 }, message: "The next model call may need up to 1 call; nothing is left." },
+        status: "pending",
+        budget: "team",
+        held: {},
+        needs: { steps: 1 },
+        left: { steps: 0 },
+        least_extension: { steps: 1 },
+        message: "The next model call may need up to 1 call; nothing is left.",
       },
     });
     expect(at.model.count).toBe(1);

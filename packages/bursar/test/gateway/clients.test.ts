@@ -33,7 +33,9 @@ async function openTwo() {
   ] as const;
   const at = await opened([], { cost_usd: 1 }, { upstreams });
   return {
-    ...{ ...at, openai, anthropic },
+    ...at,
+    openai,
+    anthropic,
     [Symbol.asyncDispose]: async () => {
       await at[Symbol.asyncDispose]();
       await openai[Symbol.asyncDispose]();

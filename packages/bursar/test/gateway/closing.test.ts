@@ -64,7 +64,8 @@ describe("a gateway that closes", () => {
     for await (const line of at.store.chain("team")) links.push(JSON.parse(line) as Link);
     const call = links.find(({ action_type }) => action_type === "StepStarted");
     expect(links.at(-1)).toMatchObject({
-      ...{ action_type: "CallBrokenOff", data: { budget: "team", why: "gateway_stopped" } },
+      action_type: "CallBrokenOff",
+      data: { budget: "team", why: "gateway_stopped" },
     });
     expect(call).toBeDefined();
     await until("the provider is left", () => at.model.aborted === 1);

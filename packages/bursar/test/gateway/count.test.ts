@@ -24,12 +24,15 @@ async function opened(count: "bytes" | "provider", counting: ScriptedModelOption
   const gateway = await openGateway({ store, upstreams, prices: PRICES, count });
   const { secret } = await gateway.keys.create({ budget: "team", label: "test" });
   return {
-    ...{ model, store },
+    model,
+    store,
     post: (path: keyof typeof BODIES) =>
       fetch(`${gateway.url}${path}`, {
         method: "POST",
         headers: {
-          ...{ "content-type": "application/json", authorization: `Bearer ${secret}`, "idempotency-key": "once" },
+          "content-type": "application/json",
+          authorization: `Bearer ${secret}`,
+          "idempotency-key": "once",
           ...(path === "/v1/messages" && { "anthropic-version": "2023-06-01" }),
         },
         body: JSON.stringify(BODIES[path]),

@@ -201,7 +201,9 @@ describe("an upstream's key that the upstream answers with", () => {
     const provider = await openServer((_incoming, response) => {
       response.writeEarlyHints({ link: `<https://a.example/${named}>; rel=preload`, "x-hint": named });
       response.writeHead(200, {
-        ...{ "content-type": "application/json", trailer: "x-end", [`x-${named}`]: "1" },
+        "content-type": "application/json",
+        trailer: "x-end",
+        [`x-${named}`]: "1",
         "www-authenticate": `Bearer realm="${named}"`,
       });
       response.addTrailers({ "x-end": named });

@@ -59,7 +59,12 @@ describe("the gateway", () => {
       .create({ model: "gpt-4o", messages: USER })
       .catch((each: unknown) => each);
     expect(BudgetExceededError.from(error)?.report).toMatchObject({
-      ...{ scope: "team", dimension: "llm_tokens", limit: 10, used: 0, reserved: 0, remaining: 10 },
+      scope: "team",
+      dimension: "llm_tokens",
+      limit: 10,
+      used: 0,
+      reserved: 0,
+      remaining: 10,
       hint: expect.stringContaining("extend"),
     });
     expect(at.model.count).toBe(0);

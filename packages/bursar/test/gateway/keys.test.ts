@@ -262,8 +262,11 @@ describe("the gateway and its keys", () => {
     const headers = { authorization: `Bearer ${secret}` };
     const told = await (await fetch(`${at.gateway.url}/bursar/budget`, { headers })).json();
     expect(told).toMatchObject({
-      ...{ budget: "child", limits: { llm_tokens: 300, steps: 9 }, exhausted: ["steps"] },
-      ...{ remaining: { llm_tokens: 288, steps: 0 }, limited_by: { steps: "team", cost_usd: "team" } },
+      budget: "child",
+      limits: { llm_tokens: 300, steps: 9 },
+      exhausted: ["steps"],
+      remaining: { llm_tokens: 288, steps: 0 },
+      limited_by: { steps: "team", cost_usd: "team" },
     });
   });
 

@@ -33,7 +33,12 @@ export async function opened(
     return found;
   };
   return {
-    ...{ model, store, gateway, secret, key, gate },
+    model,
+    store,
+    gateway,
+    secret,
+    key,
+    gate,
     used: async () => events.consumed(await budget(), store.clock.now()),
     /** How many clients are connected. */
     connections: () =>

@@ -28,7 +28,9 @@ export async function rawOn(socket: Socket, connected: "connect" | "secureConnec
     socket.once("error", reject);
   });
   return {
-    ...{ socket, heard, closed },
+    socket,
+    heard,
+    closed,
     write: (bytes) => void socket.write(bytes),
     [Symbol.dispose]: () => void socket.destroy(),
   };

@@ -45,7 +45,10 @@ describe("a chat model", () => {
         message: { role: "assistant", content: "Hello." },
       },
       usage: {
-        ...{ llm_input_tokens: 20, llm_output_tokens: 3, llm_tokens: 23, cost_usd: 0.00008 },
+        llm_input_tokens: 20,
+        llm_output_tokens: 3,
+        llm_tokens: 23,
+        cost_usd: 0.00008,
         network_egress_bytes: Buffer.byteLength(JSON.stringify(requests[0]?.body)),
       },
     });

@@ -22,31 +22,65 @@ const LIMITS = { cost_usd: 10, steps: 100 };
 
 /** What a request says beside its model and its message. */
 const REFUSED: readonly JsonObject[] = [
-  ...[{ fallbacks: ["o1-pro"] }, { mock_testing_fallbacks: true }, { context_window_fallback_dict: { a: "b" } }],
-  ...[{ providerOptions: { gateway: { models: ["o1-pro"] } } }, { provider: { order: ["dear"] } }, { preset: "mine" }],
-  ...[{ models: ["o1-pro"] }, { route: "fallback" }, { transforms: ["middle-out"] }, { api_base: "http://a" }],
-  ...[{ extra_body: { google: { cached_content: "cachedContents/1" } } }, { cached_content: "cachedContents/1" }],
-  ...[{ data_sources: [{ type: "azure_search" }] }, { documents: ["a"] }, { something_new: { a: 1 } }],
-  ...[{ web_search_options: {} }, { plugins: [{ id: "web" }] }, { search_parameters: { mode: "on" } }],
-  ...[{ enable_search: true }, { service_tier: "priority" }, { prediction: { type: "content", content: "a" } }],
-  ...[{ Model: "o1-pro" }, { MODEL: null }, { N: 20 }, { Max_Tokens: 50_000 }, { max_toKens: 50_000 }],
-  ...[{ maxTokens: 50_000 }, { stream_options: { Include_Usage: false } }, { Messages: [] }, { "max_token\u017F": 5 }],
-  ...[{ reasoning: { effort: "low", mode: "pro" } }, { reasoning: { Mode: "pro" } }],
-  ...[{ reasoning: { Effort: "high" } }, { Fallbacks: ["o1-pro"] }, { PROVIDER: {} }, { Data_Sources: [{}] }],
-  ...[{ extra_body: { models: ["o1-pro"] } }, { extra_body: { Google: { cached_content: "a" } } }],
-  ...[
-    { metadata: { tags: ["paid"] } },
-    { n_predict: 50_000 },
-    { max_new_tokens: 50_000 },
-    { options: { num_predict: 50_000 } },
-    { lora_path: "dear" },
-  ],
+  { fallbacks: ["o1-pro"] },
+  { mock_testing_fallbacks: true },
+  { context_window_fallback_dict: { a: "b" } },
+  { providerOptions: { gateway: { models: ["o1-pro"] } } },
+  { provider: { order: ["dear"] } },
+  { preset: "mine" },
+  { models: ["o1-pro"] },
+  { route: "fallback" },
+  { transforms: ["middle-out"] },
+  { api_base: "http://a" },
+  { extra_body: { google: { cached_content: "cachedContents/1" } } },
+  { cached_content: "cachedContents/1" },
+  { data_sources: [{ type: "azure_search" }] },
+  { documents: ["a"] },
+  { something_new: { a: 1 } },
+  { web_search_options: {} },
+  { plugins: [{ id: "web" }] },
+  { search_parameters: { mode: "on" } },
+  { enable_search: true },
+  { service_tier: "priority" },
+  { prediction: { type: "content", content: "a" } },
+  { Model: "o1-pro" },
+  { MODEL: null },
+  { N: 20 },
+  { Max_Tokens: 50_000 },
+  { max_toKens: 50_000 },
+  { maxTokens: 50_000 },
+  { stream_options: { Include_Usage: false } },
+  { Messages: [] },
+  { "max_token\u017F": 5 },
+  { reasoning: { effort: "low", mode: "pro" } },
+  { reasoning: { Mode: "pro" } },
+  { reasoning: { Effort: "high" } },
+  { Fallbacks: ["o1-pro"] },
+  { PROVIDER: {} },
+  { Data_Sources: [{}] },
+  { extra_body: { models: ["o1-pro"] } },
+  { extra_body: { Google: { cached_content: "a" } } },
+
+  { metadata: { tags: ["paid"] } },
+  { n_predict: 50_000 },
+  { max_new_tokens: 50_000 },
+  { options: { num_predict: 50_000 } },
+  { lora_path: "dear" },
 ];
 
 /** The same with tools, which a prompt writes itself. */
 const REFUSED_TOOLS: readonly JsonObject[] = [
-  ...["web_search", "web_search_preview", "mcp", "code_interpreter", "file_search", "image_generation"],
-  ...["browser_search", "openrouter:web_search", "web_search_20250305", "x_search", "live_search"],
+  "web_search",
+  "web_search_preview",
+  "mcp",
+  "code_interpreter",
+  "file_search",
+  "image_generation",
+  "browser_search",
+  "openrouter:web_search",
+  "web_search_20250305",
+  "x_search",
+  "live_search",
 ].map((type) => ({ tools: [{ type }] }));
 
 const OWN_FUNCTION = { type: "function", function: { name: "a" } };
@@ -60,8 +94,10 @@ const REFUSED_BELOW: readonly JsonObject[] = [
     { tools: [{ [name]: {} }] },
     { tools: [{ ...OWN_FUNCTION, [name]: {} }] },
   ]),
-  ...[{ functions: [{ googleSearch: {} }] }, { functions: [{ name: "a", url_context: {} }] }],
-  ...[{ functions: [{ type: "web_search" }] }, { functions: [{ name: "a", Name: "b" }] }],
+  { functions: [{ googleSearch: {} }] },
+  { functions: [{ name: "a", url_context: {} }] },
+  { functions: [{ type: "web_search" }] },
+  { functions: [{ name: "a", Name: "b" }] },
   { tools: [{ type: "function", function: { name: "a", Name: "b" } }] },
   { tools: [{ type: "function", Type: "mcp", function: { name: "a" } }] },
   { messages: [{ role: "user", content: "a", Content: "b" }] },
@@ -71,24 +107,23 @@ const REFUSED_BELOW: readonly JsonObject[] = [
 
 const SENT: readonly JsonObject[] = [
   {},
-  ...[
-    { temperature: 0.5, top_p: 1, top_k: 5, seed: 1, stop: ["a"] },
-    { user: "ann", metadata: { Model: "a", tags: "b" } },
-  ],
-  ...[{ fallbacks: null, provider: null, models: [], mock_testing_fallbacks: false, plugins: [] }],
-  ...[
-    { reasoning: { effort: "low", mode: "standard" } },
-    { reasoning_effort: "low" },
-    { chat_template_kwargs: { enable_thinking: false } },
-    { guided_json: { Type: 1 } },
-  ],
-  ...[{ extra_body: { google: { thinking_config: { thinking_budget: 10 } } } }, { service_tier: "default" }],
-  ...[
-    { service_tier: "on_demand" },
-    { min_p: 0.1, repetition_penalty: 1.1, add_special_tokens: false, bad_words: ["a"] },
-    { verbosity: "low" },
-  ],
-  ...[{ prompt_cache_key: "a", safety_identifier: "b", store: false, logit_bias: { 5: 1 } }, { keep_alive: "5m" }],
+
+  { temperature: 0.5, top_p: 1, top_k: 5, seed: 1, stop: ["a"] },
+  { user: "ann", metadata: { Model: "a", tags: "b" } },
+  { fallbacks: null, provider: null, models: [], mock_testing_fallbacks: false, plugins: [] },
+
+  { reasoning: { effort: "low", mode: "standard" } },
+  { reasoning_effort: "low" },
+  { chat_template_kwargs: { enable_thinking: false } },
+  { guided_json: { Type: 1 } },
+  { extra_body: { google: { thinking_config: { thinking_budget: 10 } } } },
+  { service_tier: "default" },
+
+  { service_tier: "on_demand" },
+  { min_p: 0.1, repetition_penalty: 1.1, add_special_tokens: false, bad_words: ["a"] },
+  { verbosity: "low" },
+  { prompt_cache_key: "a", safety_identifier: "b", store: false, logit_bias: { 5: 1 } },
+  { keep_alive: "5m" },
   { response_format: { type: "json_schema", json_schema: { name: "a", schema: { Type: "object" } } } },
 ];
 
@@ -158,8 +193,13 @@ test("what is refused says how to allow it", async () => {
 });
 
 test.each([
-  ...["gpt-4.1:online", "openai/gpt-4.1:ONLINE", "gpt-4.1:online:nitro", "gpt-4o-search-preview"],
-  ...["groq/compound", "groq/compound-mini", "compound-beta"],
+  "gpt-4.1:online",
+  "openai/gpt-4.1:ONLINE",
+  "gpt-4.1:online:nitro",
+  "gpt-4o-search-preview",
+  "groq/compound",
+  "groq/compound-mini",
+  "compound-beta",
 ])("the model %s searches by itself, and is refused whatever its price is", async (model) => {
   await using server = await openScriptedModel({ script: () => "Yes.", models: [model] });
   const send = governedFetch({ prices: { [model]: PRICES[MODEL] } });
@@ -249,7 +289,8 @@ test.each([
   const send = governedFetch({ prices: PRICES });
   const post = (headers: Record<string, string>, search = "") =>
     send(`${server.url}/chat/completions${search}`, {
-      ...{ method: "POST", headers },
+      method: "POST",
+      headers,
       body: JSON.stringify({ model: MODEL, messages: HELLO }),
     });
   await withBudget(LIMITS, async () => {

@@ -27,7 +27,11 @@ const sdkModel = ({ url }: ScriptedModel) =>
   governModel(createOpenAI({ baseURL: url, apiKey: "k" }).chat(MODEL), { prices });
 const PROMPT = [{ role: "user" as const, content: [{ type: "text" as const, text: "Go." }] }];
 const REQUEST = {
-  ...{ input: "Go.", modelSettings: { maxTokens: 1000 }, tools: [], outputType: "text" as const, handoffs: [] },
+  input: "Go.",
+  modelSettings: { maxTokens: 1000 },
+  tools: [],
+  outputType: "text" as const,
+  handoffs: [],
   tracing: false,
 };
 const nothing = () => null;

@@ -20,18 +20,28 @@ const ANTHROPIC = "https://api.anthropic.com/v1/messages";
 
 const ASK = { model: "gpt-4.1", input: "Who won?", max_output_tokens: 100, tools: [{ type: "web_search" }] };
 const CLAUDE = {
-  ...{ model: "claude-3-5-haiku", max_tokens: 100, messages: [{ role: "user", content: "Who won?" }] },
+  model: "claude-3-5-haiku",
+  max_tokens: 100,
+  messages: [{ role: "user", content: "Who won?" }],
   tools: [{ type: "web_search_20250305", name: "web_search" }],
 };
 
 const call = (type: string, id = "a") => ({ type, id, status: "completed" });
 const said = { type: "message", role: "assistant", content: [{ type: "output_text", text: "They did." }] };
 const response = (...items: JsonObject[]): JsonObject => ({
-  ...{ id: "resp_1", object: "response", status: "completed", model: "gpt-4.1", output: [...items, said] },
+  id: "resp_1",
+  object: "response",
+  status: "completed",
+  model: "gpt-4.1",
+  output: [...items, said],
   usage: { input_tokens: 20_000, output_tokens: 50, total_tokens: 20_050 },
 });
 const message = (usage: JsonObject, ...blocks: JsonObject[]): JsonObject => ({
-  ...{ id: "msg_1", type: "message", role: "assistant", model: "claude-3-5-haiku", stop_reason: "end_turn" },
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude-3-5-haiku",
+  stop_reason: "end_turn",
   content: [...blocks, { type: "text", text: "They did." }],
   usage: { input_tokens: 20_000, output_tokens: 50, ...usage },
 });
@@ -167,7 +177,8 @@ describe("a web search of Anthropic's", () => {
       { type: "content_block_start", index: 0, content_block: searched },
       { type: "content_block_stop", index: 0 },
       {
-        ...{ type: "message_delta", delta: { stop_reason: "end_turn" } },
+        type: "message_delta",
+        delta: { stop_reason: "end_turn" },
         usage: { input_tokens: 20_000, output_tokens: 50, server_tool_use: { web_search_requests: 4 } },
       },
       { type: "message_stop" },
@@ -178,15 +189,13 @@ describe("a web search of Anthropic's", () => {
 });
 
 test.each([
-  ...[
-    "web_search_preview",
-    "mcp",
-    "code_interpreter",
-    "image_generation",
-    "shell",
-    "x_search",
-    "openrouter:web_search",
-  ],
+  "web_search_preview",
+  "mcp",
+  "code_interpreter",
+  "image_generation",
+  "shell",
+  "x_search",
+  "openrouter:web_search",
 ])("the tool %s of Responses is refused", async (type) => {
   const { status, sent } = await tried(OPENAI, { ...ASK, tools: [{ type }] }, response(), { cost_usd: 100 });
   expect([status, sent]).toEqual([402, []]);
@@ -295,7 +304,11 @@ test("Codex works through a gateway as it is, and its search is capped", async (
   await using at = await opened(() => "Yes.", { cost_usd: 10 }, { prices: SERVED });
   const text = (text: string) => [{ type: "input_text", text }];
   const body = {
-    ...{ model: "gpt-4o", instructions: "You are Codex.", stream: true, store: false, include: [] },
+    model: "gpt-4o",
+    instructions: "You are Codex.",
+    stream: true,
+    store: false,
+    include: [],
     input: [
       { type: "message", role: "developer", content: text("Be brief.") },
       { type: "message", role: "user", content: text("Who won?") },
@@ -305,7 +318,10 @@ test("Codex works through a gateway as it is, and its search is capped", async (
       { type: "custom", name: "apply_patch", format: { type: "grammar", syntax: "lark", definition: "start: A" } },
       { type: "web_search", external_web_access: false },
     ],
-    ...{ tool_choice: "auto", parallel_tool_calls: false, prompt_cache_key: "a", client_metadata: { x: "y" } },
+    tool_choice: "auto",
+    parallel_tool_calls: false,
+    prompt_cache_key: "a",
+    client_metadata: { x: "y" },
   };
   const response = await at.post("/v1/responses", body);
   expect(await response.text()).toContain("response.completed");

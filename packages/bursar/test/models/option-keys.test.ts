@@ -7,8 +7,13 @@ import { governedProvider } from "../../src/models/openai-agents/governed-provid
 
 /** All that whoever sends requests can be told about them. */
 const WIRE: GovernedFetchOptions = {
-  ...{ site: "summaries", full: true, wait_ms: 10, reuse: { in_flight: true } },
-  ...{ output_tokens: 100, tokenizer: false, reservations: "full" },
+  site: "summaries",
+  full: true,
+  wait_ms: 10,
+  reuse: { in_flight: true },
+  output_tokens: 100,
+  tokenizer: false,
+  reservations: "full",
   tiers: { lists: { auto: { tiers: [{ name: "large", model: "gpt-4" }] } } },
   prices: { "gpt-4": { input_usd_per_mtok: 1, output_usd_per_mtok: 1 } },
   assume: { input_usd_per_mtok: 1, output_usd_per_mtok: 1 },

@@ -67,11 +67,18 @@ function adapters({ url, origin }: ScriptedModel): Readonly<Record<string, () =>
   const agent = new Agent({ name: "A", model: GPT, modelSettings: { maxTokens: MOST } });
   const { configuration, callbacks } = langchainBudget(options).openai;
   const chat = new ChatOpenAI({
-    ...{ model: GPT, apiKey: "k", maxTokens: MOST, callbacks },
+    model: GPT,
+    apiKey: "k",
+    maxTokens: MOST,
+    callbacks,
     configuration: { baseURL: url, ...configuration },
   });
   const claude = new ChatAnthropic({
-    ...{ model: CLAUDE, apiKey: "k", maxTokens: MOST, anthropicApiUrl: origin, ...langchainBudget(options).anthropic },
+    model: CLAUDE,
+    apiKey: "k",
+    maxTokens: MOST,
+    anthropicApiUrl: origin,
+    ...langchainBudget(options).anthropic,
   });
   const asked = { model: GPT, messages: HELLO, max_tokens: MOST };
   const prompt = { prompt: "Hello?", maxOutputTokens: MOST };
@@ -86,7 +93,8 @@ function adapters({ url, origin }: ScriptedModel): Readonly<Record<string, () =>
     "the AI SDK over the wire, streamed": async () => {
       let failure: unknown = null;
       const { text } = streamText({
-        ...{ model: govern(wired.responses(GPT), options), ...prompt },
+        model: govern(wired.responses(GPT), options),
+        ...prompt,
         onError: ({ error }) => {
           failure = error;
         },

@@ -97,7 +97,8 @@ test("where two requests wait at one checkpoint, an answer that names it decides
   if (first === undefined || second === undefined) throw new Error("there are two");
   const before = [await theatre.store.head("r"), await bursar.find("r")];
   const refused = {
-    ...{ code: "ambiguous", name: "ApprovalError" },
+    code: "ambiguous",
+    name: "ApprovalError",
     message:
       `2 requests wait at ${stop}; name the one that is meant: ${first.id} (${first.exhausted_dimension}), ` +
       `${second.id} (${second.exhausted_dimension}); nothing was decided`,

@@ -63,7 +63,9 @@ test("a request of a run says what calls under way hold in the budget that does 
   ]);
   const call = { budget: "r", call: "elsewhere", kind: "tool", capability_id: "x" } as const;
   const lend = defineTool({
-    ...{ name: "lend", description: "Begins a call that goes on for long.", input: { type: "object" } },
+    name: "lend",
+    description: "Begins a call that goes on for long.",
+    input: { type: "object" },
     run: async () => {
       await theatre.store.apply([{ op: "reserve", ...call, asked: readAmounts({ cost_usd: 0.25 }) }]);
       return null;

@@ -39,22 +39,33 @@ const sleeper = defineAgent("program", async (ctx) => {
 const CASES: Readonly<Record<string, Case>> = {
   steps: { programs: [twice], tools: [quoting("fuel", 0)], limits: { steps: 1 }, extension: { steps: 1 } },
   wall_clock_ms: {
-    ...{ programs: [sleeper], tools: [], limits: { wall_clock_ms: 1000 }, extension: { wall_clock_ms: 9000 } },
+    programs: [sleeper],
+    tools: [],
+    limits: { wall_clock_ms: 1000 },
+    extension: { wall_clock_ms: 9000 },
   },
   llm_tokens: { programs: [thinker], tools: [], limits: { llm_tokens: 100 }, extension: { llm_tokens: 100 } },
   llm_input_tokens: {
-    ...{ programs: [thinker], tools: [], limits: { llm_input_tokens: 60 }, extension: { llm_input_tokens: 60 } },
+    programs: [thinker],
+    tools: [],
+    limits: { llm_input_tokens: 60 },
+    extension: { llm_input_tokens: 60 },
   },
   llm_output_tokens: {
-    ...{ programs: [thinker], tools: [], limits: { llm_output_tokens: 40 }, extension: { llm_output_tokens: 40 } },
+    programs: [thinker],
+    tools: [],
+    limits: { llm_output_tokens: 40 },
+    extension: { llm_output_tokens: 40 },
   },
   cost_usd: { programs: [thinker], tools: [], limits: { cost_usd: 0.01 }, extension: { cost_usd: 0.01 } },
   network_egress_bytes: quoted("network_egress_bytes", 100),
   storage_write_bytes: quoted("storage_write_bytes", 100),
   fuel: quoted("fuel", 100),
   memory_peak_bytes: {
-    ...{ programs: [twice], tools: [quoting("memory_peak_bytes", 1000)] },
-    ...{ limits: { memory_peak_bytes: 600 }, extension: { memory_peak_bytes: 400 } },
+    programs: [twice],
+    tools: [quoting("memory_peak_bytes", 1000)],
+    limits: { memory_peak_bytes: 600 },
+    extension: { memory_peak_bytes: 400 },
   },
   iterations: quoted("iterations", 1),
   subcalls: { programs: [parent, child], tools: [], limits: { subcalls: 1 }, extension: { subcalls: 1 } },
@@ -193,7 +204,10 @@ test("one yes lets all go on that wait for the same", async () => {
     return used.length;
   });
   const use = defineTool({
-    ...{ name: "use", description: "Uses it.", input: { type: "object" } as const, run: () => "used" },
+    name: "use",
+    description: "Uses it.",
+    input: { type: "object" } as const,
+    run: () => "used",
     quote: { llm_tokens: 400 },
   });
   const theatre = new Theatre([three], [use]);

@@ -355,7 +355,10 @@ for (const refused of [4, 20]) {
 test("what a tool holds for itself does not stand in the way of its own requests, nor does who waits for it", async () => {
   const { received, url } = await serve();
   const tool = defineTool({
-    ...{ name: "search", description: "Searches.", input: {}, quote: { cost_usd: 0.005 } },
+    name: "search",
+    description: "Searches.",
+    input: {},
+    quote: { cost_usd: 0.005 },
     run: async (_: unknown, { fetch }) => (await fetch(url)).text(),
   });
   const program = defineAgent("three", (ctx) => Promise.all([1, 2, 3].map(() => ctx.tool("search"))));

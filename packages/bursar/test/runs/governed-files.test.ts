@@ -21,7 +21,10 @@ async function folders() {
 
 function using(work: (files: ToolContext["files"]) => Promise<unknown>) {
   const tool = defineTool({
-    ...{ name: "disk", description: "Uses files.", input: {}, run: (_: unknown, { files }) => work(files) },
+    name: "disk",
+    description: "Uses files.",
+    input: {},
+    run: (_: unknown, { files }) => work(files),
   });
   const program = defineAgent("program", async (ctx) =>
     ctx.tool("disk").catch(({ code, message }: RunError) => ({ code, message })),

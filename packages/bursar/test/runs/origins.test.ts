@@ -37,7 +37,11 @@ test("a limit of 0 means unlimited: here it means nothing", async () => {
 
 test("cost limits below a tenth of a cent are cut to 0, which means unlimited: here they are what they are", async () => {
   const cheap = defineTool({
-    ...{ name: "cheap", description: "Costs 0.0003 USD.", input: {}, quote: { cost_usd: 0.0003 }, run: () => "done" },
+    name: "cheap",
+    description: "Costs 0.0003 USD.",
+    input: {},
+    quote: { cost_usd: 0.0003 },
+    run: () => "done",
   });
   const buyer = defineAgent("buyer", async (ctx) => [await ctx.tool("cheap"), await ctx.tool("cheap")]);
   const theatre = new Theatre([buyer], [cheap]);
@@ -106,7 +110,10 @@ test("a checkpoint lives in memory alone: here another process goes on with it",
 test("whoever tries again after a failure gets a fresh budget: here a second try is charged like the first", async () => {
   let turn = 0;
   const shaky = defineTool({
-    ...{ name: "shaky", description: "Fails at first.", input: {}, quote: { cost_usd: 0.1 } },
+    name: "shaky",
+    description: "Fails at first.",
+    input: {},
+    quote: { cost_usd: 0.1 },
     run: () => {
       if (++turn < 3) throw new Error("try again");
       return "done";

@@ -24,7 +24,9 @@ function started(
   const theatre = new Theatre([program]);
   const bursar = theatre.process(more);
   return {
-    ...{ theatre, bursar, program },
+    theatre,
+    bursar,
+    program,
     run: (input: unknown = null) => bursar.run(program, input, { id: "r", ...options }),
     byName: (input: unknown = null) => bursar.run("tight", input, { id: "r", ...options }),
     record: async () => bursar.find("r"),
@@ -61,7 +63,8 @@ describe("a program's own terms", () => {
     const { terms: said } = await record();
     expect(said).toEqual({
       steps: {
-        ...{ limit: "default", policy: "default" },
+        limit: "default",
+        policy: "default",
         not_granted: "program (tight.rtfs) asks for 60 calls, program (tight.rtfs) asks for approval_required",
       },
       cost_usd: { limit: "program (tight.rtfs)", policy: "default" },

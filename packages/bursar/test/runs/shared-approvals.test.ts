@@ -33,8 +33,12 @@ test("twenty children that share a budget ask once for more of it, and one yes l
   const [request] = requests;
   // Two calls have passed, of 0.01 at most and 0.008 in the end; eighteen wait.
   expect(request).toMatchObject({
-    ...{ budget: "r", exhausted_dimension: "cost_usd", needs: { cost_usd: 0.01 }, needs_together: { cost_usd: 0.18 } },
-    ...{ left: { cost_usd: 0.009 }, least_extension: { cost_usd: 0.001 } },
+    budget: "r",
+    exhausted_dimension: "cost_usd",
+    needs: { cost_usd: 0.01 },
+    needs_together: { cost_usd: 0.18 },
+    left: { cost_usd: 0.009 },
+    least_extension: { cost_usd: 0.001 },
     message: "18 calls wait. The largest may need up to $0.01, all of them together up to $0.18; $0.009 is left.",
   });
   expect(request?.waiting).toHaveLength(18);

@@ -121,7 +121,8 @@ describe("calls that a tool makes itself", () => {
     if (purse === null) throw new Error("there is no purse");
     const call = { budget: purse.budget, capability_id: "llm", kind: "model", call_id: purse.name?.() ?? "" } as const;
     await purse.gate.call({ ...call, asked: { cost_usd, steps: 0 }, inner: true }, async () => ({
-      ...{ value: null, usage: { ...REPORT, cost_usd } },
+      value: null,
+      usage: { ...REPORT, cost_usd },
     }));
   }
 

@@ -34,7 +34,8 @@ test("what a tool gives back that is no JSON is an error at the await, and the r
     status: "completed",
     result: {
       ...Object.fromEntries(Object.keys(unwritable).map((name) => [name, "unwritable"])),
-      ...{ nan: { a: null }, date: "1970-01-01T00:00:00.000Z" },
+      nan: { a: null },
+      date: "1970-01-01T00:00:00.000Z",
     },
     // Each of them was made, and is paid for.
     usage: { steps: tools.length, cost_usd: 0.01 * tools.length },

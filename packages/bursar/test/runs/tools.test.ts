@@ -160,7 +160,8 @@ for (const [name, quote] of NONSENSE) {
 test("a meter that makes no sense charges what was quoted", async () => {
   const options = { description: "Odd.", input: {}, quote: { cost_usd: 0.02 }, run: () => "done" };
   const throwing = defineTool({
-    ...{ ...options, name: "throwing" },
+    ...options,
+    name: "throwing",
     meter: () => {
       throw new Error("the meter is broken");
     },

@@ -134,7 +134,9 @@ test("a reserve that the limits do not have is refused, and nothing is started",
 test("a paused run keeps its reserve, and can use it after the pause", async () => {
   const theatre = new Theatre([writer]);
   const options = {
-    ...{ id: "r", limits: { llm_tokens: 170, cost_usd: 0.04 }, wrap_up: { cost_usd: 0.01 } },
+    id: "r",
+    limits: { llm_tokens: 170, cost_usd: 0.04 },
+    wrap_up: { cost_usd: 0.01 },
     policies: { llm_tokens: "approval_required" },
   } as const;
   const paused = pausedOf(await theatre.until(theatre.process().run("writer", null, options)));

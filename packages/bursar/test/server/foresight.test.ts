@@ -10,20 +10,31 @@ import { Latch, settle } from "../runs/stage.js";
 import { opened } from "./scene.js";
 
 const TIGHT: Preflight = {
-  ...{ program: "talker", fits: false, notes: ["the predictor could not say what it will take: no answer"] },
+  program: "talker",
+  fits: false,
+  notes: ["the predictor could not say what it will take: no answer"],
   estimate: {
-    ...{ dimensions: { cost_usd: { median: 100_000_000, upper: 600_000_000, source: "history" } }, made: 1 },
+    dimensions: { cost_usd: { median: 100_000_000, upper: 600_000_000, source: "history" } },
+    made: 1,
     opinions: [
       {
-        ...{ source: "history", samples: 41, about: "41 of 120 runs with an input of about this size" },
+        source: "history",
+        samples: 41,
+        about: "41 of 120 runs with an input of about this size",
         dimensions: { cost_usd: { median: 100_000_000, upper: 600_000_000 } },
       },
     ],
   },
   dimensions: [
     {
-      ...{ dimension: "cost_usd", unit: "USD", median: 0.1, upper: 0.6, source: "history", limit: 0.5 },
-      ...{ policy: "hard_stop", missing: 0.1 },
+      dimension: "cost_usd",
+      unit: "USD",
+      median: 0.1,
+      upper: 0.6,
+      source: "history",
+      limit: 0.5,
+      policy: "hard_stop",
+      missing: 0.1,
     },
   ],
 };
@@ -40,10 +51,15 @@ describe("estimates over HTTP", () => {
     const { status, body } = await at.post<EstimateView>("/api/v1/estimates", wanted, at.as("agent"));
     expect(status).toBe(200);
     expect(body).toEqual({
-      ...{ program: "talker", fits: false, notes: TIGHT.notes, dimensions: TIGHT.dimensions },
+      program: "talker",
+      fits: false,
+      notes: TIGHT.notes,
+      dimensions: TIGHT.dimensions,
       opinions: [
         {
-          ...{ source: "history", samples: 41, about: "41 of 120 runs with an input of about this size" },
+          source: "history",
+          samples: 41,
+          about: "41 of 120 runs with an input of about this size",
           dimensions: { cost_usd: { median: 0.1, upper: 0.6 } },
         },
       ],
@@ -79,7 +95,10 @@ describe("estimates over HTTP", () => {
 test("figures for machines: what is held stands apart from what is used, and what was saved is told", async () => {
   const latch = new Latch();
   const slow = defineTool({
-    ...{ name: "slow", description: "Takes its time.", input: {}, quote: { cost_usd: 0.05 } },
+    name: "slow",
+    description: "Takes its time.",
+    input: {},
+    quote: { cost_usd: 0.05 },
     run: () => latch.opened,
   });
   const waiter = defineAgent("waiter", async (ctx) => {

@@ -41,7 +41,11 @@ export async function listen(url: string, headers: Record<string, string> = {}):
     over = true;
   });
   return {
-    ...{ status: incoming.statusCode ?? 0, heard, incoming, comments: () => comments, isOver: () => over },
+    status: incoming.statusCode ?? 0,
+    heard,
+    incoming,
+    comments: () => comments,
+    isOver: () => over,
     async hears(what, fits) {
       await until(`it hears ${what}`, () => heard.some(fits));
       return heard.find(fits) as Heard;

@@ -23,7 +23,9 @@ async function gatewayOn(store: MemoryStore, url: () => string) {
   const gateway = await mountGateway({ store, upstreams: [{ name: "provider", url: model.url, key: "k" }], url });
   const { secret } = await gateway.keys.create({ budget: "team" });
   return {
-    ...{ gateway, model, headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" } },
+    gateway,
+    model,
+    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
     [Symbol.asyncDispose]: async () => {
       await gateway[Symbol.asyncDispose]();
       await model[Symbol.asyncDispose]();
@@ -76,8 +78,22 @@ describe("a gateway that is mounted", () => {
   });
 
   test.each([
-    ...["api", "mcp", "assets", "metrics", "health", "runs", "approvals", "sessions", "keys", "tokens", "config"],
-    ...["verify", "login", "v1", "bursar", "openapi.json"],
+    "api",
+    "mcp",
+    "assets",
+    "metrics",
+    "health",
+    "runs",
+    "approvals",
+    "sessions",
+    "keys",
+    "tokens",
+    "config",
+    "verify",
+    "login",
+    "v1",
+    "bursar",
+    "openapi.json",
   ])("does not take a provider by the name of %s, which would hide a path of the server's", async (name) => {
     const upstreams = [{ name, url: "http://127.0.0.1:1" }];
     const mounted = mountGateway({ store: new MemoryStore(), upstreams, url: () => "http://127.0.0.1:1" });

@@ -28,7 +28,9 @@ describe("the page", () => {
     await using at = await opened({ page, requireLogin: true }, ["admin"]);
     const answer = await fetch(`${at.url}/`);
     expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([
-      ...[200, "text/html; charset=utf-8", INDEX],
+      200,
+      "text/html; charset=utf-8",
+      INDEX,
     ]);
     expect(answer.headers.get("cache-control")).toBe("no-cache");
     expect(answer.headers.get("content-security-policy")).toContain("script-src 'self'");
@@ -43,7 +45,9 @@ describe("the page", () => {
       const headers = path === "/runs/abc" ? { accept: "application/json" } : HTML;
       const answer = await fetch(`${at.url}${path}`, { headers });
       expect([path, answer.status, answer.headers.get("content-type")]).toEqual([
-        ...[path, 404, "application/json; charset=utf-8"],
+        path,
+        404,
+        "application/json; charset=utf-8",
       ]);
     }
     expect((await fetch(`${at.url}/`, { method: "POST" })).status).toBe(404);

@@ -136,7 +136,9 @@ describe("a server for other machines", () => {
     await using at = await opened({ store, requireLogin: true }, ["admin"]);
     const { instant } = clock.now();
     const { secret, token } = await at.server.tokens.create({
-      ...{ name: "ann", role: "viewer", expires: new Date(instant + HOUR_MS) },
+      name: "ann",
+      role: "viewer",
+      expires: new Date(instant + HOUR_MS),
     });
     const ann = { authorization: `Bearer ${secret}` };
     expect((await at.get("/api/v1/me", ann)).body).toEqual({ name: "ann", role: "viewer", login: true });

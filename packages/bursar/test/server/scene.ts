@@ -68,10 +68,13 @@ export async function opened(options: Partial<ServerOptions> = {}, roles: readon
   }
   const errors: unknown[] = [];
   const server = await parts.openServer({
-    ...{ port: 0, version: "1.2.3", onError: (error) => errors.push(error) },
+    port: 0,
+    version: "1.2.3",
+    onError: (error) => errors.push(error),
     programs: () => [{ name: "talker", kind: "agent" }],
     ...options,
-    ...{ store, bursar },
+    store,
+    bursar,
   });
   const local = `http://127.0.0.1:${portOf(server)}`;
   const description = await Description.of(local);
@@ -79,7 +82,12 @@ export async function opened(options: Partial<ServerOptions> = {}, roles: readon
   const ask = asking(local, description);
 
   return {
-    ...{ store, bursar, server, description, errors, ask },
+    store,
+    bursar,
+    server,
+    description,
+    errors,
+    ask,
     /** Where it listens, whatever it is called by. */
     url: local,
     get: <Body = Told>(path: string, headers?: Record<string, string>) => ask<Body>("GET", path, undefined, headers),
@@ -119,7 +127,8 @@ function asking(url: string, description: Description) {
   ): Promise<Answer<Body>> => {
     const said = method === "GET" ? {} : { "content-type": "application/json" };
     const response = await fetch(`${url}${path}`, {
-      ...{ method, headers: { ...said, ...headers } },
+      method,
+      headers: { ...said, ...headers },
       ...(method !== "GET" && { body: typeof body === "string" ? body : JSON.stringify(body ?? {}) }),
     });
     const text = await response.text();

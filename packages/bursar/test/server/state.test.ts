@@ -161,7 +161,8 @@ describe("keys of the gateway", () => {
       gateway: false,
       items: [
         {
-          ...{ usage: { cost_usd: 1.25, llm_tokens: 900 }, held: { cost_usd: 0.25 } },
+          usage: { cost_usd: 1.25, llm_tokens: 900 },
+          held: { cost_usd: 0.25 },
           dimensions: [{ dimension: "cost_usd", used: 1.25, held: 0.25, limit: 5, exhausted_at: null }],
         },
       ],

@@ -77,8 +77,13 @@ describe.each(KINDS)("four processes on %s", (_name, place) => {
     );
     await withSeed(SEED, async () => {
       const errand = (at: number) => ({
-        ...{ what: "spread", address, seed: SEED + at, name: `spread-${at}` },
-        ...{ lists: 30, length: 40, budgets: budgets.length },
+        what: "spread",
+        address,
+        seed: SEED + at,
+        name: `spread-${at}`,
+        lists: 30,
+        length: 40,
+        budgets: budgets.length,
       });
 
       const said = await ends(await together(errand));
@@ -103,7 +108,11 @@ describe("four processes on one SQLite file", () => {
       { op: "open", parent: null, opening: { id: "all", scope: "shared", grant: { kind: "limits", limits: {} } } },
     ]);
     const children = await together((at) => ({
-      ...{ what: "compete", address, budget: "all", name: `compete-${at}`, callers: 4 },
+      what: "compete",
+      address,
+      budget: "all",
+      name: `compete-${at}`,
+      callers: 4,
     }));
     const counts = () =>
       children.map((child) => child.lines().reduce((most, { count = 0 }) => Math.max(most, count), 0));

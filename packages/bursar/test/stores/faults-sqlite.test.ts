@@ -118,7 +118,8 @@ describe("opening a SQLite file", () => {
     const path = await filled();
     chmodSync(path, 0o444);
     expect(await boundFault(path)).toMatchObject({
-      ...{ name: "StoreError", code: "store_readonly" },
+      name: "StoreError",
+      code: "store_readonly",
       message: expect.stringContaining("make the file and its folder writable"),
     });
     for (const beside of ["-wal", "-shm"]) rmSync(`${path}${beside}`, { force: true });

@@ -196,7 +196,13 @@ describe("a slice that is replaced while its calls are under way", () => {
 
 async function begun(log: LeaseLog, slice: Slice, id: string, asked: Amounts): Promise<SlicedCall> {
   const call: SlicedCall = {
-    ...{ id, kind: "model", asked, charged: null, reported: {}, estimate: {}, unreported: [] },
+    id,
+    kind: "model",
+    asked,
+    charged: null,
+    reported: {},
+    estimate: {},
+    unreported: [],
   };
   slice.take(call);
   await log.write(["reserved", slice.call, id, call.kind, { ...asked }]);

@@ -29,7 +29,10 @@ async function estimated(store: MemoryStore, id: string, estimate: Estimate): Pr
 test("what is held for calls under way stands apart from what is used: in rows, on the run and in the overview", async () => {
   const latch = new Latch();
   const slow = defineTool({
-    ...{ name: "slow", description: "Takes its time.", input: {}, quote: { cost_usd: 0.05 } },
+    name: "slow",
+    description: "Takes its time.",
+    input: {},
+    quote: { cost_usd: 0.05 },
     meter: () => ({ cost_usd: 0.02 }),
     run: () => latch.opened,
   });

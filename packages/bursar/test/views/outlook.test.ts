@@ -7,7 +7,14 @@ const NOW = 1_000_000;
 function view(dimension: string, amounts: Partial<DimensionView> = {}): DimensionView {
   const unit = dimension === "wall_clock_ms" ? "ms" : "USD";
   return {
-    ...{ dimension, unit, used: 1, held: 0, limit: 10, policy: "hard_stop", thresholds: [50, 80], exhausted_at: null },
+    dimension,
+    unit,
+    used: 1,
+    held: 0,
+    limit: 10,
+    policy: "hard_stop",
+    thresholds: [50, 80],
+    exhausted_at: null,
     ...amounts,
   };
 }
@@ -74,7 +81,10 @@ describe("what lies before a run, in a sentence", () => {
     const budgets = [own()];
     const at = (steps: number) => outlookOf({ ...BLANK, budgets, usage: { steps }, expected: [STEPS] });
     expect([at(0), at(1), at(26), at(31)]).toEqual([
-      ...[null, "step 1 of about 25", "step 26 of up to 30", "step 31, where up to 30 were expected"],
+      null,
+      "step 1 of about 25",
+      "step 26 of up to 30",
+      "step 31, where up to 30 were expected",
     ]);
   });
 

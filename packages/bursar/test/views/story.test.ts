@@ -64,7 +64,11 @@ test("of two tries the higher peak counts, and everything else adds up", async (
     ["b", 300],
   ] as const) {
     await scene.apply({
-      ...{ op: "charge", budget: "r", call, step_id: "r/0", capability_id: "code" },
+      op: "charge",
+      budget: "r",
+      call,
+      step_id: "r/0",
+      capability_id: "code",
       used: amounts({ fuel: 10, memory_peak_bytes }),
     });
   }

@@ -45,16 +45,31 @@ test("a run that waits says what for, where every budget stands, and what it has
   const { approval } = await paused(theatre);
   const view = await runView(theatre.store, "r");
   expect(view).toMatchObject({
-    ...{ id: "r", status: "paused", program: { kind: "agent", name: "thinker" }, session: null, parent: null },
-    ...{ waiting: [approval], input: { times: 5 }, result: null, failure: null, worker: null, children: [] },
+    id: "r",
+    status: "paused",
+    program: { kind: "agent", name: "thinker" },
+    session: null,
+    parent: null,
+    waiting: [approval],
+    input: { times: 5 },
+    result: null,
+    failure: null,
+    worker: null,
+    children: [],
     usage: { llm_tokens: 160, cost_usd: 0.016 },
     requests: [{ id: approval, run: "r", program: "thinker", exhausted_dimension: "llm_tokens" }],
     budgets: [{ budget: "r", owner: "run" }],
   });
   const tokens = view?.budgets[0]?.dimensions.find(({ dimension }) => dimension === "llm_tokens");
   expect(tokens).toEqual({
-    ...{ dimension: "llm_tokens", unit: "tokens", used: 160, held: 0, limit: 250, policy: "approval_required" },
-    ...{ thresholds: [50, 80], exhausted_at: null },
+    dimension: "llm_tokens",
+    unit: "tokens",
+    used: 160,
+    held: 0,
+    limit: 250,
+    policy: "approval_required",
+    thresholds: [50, 80],
+    exhausted_at: null,
   });
   const head = await theatre.store.head("r");
   expect(view?.links).toBe((head?.seq ?? 0) + 1);
@@ -125,7 +140,9 @@ test("steps come by number, page by page, with what each has used and how it fai
     return null;
   });
   const fail = defineTool({
-    ...{ name: "fail", description: "Fails.", input: {} },
+    name: "fail",
+    description: "Fails.",
+    input: {},
     run: () => {
       throw new Error("no such luck");
     },
@@ -279,7 +296,9 @@ test("sessions show their budget, and how many runs they have", async () => {
   const [office, ...others] = await sessionViews(theatre.store);
   expect(others).toEqual([]);
   expect(office).toMatchObject({
-    ...{ session: "office", runs: 2, active: 1 },
+    session: "office",
+    runs: 2,
+    active: 1,
     budget: {
       budget: "session:office",
       owner: "session",
@@ -303,7 +322,10 @@ test("what the sandbox says of an execution is shown with its step", async () =>
   const bursar = theatre.process({
     handlers: {
       exec: () => ({
-        ...{ kind: "call", capability_id: "sandbox:python", call: "code", asked: { fuel: 1000 } },
+        kind: "call",
+        capability_id: "sandbox:python",
+        call: "code",
+        asked: { fuel: 1000 },
         make: async () => ({ value: said.shift() ?? null, usage: { fuel: 950 } }),
       }),
     },

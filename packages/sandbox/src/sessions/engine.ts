@@ -15,18 +15,20 @@ import { Thresholds } from "./thresholds.js";
 const EMPTY = { bytes: new Uint8Array(), truncated: false };
 const NOTHING: Omit<Report, "left" | "remembered"> = {
   execution: {
-    ...{ outcome: { kind: "ended", exit_code: 0 }, imports: [], fuel_consumed: 0 },
-    ...{ memory_bytes: 0, memory_refused: 0 },
+    outcome: { kind: "ended", exit_code: 0 },
+    imports: [],
+    fuel_consumed: 0,
+    memory_bytes: 0,
+    memory_refused: 0,
   },
-  ...{
-    stdout: EMPTY,
-    stderr: EMPTY,
-    duration_ms: 0,
-    files_created: [],
-    files_modified: [],
-    bytes_written: 0,
-    bytes_refused: 0,
-  },
+
+  stdout: EMPTY,
+  stderr: EMPTY,
+  duration_ms: 0,
+  files_created: [],
+  files_modified: [],
+  bytes_written: 0,
+  bytes_refused: 0,
 };
 
 /** The last guest of a thread, in case it is asked for again. */

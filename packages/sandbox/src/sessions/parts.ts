@@ -120,8 +120,12 @@ export class PartsMaker {
     const metered = await cached(this.folder, key, () => meterQuickjs(quickjsOf(manifest), LARGE_STACK));
     const image = await javascriptImage(compileQuickjs(metered, LARGE_STACK), this.folder, manifest);
     const basis = {
-      ...{ guest: `${manifest.name} ${manifest.version}`, guest_sha256: manifest.sha256 },
-      ...{ meter: METER_VERSION, boot_sha256: image.hash, argv: [], env: {} },
+      guest: `${manifest.name} ${manifest.version}`,
+      guest_sha256: manifest.sha256,
+      meter: METER_VERSION,
+      boot_sha256: image.hash,
+      argv: [],
+      env: {},
     };
     return { language: "javascript", image, basis, fuel: manifest.fuel, packages: [] };
   }

@@ -60,8 +60,11 @@ export function readyPython(
       mounts,
       memoryPages: pagesOf(setup.memoryLimit),
       limits: {
-        ...{ bytesWritten: limits.storage_bytes, files: limits.files, descriptors: limits.descriptors },
-        ...{ stdoutBytes: limits.stdout_bytes, stderrBytes: limits.stderr_bytes },
+        bytesWritten: limits.storage_bytes,
+        files: limits.files,
+        descriptors: limits.descriptors,
+        stdoutBytes: limits.stdout_bytes,
+        stderrBytes: limits.stderr_bytes,
       },
       ...fixed(deterministic),
       sleep: (ns) => sleep(Number(ns) / NS_PER_MS),
@@ -77,7 +80,12 @@ export function readyPython(
   }
   if (state?.pages == null) guest.prepare({ paths: setup.autoPath ? [SITE_PACKAGES] : [], env: setup.env });
   return {
-    ...{ session, version, vfs: host.vfs, stdout: host.stdout, stderr: host.stderr, hasMemory: state?.pages != null },
+    session,
+    version,
+    vfs: host.vfs,
+    stdout: host.stdout,
+    stderr: host.stderr,
+    hasMemory: state?.pages != null,
     uncompiled,
     run: (request, allotted) => {
       if (request.op === "resume") return guest.resume(request.answer, allotted);
@@ -108,7 +116,11 @@ export function readyJavaScript(
   vfs.confineWrites(WRITABLE_FOLDERS);
   if (kept === null) bring(parked, vfs);
   const options = {
-    ...{ files: vfs, memoryLimitBytes: memoryLimit, environment: env, persist: setup.autoPersistGlobals, sleep },
+    files: vfs,
+    memoryLimitBytes: memoryLimit,
+    environment: env,
+    persist: setup.autoPersistGlobals,
+    sleep,
     ...fixed(deterministic),
   };
   const state = kept?.state ?? null;
@@ -119,7 +131,12 @@ export function readyJavaScript(
   const stdout = new Output(limits.stdout_bytes, (bytes) => print("stdout", bytes));
   const stderr = new Output(limits.stderr_bytes, (bytes) => print("stderr", bytes));
   return {
-    ...{ session, version, vfs, stdout, stderr, hasMemory: state !== null },
+    session,
+    version,
+    vfs,
+    stdout,
+    stderr,
+    hasMemory: state !== null,
     uncompiled,
     run: (request, allotted) => {
       const common = { ...allotted, stdout, stderr };

@@ -114,11 +114,18 @@ function keeperOf(options: SandboxOptions, places: Places): KeeperOptions {
   const isFast = (options.guest ?? guestFrom(process.env.BURSAR_GUEST)) === "fast";
   return {
     // Where they really are: that is what permissions are about, and what a restricted process cannot find out.
-    ...{ python: realpathSync(npmPythonFile()), quickjs: realpathSync(quickjsFile()) },
+    python: realpathSync(npmPythonFile()),
+    quickjs: realpathSync(quickjsFile()),
     ...(isFast ? { guests: places.guests, installed: installedPythonFolder() } : { guests: null, installed: null }),
-    ...{ cache: cache as string, packages: packages as string, workers, mostSessions },
-    ...{ asleep: newSleepFolder(cache as string), mostParkedBytes, mostAsleepBytes },
-    ...{ idle_ms: idleTimeout, sleep_ms: sleepAfter },
+    cache: cache as string,
+    packages: packages as string,
+    workers,
+    mostSessions,
+    asleep: newSleepFolder(cache as string),
+    mostParkedBytes,
+    mostAsleepBytes,
+    idle_ms: idleTimeout,
+    sleep_ms: sleepAfter,
   };
 }
 

@@ -177,9 +177,21 @@ export class Session implements Owner {
     return this.inTurn(async () => {
       if (this.underway !== null) throw new Error("the session waits for an answer; resume it, or drop what it does");
       this.underway = {
-        ...{ code, budget: fuelBudget, timeout_ms: timeout, good: await this.load(), open: [] },
-        ...{ imports: [], stdout: [], stderr: [], created: new Set(), modified: new Set() },
-        ...{ fuel: 0, extended: 0, duration_ms: 0, memory_bytes: 0, bytes_written: 0 },
+        code,
+        budget: fuelBudget,
+        timeout_ms: timeout,
+        good: await this.load(),
+        open: [],
+        imports: [],
+        stdout: [],
+        stderr: [],
+        created: new Set(),
+        modified: new Set(),
+        fuel: 0,
+        extended: 0,
+        duration_ms: 0,
+        memory_bytes: 0,
+        bytes_written: 0,
         ...(thresholds.length > 0 && { warned: { thresholds, told: 0 } }),
         ...(storage_bytes !== undefined && { storage_bytes }),
         ...(memory_limit !== undefined && { memory_limit }),
@@ -298,7 +310,8 @@ export class Session implements Owner {
       const fuel = underway.budget + underway.extended - burnt;
       const timeout_ms = Math.max(1, underway.timeout_ms - underway.duration_ms);
       const errand = {
-        ...{ ...this.errand(request, fuel, timeout_ms, controls), streams: listener !== null },
+        ...this.errand(request, fuel, timeout_ms, controls),
+        streams: listener !== null,
         ...(storage_bytes !== undefined && { storage_bytes }),
         ...(memory_bytes !== undefined && { memory_bytes }),
         ...(listener !== null && warned !== undefined && { warned: { ...warned, burnt } }),
@@ -352,11 +365,21 @@ export class Session implements Owner {
   ): SandboxResult {
     const { code, budget, extended, timeout_ms, imports, fuel, memory_bytes, duration_ms } = underway;
     const result = resultOf({
-      ...{ session: this.id, setup: this.setup, code, outcome, imports, earlier: this.earlier, memory_bytes },
-      ...{ fuel, budget: budget + extended, duration_ms: Math.round(duration_ms), timeout_ms },
+      session: this.id,
+      setup: this.setup,
+      code,
+      outcome,
+      imports,
+      earlier: this.earlier,
+      memory_bytes,
+      fuel,
+      budget: budget + extended,
+      duration_ms: Math.round(duration_ms),
+      timeout_ms,
       stdout: textOf(underway.stdout, this.setup.limits.stdout_bytes),
       stderr: textOf(underway.stderr, this.setup.limits.stderr_bytes),
-      ...{ ...(basis !== undefined && { basis }), ...(packages !== undefined && { packages }) },
+      ...(basis !== undefined && { basis }),
+      ...(packages !== undefined && { packages }),
       ...(path_refused !== undefined && { path_refused }),
       files_created: [...underway.created].sort(),
       files_modified: [...underway.modified].sort(),

@@ -54,8 +54,14 @@ export class DeviceNode implements DeviceInode {
 
   stat(): Stat {
     return {
-      ...{ kind: "device", device: 1, inode: this.inode, links: 1, size: 0 },
-      ...{ accessed: 0, modified: 0, changed: 0 },
+      kind: "device",
+      device: 1,
+      inode: this.inode,
+      links: 1,
+      size: 0,
+      accessed: 0,
+      modified: 0,
+      changed: 0,
     };
   }
 

@@ -146,7 +146,11 @@ export class WasiHost {
 
   private calls(charge: (units: number) => void, sleep: (ns: bigint) => void): WasiCalls {
     const context: CallContext = {
-      ...{ memory: this.memory, table: this.table, vfs: this.vfs, clock: this.clock, random: this.random },
+      memory: this.memory,
+      table: this.table,
+      vfs: this.vfs,
+      clock: this.clock,
+      random: this.random,
       args: this.args.map(terminated),
       env: Object.entries(this.env).map(([name, value]) => terminated(`${name}=${value}`)),
       charge,

@@ -23,7 +23,8 @@ function failure(): { readonly name: string; readonly exitCode: number; readonly
 describe("training the meter", () => {
   test("needs the sandbox's own code, and says how to get it", () => {
     expect(failure()).toMatchObject({
-      ...{ name: "BuildFailure", exitCode: 1 },
+      name: "BuildFailure",
+      exitCode: 1,
       message: expect.stringContaining("npm run build does it"),
     });
   });

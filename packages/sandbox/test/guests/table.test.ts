@@ -6,7 +6,10 @@ import { type Ended, resultOf } from "../../src/sessions/result.js";
 
 const EMPTY = { text: "", truncated: false };
 const FAST: GuestFuel = {
-  ...{ costs: "1", start: 1, empty: 1, work: [] },
+  costs: "1",
+  start: 1,
+  empty: 1,
+  work: [],
   imports: [
     { package: "openpyxl", code: "import openpyxl", first: 961_300_000, uncompiled: 2_393_000_000, cached: 36_017 },
     {
@@ -26,17 +29,30 @@ function figureOf(table: typeof PACKAGES, name: string) {
 /** An execution that was stopped in the middle of its import. */
 function ended(table?: typeof PACKAGES): Ended {
   return {
-    ...{ session: "s", setup: setupOf({ language: "python", packages: ["openpyxl"] }), code: "import openpyxl" },
+    session: "s",
+    setup: setupOf({ language: "python", packages: ["openpyxl"] }),
+    code: "import openpyxl",
     outcome: { kind: "trapped", reason: "out_of_fuel", message: "out of fuel" },
-    ...{ imports: [], earlier: [], fuel: 500_000_000, budget: 500_000_000, memory_bytes: 0, duration_ms: 1 },
-    ...{ timeout_ms: 1000, stdout: EMPTY, stderr: EMPTY, files_created: [], files_modified: [] },
+    imports: [],
+    earlier: [],
+    fuel: 500_000_000,
+    budget: 500_000_000,
+    memory_bytes: 0,
+    duration_ms: 1,
+    timeout_ms: 1000,
+    stdout: EMPTY,
+    stderr: EMPTY,
+    files_created: [],
+    files_modified: [],
     ...(table !== undefined && { packages: table }),
   };
 }
 
 test("the table of a guest has its own figures, outwards to two digits", () => {
   expect(figureOf(packageTable(FAST), "openpyxl")).toEqual({
-    ...{ name: "openpyxl", modules: ["openpyxl"], needs: ["et_xmlfile"] },
+    name: "openpyxl",
+    modules: ["openpyxl"],
+    needs: ["et_xmlfile"],
     first: { least: 960_000_000, most: 990_000_000 },
     cached: { least: 36_000, most: 180_000 },
   });

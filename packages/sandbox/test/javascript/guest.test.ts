@@ -123,7 +123,9 @@ describe("a dialogue", () => {
   test("is left when a statement says so, and a program that is none leaves nothing but itself", async () => {
     const code = "(await import('std')).exit(3)";
     expect((await bench.run(code, { interactive: true })).outcome).toEqual({
-      ...{ kind: "ended", exit_code: 3, exited: true },
+      kind: "ended",
+      exit_code: 3,
+      exited: true,
     });
     expect((await bench.run(code)).outcome).toEqual({ kind: "ended", exit_code: 3 });
   });

@@ -24,8 +24,15 @@ async function build(folder: string, { changed = false, boot = false } = {}): Pr
   for (const name of ["python.wasm", "stdlib.zip", "boot.py"])
     await writeFile(join(place, name), `${folder} ${name}${changed ? "!" : ""}`);
   const manifest = {
-    ...{ format: 1, name: folder, language: "python", version: "3.11.2", home: "/python", stackPointer: 0 },
-    ...{ wasm: file("python.wasm"), stdlib: file("stdlib.zip"), entry: { kind: "export", name: "serve" } },
+    format: 1,
+    name: folder,
+    language: "python",
+    version: "3.11.2",
+    home: "/python",
+    stackPointer: 0,
+    wasm: file("python.wasm"),
+    stdlib: file("stdlib.zip"),
+    entry: { kind: "export", name: "serve" },
     ...(boot && { boot: file("boot.py") }),
   };
   await writeFile(join(place, "manifest.json"), JSON.stringify(manifest));

@@ -19,8 +19,15 @@ async function publish(changes: object = {}): Promise<void> {
   const file = (name: string) => ({ file: name, sha256: createHash("sha256").update(name).digest("hex") });
   for (const name of ["python.wasm", "python311.zip"]) await writeFile(join(place, name), name);
   const manifest = {
-    ...{ format: 1, name: "cpython", language: "python", version: "3.11.2", home: "/python", stackPointer: 0 },
-    ...{ wasm: file("python.wasm"), stdlib: file("python311.zip"), entry: { kind: "export", name: "bursar_run" } },
+    format: 1,
+    name: "cpython",
+    language: "python",
+    version: "3.11.2",
+    home: "/python",
+    stackPointer: 0,
+    wasm: file("python.wasm"),
+    stdlib: file("python311.zip"),
+    entry: { kind: "export", name: "bursar_run" },
     ...changes,
   };
   await writeFile(join(place, "manifest.json"), JSON.stringify(manifest));
@@ -33,8 +40,12 @@ test("a package that is installed is found from where it can be imported", async
   await publish();
   expect(installedPythonFolder(from)).toBe(place);
   expect(await installedPython(place)).toMatchObject({
-    ...{ name: "cpython", version: "3.11.2", wasm: join(place, "python.wasm"), profile: null },
-    ...{ entry: { kind: "export", name: "bursar_run" }, stdlib: { kind: "zip", file: join(place, "python311.zip") } },
+    name: "cpython",
+    version: "3.11.2",
+    wasm: join(place, "python.wasm"),
+    profile: null,
+    entry: { kind: "export", name: "bursar_run" },
+    stdlib: { kind: "zip", file: join(place, "python311.zip") },
   });
 });
 

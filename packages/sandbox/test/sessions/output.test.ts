@@ -22,7 +22,9 @@ describe.each(KINDS)("output of %s in a %s", (language, isolation) => {
     const ending = new AbortController();
     // The program would go on for a day; whoever sees its words ends it.
     const result = await session.execute(program(language, "early"), {
-      ...{ timeout: 86_400_000, fuelBudget: Number.MAX_SAFE_INTEGER, signal: ending.signal },
+      timeout: 86_400_000,
+      fuelBudget: Number.MAX_SAFE_INTEGER,
+      signal: ending.signal,
       onOutput: ({ stream, text }) => {
         expect([stream, text]).toEqual(["stdout", "here I am\n"]);
         ending.abort();

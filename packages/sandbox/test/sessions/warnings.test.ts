@@ -53,7 +53,8 @@ describe.each(KINDS)("warnings of %s in a %s", (language, isolation) => {
     const told = async (thresholds?: readonly number[]) => {
       const warnings: number[] = [];
       const result = await session.execute(WORK[language], {
-        ...{ fuelBudget: Math.ceil(consumed / 0.85), onWarning: ({ threshold }) => void warnings.push(threshold) },
+        fuelBudget: Math.ceil(consumed / 0.85),
+        onWarning: ({ threshold }) => void warnings.push(threshold),
         ...(thresholds !== undefined && { thresholds }),
       });
       expect(result).toMatchObject({ success: true, fuel_consumed: consumed });
@@ -72,7 +73,8 @@ describe.each(KINDS)("warnings of %s in a %s", (language, isolation) => {
       const warnings: string[] = [];
       const handlers = { more: () => session.extend(more) };
       await session.execute(WORK_ASK_WORK[language], {
-        ...{ fuelBudget, handlers },
+        fuelBudget,
+        handlers,
         onWarning: ({ threshold, budget }) => void warnings.push(`${threshold} of ${budget}`),
       });
       await session.destroy();

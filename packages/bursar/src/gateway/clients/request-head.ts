@@ -42,7 +42,14 @@ const ZERO = 0x30;
 
 /** Of these there is one, or nobody knows which is meant. */
 const SINGLE: ReadonlySet<string> = new Set([
-  ...["host", "content-length", "transfer-encoding", "authorization", "x-api-key", "api-key", "content-type", "expect"],
+  "host",
+  "content-length",
+  "transfer-encoding",
+  "authorization",
+  "x-api-key",
+  "api-key",
+  "content-type",
+  "expect",
 ]);
 
 /** Others are lists, whose parts may stand in lines of their own. */

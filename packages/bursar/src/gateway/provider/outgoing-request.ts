@@ -4,7 +4,15 @@ import { NotSent } from "./errors.js";
 
 /** What says where a request goes and where it ends is said here, once, and by nobody else. */
 const OWN: ReadonlySet<string> = new Set([
-  ...["host", "connection", "keep-alive", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect"],
+  "host",
+  "connection",
+  "keep-alive",
+  "content-length",
+  "transfer-encoding",
+  "te",
+  "trailer",
+  "upgrade",
+  "expect",
 ]);
 
 /** A request as it is written, checked before anything is. */

@@ -42,7 +42,9 @@ export class GovernedCalls {
   ): Promise<Metered<Value>> {
     const { meter, paid, wait_ms } = this.how;
     const request = {
-      ...{ protocol, wire, url },
+      protocol,
+      wire,
+      url,
       ...(open !== undefined && { open }),
       ...(signal !== undefined && { signal }),
       ...(wait_ms !== undefined && { wait_ms }),

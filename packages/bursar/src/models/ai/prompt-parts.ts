@@ -20,16 +20,14 @@ export type PromptPart =
 
 /** What holds nothing but texts, names and JSON: all of it stands in the bytes of the call. */
 const WHOLE: ReadonlySet<string> = new Set([
-  ...[
-    "tool-call",
-    "tool-result",
-    "tool-approval-request",
-    "tool-approval-response",
-    "json",
-    "error-text",
-    "error-json",
-  ],
-  ...["execution-denied"],
+  "tool-call",
+  "tool-result",
+  "tool-approval-request",
+  "tool-approval-response",
+  "json",
+  "error-text",
+  "error-json",
+  "execution-denied",
 ]);
 
 /** Parts of a provider's own that tell something to the caller, and are left out when the conversation goes on. */

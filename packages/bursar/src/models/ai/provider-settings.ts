@@ -23,14 +23,31 @@ const OF_THE_SDK: ReadonlySet<string> = new Set(["messages", "input", "tools", "
  * write all settings into the request.
  */
 const CHECKING: ReadonlySet<string> = new Set([
-  ...["openai", "azure", "anthropic", "google", "vertex", "google_vertex", "googleVertex"],
-  ...["xai", "groq", "mistral", "cohere"],
+  "openai",
+  "azure",
+  "anthropic",
+  "google",
+  "vertex",
+  "google_vertex",
+  "googleVertex",
+  "xai",
+  "groq",
+  "mistral",
+  "cohere",
 ]);
 
 /** The SDK's own names for what is called something else on the wire, or is not sent. */
 const NOT_SENT: ReadonlySet<string> = new Set([
-  ...["strict_json_schema", "text_verbosity", "reasoning_summary", "system_message_mode", "force_reasoning"],
-  ...["send_reasoning", "structured_output_mode", "disable_parallel_tool_use", "tool_streaming", "task_budget"],
+  "strict_json_schema",
+  "text_verbosity",
+  "reasoning_summary",
+  "system_message_mode",
+  "force_reasoning",
+  "send_reasoning",
+  "structured_output_mode",
+  "disable_parallel_tool_use",
+  "tool_streaming",
+  "task_budget",
 ]);
 
 /** The settings of a call that may stand in its body. */

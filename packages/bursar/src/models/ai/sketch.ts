@@ -48,7 +48,12 @@ const LEAST_THINKING = 1024;
 /** How much a word for thinking means, as a part of the longest answer; no model that thinks by a budget has a shorter one than this. */
 const LONGEST_ANSWER = 32_000;
 const THINKING: Readonly<Record<string, number>> = {
-  ...{ minimal: 0.02, low: 0.1, medium: 0.3, high: 0.6, xhigh: 0.9, max: 0.95 },
+  minimal: 0.02,
+  low: 0.1,
+  medium: 0.3,
+  high: 0.6,
+  xhigh: 0.9,
+  max: 0.95,
 };
 
 /** What a call is drawn with beside its own options. */

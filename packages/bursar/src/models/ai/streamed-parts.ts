@@ -16,7 +16,9 @@ const SLACK_TOKENS = 256;
 const BYTES_PER_TOKEN = 4;
 
 const ENDS: Readonly<Record<string, string>> = {
-  ...{ "text-start": "text-end", "reasoning-start": "reasoning-end", "tool-input-start": "tool-input-end" },
+  "text-start": "text-end",
+  "reasoning-start": "reasoning-end",
+  "tool-input-start": "tool-input-end",
 };
 
 /**

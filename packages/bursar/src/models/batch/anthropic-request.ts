@@ -13,7 +13,9 @@ export function anthropicRequest(request: Json, about: ReadingChat): MeteredRequ
   const { messages, instructions } = messagesOf(listed, prompt);
   const said = [...(system === undefined ? [] : [system]), ...instructions];
   const fields: JsonObject = {
-    ...{ model: about.model, ...rest, messages },
+    model: about.model,
+    ...rest,
+    messages,
     ...(said.length === 1 && { system: said[0] as Json }),
     ...(said.length > 1 && { system: said.map((text) => ({ type: "text", text })) }),
     ...(stop !== undefined && { stop_sequences: Array.isArray(stop) ? stop : [stop] }),

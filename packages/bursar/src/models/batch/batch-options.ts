@@ -59,9 +59,28 @@ export interface BatchesOptions {
 }
 
 const KEYS = [
-  ...["store", "provider", "url", "apiKey", "model", "prices", "assume", "deployments", "remedies", "price_factor"],
-  ...["max_tokens", "window_ms", "most_items", "poll_ms", "longest_poll_ms", "timeout_ms", "doubt_ms", "name"],
-  ...["worker", "timer", "allow", "fetch"],
+  "store",
+  "provider",
+  "url",
+  "apiKey",
+  "model",
+  "prices",
+  "assume",
+  "deployments",
+  "remedies",
+  "price_factor",
+  "max_tokens",
+  "window_ms",
+  "most_items",
+  "poll_ms",
+  "longest_poll_ms",
+  "timeout_ms",
+  "doubt_ms",
+  "name",
+  "worker",
+  "timer",
+  "allow",
+  "fetch",
 ];
 
 const HOMES = { openai: "https://api.openai.com/v1", anthropic: "https://api.anthropic.com" } as const;
@@ -122,7 +141,8 @@ export function readProvider(options: BatchesOptions, timeout_ms: number): Batch
   const about = {
     base: `${base.origin}${base.pathname.replace(/\/+$/, "")}`,
     apiKey: readKey(options.apiKey, "apiKey"),
-    ...{ timeout_ms, fetch: send },
+    timeout_ms,
+    fetch: send,
   };
   return provider === "openai" ? new OpenaiBatchProvider(about) : new AnthropicBatchProvider(about);
 }

@@ -234,7 +234,8 @@ export class Batches implements BatchesPort, AsyncDisposable {
     const { gate, store, wait_ms } = purse;
     const call = {
       ...({ budget: item.budget, call_id: item.call, capability_id: `llm:${item.model}`, kind: "model" } as const),
-      ...{ asked: terms.asked, expires_ms: BATCH_HOLD_MS },
+      asked: terms.asked,
+      expires_ms: BATCH_HOLD_MS,
       ...(signal !== undefined && { signal }),
       ...(wait_ms !== undefined && { wait_ms }),
     };

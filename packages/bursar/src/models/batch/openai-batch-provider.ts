@@ -145,7 +145,8 @@ function lookedAt(batch: JsonObject, secret: string | null): Looked {
   const [problem] = listOf(objectOf(errors).data);
   const { message = null } = objectOf(problem);
   return {
-    ...{ kind: "over", state: status as Over["state"] },
+    kind: "over",
+    state: status as Over["state"],
     files: [output_file_id, error_file_id].filter(isProviderId),
     processed: isCount(completed) && isCount(failed) ? completed + failed : null,
     message: typeof message === "string" ? shortened(message, secret) : null,

@@ -99,9 +99,19 @@ export class Rounds {
     const created = this.now;
     const marker = newName(created);
     const batch: BatchRecord = {
-      ...{ id: batchId(marker), status: "submitting", outlet: this.options.outlet, model: first.model, marker },
-      ...{ items: wanted.map(({ id }) => id), doubt: true, tries: 0, provider_id: null },
-      ...{ created, next: created + this.options.pace.doubt_ms, cancelled: false, version: 0 },
+      id: batchId(marker),
+      status: "submitting",
+      outlet: this.options.outlet,
+      model: first.model,
+      marker,
+      items: wanted.map(({ id }) => id),
+      doubt: true,
+      tries: 0,
+      provider_id: null,
+      created,
+      next: created + this.options.pace.doubt_ms,
+      cancelled: false,
+      version: 0,
     };
     const sent = wanted.map((item) => putItem({ ...item, status: "sent", batch: batch.id }));
     if (!(await this.tolerant(turn, [putBatch(batch), ...sent], []))) return;

@@ -25,14 +25,12 @@ export async function reused(reuse: Reuse, using: Reusing): Promise<Metered<Sent
   const { meter, purse, request, make, send, headers } = using;
   const url = request.url ?? "";
   return reuse.call<Sent | null>({
-    ...{
-      meter,
-      purse,
-      request,
-      make,
-      headers: Object.fromEntries(headers),
-      tenant: await tenantOf(purse),
-    },
+    meter,
+    purse,
+    request,
+    make,
+    headers: Object.fromEntries(headers),
+    tenant: await tenantOf(purse),
     send: async (text, signal) =>
       answerOf(await withPurse({ ...purse, metered: true }, () => send({ body: text, signal }))),
     give: (answer, from) => ({ response: responseOf(answer, url, from), answer }),

@@ -30,8 +30,19 @@ const LIMITS = ["max_completion_tokens", "max_output_tokens", "max_tokens"] as c
 const IMAGES: ReadonlySet<unknown> = new Set(["image", "image_url", "input_image"]);
 /** Parts of messages whose tokens their own bytes bound. All others have no bound that could be seen here. */
 const TEXTS: ReadonlySet<unknown> = new Set([
-  ...["text", "input_text", "output_text", "refusal", "reasoning", "thinking", "redacted_thinking", "tool_use"],
-  ...["tool_result", "tool_call", "function_call", "non_standard_content_block", "input_json_delta"],
+  "text",
+  "input_text",
+  "output_text",
+  "refusal",
+  "reasoning",
+  "thinking",
+  "redacted_thinking",
+  "tool_use",
+  "tool_result",
+  "tool_call",
+  "function_call",
+  "non_standard_content_block",
+  "input_json_delta",
 ]);
 const OWN_TOOLS: ReadonlySet<unknown> = new Set([undefined, null, "function", "custom"]);
 /** Deeper than any message is; what lies below has been counted by its bytes. */
@@ -86,8 +97,15 @@ function callOf(
   if (!isClaude) noteOpenaiCaching(params, about, false, intake);
   const limits = LIMITS.map((field) => limitIn(params, field, 1)).filter((limit) => limit !== null);
   const wire: WireRequest = {
-    ...{ protocol: protocol.name, model, stream: params.stream === true, texts: null, hidden: true },
-    ...{ input_tokens: intake.input_tokens, beyond: intake.beyond, caches: intake.caches, audio: intake.audio },
+    protocol: protocol.name,
+    model,
+    stream: params.stream === true,
+    texts: null,
+    hidden: true,
+    input_tokens: intake.input_tokens,
+    beyond: intake.beyond,
+    caches: intake.caches,
+    audio: intake.audio,
     output_tokens: limits.length === 0 ? null : Math.min(...limits),
     answers: answersIn(params, "n"),
     // Without a wire that holds the answer to what is left, all of it has to fit.

@@ -42,7 +42,9 @@ function messageCounts({ usage_metadata, response_metadata }: Fields): TokenCoun
   const read = countOr0(cache_read);
   if (read + (writes.cache_write ?? 0) + (writes.cache_write_1h ?? 0) > input) return null;
   return {
-    ...{ input, output, ...writes },
+    input,
+    output,
+    ...writes,
     ...(read > 0 && { cache_read: read }),
     ...(countOr0(input_audio) > 0 && { input_audio: countOr0(input_audio) }),
     ...(countOr0(reasoning) > 0 && { reasoning: countOr0(reasoning) }),

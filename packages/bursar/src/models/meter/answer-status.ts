@@ -20,14 +20,27 @@ export function isFreeEachTime(status: number): boolean {
 
 /** Nothing was sent when a connection fails like this: nobody was there, or nobody who could prove who he is. */
 const UNSENT: ReadonlySet<unknown> = new Set([
-  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"],
-  ...["DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
-  ...["UNABLE_TO_GET_ISSUER_CERT", "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"],
-  ...["ERR_TLS_CERT_ALTNAME_INVALID"],
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
   // A dispatcher of another version of undici does not take what the global fetch gives it.
   "UND_ERR_INVALID_ARG",
   // The gateway's own, whatever the reason is.
-  ...["connect_failed", "connect_timeout", "invalid_header", "given_up"],
+  "connect_failed",
+  "connect_timeout",
+  "invalid_header",
+  "given_up",
 ]);
 
 /**

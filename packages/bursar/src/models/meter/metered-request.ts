@@ -61,9 +61,16 @@ export function readMetered({
     const isAscii = came === body.length;
     if (headers !== undefined) checkRouting(url, headers, allow);
     const whole: Whole = {
-      ...{ protocol, url, text: body, parsed: parsed as JsonObject },
+      protocol,
+      url,
+      text: body,
+      parsed: parsed as JsonObject,
       body: strip_tools ? stripHostedTools(parsed as JsonObject, protocol.name) : (parsed as JsonObject),
-      ...{ isAscii, bytes, compatible, deployments, allow },
+      isAscii,
+      bytes,
+      compatible,
+      deployments,
+      allow,
     };
     const request = requestTo(whole, null);
     if (listNamed(request.wire.model) === null) return wish.pin === null ? request : invalid(PINNED_MODEL);
@@ -112,7 +119,9 @@ function requestTo(whole: Whole, model: string | null): MeteredRequest {
 
 function openModel(whole: Whole, model: string, wish: Wish): OpenModel {
   return {
-    ...{ model, ...wish, shown: needsOf(whole.body) },
+    model,
+    ...wish,
+    shown: needsOf(whole.body),
     as: (tier) => {
       try {
         return requestTo(whole, tier.model);

@@ -83,8 +83,15 @@ export function reportDecision(decision: Decision, message: string, dimensions: 
   const remaining = edge(Math.max(0, limit - used));
   return {
     ...base,
-    ...{ scope, dimension, policy, refusal, remaining },
-    ...{ limit: edge(limit), used: edge(used), reserved: edge(reserved), asked: edge(asked) },
+    scope,
+    dimension,
+    policy,
+    refusal,
+    remaining,
+    limit: edge(limit),
+    used: edge(used),
+    reserved: edge(reserved),
+    asked: edge(asked),
   };
 }
 

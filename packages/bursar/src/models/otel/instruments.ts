@@ -48,7 +48,8 @@ export class Instruments {
     if (refusal !== null) {
       const { code, dimension } = refusal;
       this.refusals.add(1, {
-        ...{ ...common, "bursar.refusal.code": code },
+        ...common,
+        "bursar.refusal.code": code,
         ...(dimension !== undefined && { "bursar.refusal.dimension": dimension }),
       });
       return;

@@ -115,8 +115,13 @@ class ModelPredictor implements Predictor {
     const alarm = this.timer.after(this.timeout_ms, () => patience.abort(late));
     const capability_id = `llm:${this.name}`;
     const call: GatedCall = {
-      ...{ budget, capability_id, kind: "model", asked, input: request },
-      ...{ signal: patience.signal, wait_ms: this.timeout_ms },
+      budget,
+      capability_id,
+      kind: "model",
+      asked,
+      input: request,
+      signal: patience.signal,
+      wait_ms: this.timeout_ms,
     };
     // What is sent is metered here, and by nobody further out.
     const purse = { gate, store: this.store, budget, chain: budget, metered: true } as const;

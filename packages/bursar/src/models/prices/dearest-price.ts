@@ -7,7 +7,9 @@ export function dearestPrice(first: Price, others: readonly Price[]): Price {
   if (others.length === 0) return first;
   const { model, source, context_window } = first;
   return {
-    ...{ model, source, context_window },
+    model,
+    source,
+    context_window,
     cost: (counts) => others.reduce((most, price) => larger(most, price.cost(counts)), first.cost(counts)),
     most: (bound) =>
       others.reduce(
@@ -38,7 +40,9 @@ export function raisedQuote(price: Price, extra: Extra): Price {
   const { model, source, context_window } = price;
   const raised = (nano: bigint) => nano + addedTo(nano, extra);
   return {
-    ...{ model, source, context_window },
+    model,
+    source,
+    context_window,
     cost: (counts) => price.cost(counts),
     most: (bound) => raised(price.most(bound)),
     affordable: (money, bound) => {

@@ -6,7 +6,9 @@ import type { Price } from "./price.js";
  */
 export function noPrice(model: string): Price {
   return {
-    ...{ model, source: "unknown", context_window: null },
+    model,
+    source: "unknown",
+    context_window: null,
     cost: () => 0n,
     most: () => 0n,
     affordable: () => Number.MAX_SAFE_INTEGER,

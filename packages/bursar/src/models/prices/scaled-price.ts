@@ -10,7 +10,9 @@ export function scaledPrice(price: Price, factor: number): Price {
   const part = (nano: bigint) => (nano * parts + WHOLE - 1n) / WHOLE;
   const { model, source, context_window } = price;
   return {
-    ...{ model, source, context_window },
+    model,
+    source,
+    context_window,
     cost: (counts) => part(price.cost(counts)),
     most: (bound) => part(price.most(bound)),
     affordable: (nano, bound) => price.affordable((nano * WHOLE) / parts, bound),

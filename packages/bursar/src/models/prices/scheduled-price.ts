@@ -142,7 +142,9 @@ export class ScheduledPrice implements Price {
       return {
         above: index === 0 ? 0 : above,
         top: period.bands[index + 1]?.above ?? Number.POSITIVE_INFINITY,
-        ...{ per_call, each_input, each_output },
+        per_call,
+        each_input,
+        each_output,
         small: { per_call: Number(per_call), each_input: Number(each_input), each_output: Number(each_output) },
       };
     });

@@ -54,8 +54,13 @@ export interface ReadPrice {
 }
 
 const RATES = [
-  ...["input_usd_per_mtok", "output_usd_per_mtok", "cache_read_usd_per_mtok", "cache_write_usd_per_mtok"],
-  ...["cache_write_1h_usd_per_mtok", "input_audio_usd_per_mtok", "output_audio_usd_per_mtok"],
+  "input_usd_per_mtok",
+  "output_usd_per_mtok",
+  "cache_read_usd_per_mtok",
+  "cache_write_usd_per_mtok",
+  "cache_write_1h_usd_per_mtok",
+  "input_audio_usd_per_mtok",
+  "output_audio_usd_per_mtok",
 ] as const;
 const MOST_TIERS = 16;
 

@@ -43,7 +43,10 @@ const CLASSES: Readonly<Record<string, Class>> = {
 
 /** What only tools that run at the provider can cost; requests with such tools are not made. */
 const OF_TOOLS: ReadonlySet<string> = new Set([
-  ...["web_searches_kcount", "storage_searches_kcount", "social_searches_kcount", "code_executions_kcount"],
+  "web_searches_kcount",
+  "storage_searches_kcount",
+  "social_searches_kcount",
+  "code_executions_kcount",
 ]);
 
 const PER_CALL = "requests_kcount";

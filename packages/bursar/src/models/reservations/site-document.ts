@@ -40,7 +40,11 @@ export function withSite(
   const kept: Kept = { id: site.id, model: site.model, instant, outputs: outputs.slice(-REMEMBERED) };
   const sites = [...others, kept].sort((a, b) => a.instant - b.instant).slice(-MOST_SITES);
   return {
-    ...{ op: "put", kind: "history", id: documentId(site), budget: null, status: "site" },
+    op: "put",
+    kind: "history",
+    id: documentId(site),
+    budget: null,
+    status: "site",
     body: { sites: sites.map((each): JsonObject => ({ ...each })) },
     version: document?.version ?? 0,
   };

@@ -14,8 +14,20 @@ export interface Addressed {
 
 /** Of the connection, of the client's software or of one attempt alone: they change no answer. Every other header does. */
 const NO_MATTER: ReadonlySet<string> = new Set([
-  ...["content-length", "connection", "keep-alive", "host", "user-agent", "accept-encoding", "accept-language", "date"],
-  ...["sec-fetch-mode", "traceparent", "tracestate", "baggage", "x-request-id", "x-client-request-id"],
+  "content-length",
+  "connection",
+  "keep-alive",
+  "host",
+  "user-agent",
+  "accept-encoding",
+  "accept-language",
+  "date",
+  "sec-fetch-mode",
+  "traceparent",
+  "tracestate",
+  "baggage",
+  "x-request-id",
+  "x-client-request-id",
 ]);
 /** What the SDKs of OpenAI and Anthropic tell of themselves, also how often they have tried. */
 const OF_THE_SDK = /^x-stainless-/;

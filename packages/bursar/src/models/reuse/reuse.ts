@@ -227,7 +227,11 @@ export class Reuse {
     const inputs = this.groups === null || request.wire.protocol !== "openai-embeddings" ? null : readInputs(held.body);
     if (this.groups === null || inputs === null) return call.make(held, request);
     const joined = await this.groups.join(`${inputs.kind} ${parametersKey(inputs.rest, address)}`, {
-      ...{ held, inputs, send, url: request.url, egress_bytes: request.egress_bytes },
+      held,
+      inputs,
+      send,
+      url: request.url,
+      egress_bytes: request.egress_bytes,
       late: (usage) => void correct(purse, held.id, usage),
     });
     switch (joined.kind) {

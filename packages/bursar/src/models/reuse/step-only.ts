@@ -7,8 +7,20 @@ export function stepOnly(request: MeteredRequest): MeteredRequest {
     ...request,
     egress_bytes: 0,
     wire: {
-      ...{ protocol, model, stream: false, input_tokens: 0, beyond: null, texts: null, output_tokens: 0 },
-      ...{ answers: 1, least_output: 0, caches: "no", audio: false, hidden: false, body: {}, held: () => ({}) },
+      protocol,
+      model,
+      stream: false,
+      input_tokens: 0,
+      beyond: null,
+      texts: null,
+      output_tokens: 0,
+      answers: 1,
+      least_output: 0,
+      caches: "no",
+      audio: false,
+      hidden: false,
+      body: {},
+      held: () => ({}),
     },
   };
 }

@@ -26,8 +26,15 @@ export const NO_CLAIMS: AnswerClaims = { models: [], served: [], cost_nano: null
 
 /** The members of an answer in which claims stand. */
 export const CLAIMING_MEMBERS: readonly string[] = [
-  ...["model", "service_tier", "usage", "provider_metadata", "providerMetadata"],
-  ...["cost", "cost_usd", "total_cost", "total_cost_usd"],
+  "model",
+  "service_tier",
+  "usage",
+  "provider_metadata",
+  "providerMetadata",
+  "cost",
+  "cost_usd",
+  "total_cost",
+  "total_cost_usd",
 ];
 
 /** A word that stands in answers of gateways which state the cost inside of a message. */

@@ -13,8 +13,13 @@ import { saidBytes } from "./said-bytes.js";
 const MOST_BLOCKS = 4_096;
 
 const COUNTS = [
-  ...["input_tokens", "output_tokens", "output_tokens_details"],
-  ...["cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation", "server_tool_use"],
+  "input_tokens",
+  "output_tokens",
+  "output_tokens_details",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+  "cache_creation",
+  "server_tool_use",
 ];
 
 /** Follows the events of one streamed message. */

@@ -59,18 +59,25 @@ export function openaiToolKind(type: Json | undefined): HostedToolKind | null {
 
 /** Members by which servers are told of tools of their own, in place of a type or beside one, whatever their case and their dashes. */
 const HOSTED_MEMBERS: ReadonlySet<string> = new Set([
-  ...["googlesearch", "googlesearchretrieval", "googlemaps", "urlcontext", "codeexecution", "codeinterpreter"],
-  ...[
-    "enterprisewebsearch",
-    "websearch",
-    "filesearch",
-    "computeruse",
-    "retrieval",
-    "browsersearch",
-    "xsearch",
-    "livesearch",
-  ],
-  ...["mcp", "mcpservers", "serverurl", "connectorid"],
+  "googlesearch",
+  "googlesearchretrieval",
+  "googlemaps",
+  "urlcontext",
+  "codeexecution",
+  "codeinterpreter",
+
+  "enterprisewebsearch",
+  "websearch",
+  "filesearch",
+  "computeruse",
+  "retrieval",
+  "browsersearch",
+  "xsearch",
+  "livesearch",
+  "mcp",
+  "mcpservers",
+  "serverurl",
+  "connectorid",
 ]);
 const DASHES = /[-_]/g;
 

@@ -175,15 +175,16 @@ function formsOf(key: string): readonly string[] {
   const hex = Buffer.from(key, "latin1").toString("hex");
   const pairs = hex.match(/../g) ?? [];
   const forms = [
-    ...[
-      key,
-      key.toLowerCase(),
-      key.toUpperCase(),
-      encodeURIComponent(key),
-      key.replaceAll("/", "\\/"),
-      JSON.stringify(key).slice(1, -1),
-    ],
-    ...[hex, hex.toUpperCase(), pairs.map((pair) => `%${pair}`).join(""), pairs.map((pair) => `\\u00${pair}`).join("")],
+    key,
+    key.toLowerCase(),
+    key.toUpperCase(),
+    encodeURIComponent(key),
+    key.replaceAll("/", "\\/"),
+    JSON.stringify(key).slice(1, -1),
+    hex,
+    hex.toUpperCase(),
+    pairs.map((pair) => `%${pair}`).join(""),
+    pairs.map((pair) => `\\u00${pair}`).join(""),
     ...[0, 1, 2].flatMap((offset) => base64Of(key, offset)),
   ];
   return [...new Set(forms)].sort((a, b) => b.length - a.length);

@@ -17,13 +17,22 @@ const DESCRIBED_TOOL = 4_096;
 
 /** Tools that the caller runs, though the provider describes them. */
 const CLIENT_TOOLS: ReadonlySet<Json | undefined> = new Set([
-  ...["local_shell", "apply_patch", "computer", "computer_use_preview"],
+  "local_shell",
+  "apply_patch",
+  "computer",
+  "computer_use_preview",
 ]);
 
 /** Items that stand in the body as a whole. */
 const WHOLE: ReadonlySet<Json | undefined> = new Set([
-  ...["local_shell_call", "local_shell_call_output", "shell_call", "shell_call_output", "tool_search_call"],
-  ...["apply_patch_call", "apply_patch_call_output", "computer_call"],
+  "local_shell_call",
+  "local_shell_call_output",
+  "shell_call",
+  "shell_call_output",
+  "tool_search_call",
+  "apply_patch_call",
+  "apply_patch_call_output",
+  "computer_call",
 ]);
 
 /** Reads the input of a request, which is a text or a list of items. */

@@ -9,17 +9,42 @@ const ROUTING_HEADERS =
 
 /** Those of them that only say who asks, and how long to wait. */
 const HARMLESS: ReadonlySet<string> = new Set([
-  ...["x-portkey-api-key", "x-portkey-trace-id", "x-portkey-span-id", "x-portkey-parent-span-id"],
-  ...["x-portkey-span-name", "x-portkey-metadata", "x-portkey-debug", "x-portkey-request-timeout"],
-  ...["x-litellm-api-key", "x-litellm-trace-id", "x-litellm-session-id", "x-litellm-end-user-id", "x-litellm-timeout"],
-  ...["cf-aig-authorization", "cf-aig-metadata", "cf-aig-skip-cache", "cf-aig-cache-ttl", "cf-aig-cache-key"],
-  ...["cf-aig-collect-log", "cf-aig-event-id", "cf-aig-request-timeout"],
-  ...["helicone-rate-limit-policy"],
+  "x-portkey-api-key",
+  "x-portkey-trace-id",
+  "x-portkey-span-id",
+  "x-portkey-parent-span-id",
+  "x-portkey-span-name",
+  "x-portkey-metadata",
+  "x-portkey-debug",
+  "x-portkey-request-timeout",
+  "x-litellm-api-key",
+  "x-litellm-trace-id",
+  "x-litellm-session-id",
+  "x-litellm-end-user-id",
+  "x-litellm-timeout",
+  "cf-aig-authorization",
+  "cf-aig-metadata",
+  "cf-aig-skip-cache",
+  "cf-aig-cache-ttl",
+  "cf-aig-cache-key",
+  "cf-aig-collect-log",
+  "cf-aig-event-id",
+  "cf-aig-request-timeout",
+  "helicone-rate-limit-policy",
 ]);
 
 /** Parameters of an address that no known server chooses a model by. */
 const KNOWN_PARAMETERS: ReadonlySet<string> = new Set([
-  ...["api-version", "beta", "key", "api-key", "api_key", "subscription-key", "code", "alt", "timeout", "sig"],
+  "api-version",
+  "beta",
+  "key",
+  "api-key",
+  "api_key",
+  "subscription-key",
+  "code",
+  "alt",
+  "timeout",
+  "sig",
 ]);
 
 const WHY = "may choose another model, or settings that are kept elsewhere";

@@ -3,8 +3,21 @@ import type { Json, JsonObject } from "../../core/chain/canonical.js";
 
 /** What is not said by the model but written around it: marks, names of things, and seals. */
 const AROUND: ReadonlySet<string> = new Set([
-  ...["type", "role", "id", "index", "object", "status", "call_id", "item_id", "signature", "obfuscation"],
-  ...["encrypted_content", "expires_at", "stop_reason", "format", "logprobs"],
+  "type",
+  "role",
+  "id",
+  "index",
+  "object",
+  "status",
+  "call_id",
+  "item_id",
+  "signature",
+  "obfuscation",
+  "encrypted_content",
+  "expires_at",
+  "stop_reason",
+  "format",
+  "logprobs",
 ]);
 
 /**

@@ -209,7 +209,10 @@ export class PostgresStore implements Store {
     for (let left = limit; left > 0; ) {
       const most = Math.min(left, PAGE);
       const rows = await this.rows<DocumentRow>(sql, [
-        ...[prefix, endOf(prefix), last, most],
+        prefix,
+        endOf(prefix),
+        last,
+        most,
         ...(status === undefined ? [] : [status]),
       ]);
       for (const row of rows) yield paths === null ? readDocument(kind, row) : readPart(kind, row, paths);

@@ -6,13 +6,19 @@ export function anthropicBatch(batch: ScriptedBatch, origin: string): JsonObject
   const { id, state, created, ended, lines, results } = batch;
   const processing_status = ended !== null ? "ended" : state === "cancelling" ? "canceling" : "in_progress";
   return {
-    ...{ id, type: "message_batch", processing_status },
+    id,
+    type: "message_batch",
+    processing_status,
     request_counts: {
       processing: ended === null ? lines.length - results.size : 0,
-      ...{ succeeded: countOf(batch, "answer"), errored: countOf(batch, "error") },
-      ...{ canceled: countOf(batch, "cancelled"), expired: countOf(batch, "expired") },
+      succeeded: countOf(batch, "answer"),
+      errored: countOf(batch, "error"),
+      canceled: countOf(batch, "cancelled"),
+      expired: countOf(batch, "expired"),
     },
-    ...{ created_at: date(created), expires_at: date(created + DAY_MS), archived_at: null },
+    created_at: date(created),
+    expires_at: date(created + DAY_MS),
+    archived_at: null,
     cancel_initiated_at: state === "cancelling" || state === "cancelled" ? date(created) : null,
     ended_at: ended === null ? null : date(ended),
     results_url: ended === null ? null : `${origin}/v1/messages/batches/${id}/results`,

@@ -116,7 +116,12 @@ export class ScriptedBatches {
     const id = `${provider === "openai" ? "batch_scripted" : "msgbatch_scripted"}_${this.batches.size + 1}`;
     const begun = provider === "openai" ? this.readOpenai(body) : readAnthropic(body, headers);
     const batch: ScriptedBatch = {
-      ...{ id, provider, created: this.options.now(), looks: 0, ended: null, results: new Map() },
+      id,
+      provider,
+      created: this.options.now(),
+      looks: 0,
+      ended: null,
+      results: new Map(),
       ...begun,
       state: begun.complaint === null ? "under_way" : "failed",
     };

@@ -37,7 +37,10 @@ function readChat(body: JsonObject): Reading {
   const most = readCount(body, "max_completion_tokens");
   const older = readCount(body, "max_tokens");
   return {
-    ...{ messages, text: textOf(messages.at(-1)?.content), max_tokens: most ?? older, stream },
+    messages,
+    text: textOf(messages.at(-1)?.content),
+    max_tokens: most ?? older,
+    stream,
     terms: {
       input_tokens: inputTokens([messages, body.tools]),
       answers: readCount(body, "n") ?? 1,
@@ -59,7 +62,10 @@ function wholeBody(completion: Completion): JsonObject {
   return {
     ...head(completion, "chat.completion"),
     choices: Array.from({ length: answers }, (_, index) => ({
-      ...{ index, message, finish_reason: FINISH[finish], logprobs: null },
+      index,
+      message,
+      finish_reason: FINISH[finish],
+      logprobs: null,
     })),
     ...(usage !== null && usage),
   };
@@ -96,15 +102,19 @@ function usageOf(usage: Usage): JsonObject | null {
   const { input, output, cached, cache_write, cache_write_1h, reasoning } = usage;
   return {
     usage: {
-      ...{ prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
+      prompt_tokens: input,
+      completion_tokens: output,
+      total_tokens: input + output,
       prompt_tokens_details: {
         cached_tokens: cached,
         audio_tokens: 0,
         cache_write_tokens: cache_write + cache_write_1h,
       },
       completion_tokens_details: {
-        ...{ reasoning_tokens: reasoning, audio_tokens: 0 },
-        ...{ accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 },
+        reasoning_tokens: reasoning,
+        audio_tokens: 0,
+        accepted_prediction_tokens: 0,
+        rejected_prediction_tokens: 0,
       },
     },
   };

@@ -47,7 +47,13 @@ export function completionOf(answer: Spoken, { request, terms }: Heard, instant:
   const counted = { input, output: output * answers, reasoning: reasoning * answers };
   const ended = said.cut || isBeyond(answer.usage, most * answers);
   return {
-    ...{ number, model, created: Math.floor(instant / 1000), thinking, text, tool_calls, answers },
+    number,
+    model,
+    created: Math.floor(instant / 1000),
+    thinking,
+    text,
+    tool_calls,
+    answers,
     finish: ended ? "length" : answer.filtered === true ? "filtered" : tool_calls.length > 0 ? "tools" : "stop",
     stop: ended ? null : said.stop,
     usage: usageFor(answer.usage, counted, most * answers),

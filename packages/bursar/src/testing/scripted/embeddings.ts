@@ -41,7 +41,10 @@ function readEmbeddings(body: JsonObject): Reading {
     0,
   );
   return {
-    ...{ messages: [], text: typeof last === "string" ? last : "", max_tokens: null, stream: false },
+    messages: [],
+    text: typeof last === "string" ? last : "",
+    max_tokens: null,
+    stream: false,
     terms: { input_tokens, answers: 1, stops: [], thinking_tokens: 0 },
   };
 }

@@ -58,7 +58,10 @@ function readAsked(body: JsonObject, headers: IncomingHttpHeaders, purpose: Purp
   const most = readCount(body, "max_tokens");
   if (most === null && purpose === "answer") throw new InputError("max_tokens:", "Field required");
   return {
-    ...{ messages: asked, text: textOf(asked.at(-1)?.content), max_tokens: most, stream: readStream(body) },
+    messages: asked,
+    text: textOf(asked.at(-1)?.content),
+    max_tokens: most,
+    stream: readStream(body),
     terms: {
       input_tokens: inputTokens([asked, body.system, body.tools]),
       answers: 1,

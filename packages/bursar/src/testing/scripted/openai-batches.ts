@@ -24,9 +24,16 @@ export function openaiBatch(batch: ScriptedBatch): JsonObject {
   const unread = countOf(batch, "expired") + countOf(batch, "cancelled");
   const errors = complaint === null ? null : { object: "list", data: [{ code: "invalid_file", message: complaint }] };
   return {
-    ...{ id, object: "batch", endpoint, input_file_id, completion_window: "24h", metadata },
+    id,
+    object: "batch",
+    endpoint,
+    input_file_id,
+    completion_window: "24h",
+    metadata,
     status: validating ? "validating" : STATUS[state],
-    ...{ created_at: seconds(created), expires_at: seconds(created + DAY_MS), errors },
+    created_at: seconds(created),
+    expires_at: seconds(created + DAY_MS),
+    errors,
     ...(ended !== null && { [`${STATUS[state]}_at`]: seconds(ended) }),
     output_file_id: ended === null || completed === 0 ? null : outputOf(id),
     error_file_id: ended === null || failed + unread === 0 ? null : errorsOf(id),

@@ -62,7 +62,9 @@ function reasoningOf(summary: string, id: string, { request: { body } }: Heard):
   // Whoever keeps no conversation at the provider sends this back; here it is only a mark that somebody did.
   const encrypted_content = Buffer.from(`scripted thinking ${id}`).toString("base64");
   return {
-    ...{ id, type: "reasoning", summary: summary === "" ? [] : [{ type: "summary_text", text: summary }] },
+    id,
+    type: "reasoning",
+    summary: summary === "" ? [] : [{ type: "summary_text", text: summary }],
     ...(sealed && { encrypted_content }),
   };
 }

@@ -41,7 +41,9 @@ function readResponses(body: JsonObject, _headers: unknown, purpose: Purpose): R
     stream: readStream(body),
     terms: {
       input_tokens: inputTokens([items, body.instructions, body.tools]),
-      ...{ answers: 1, stops: [], thinking_tokens: Number.POSITIVE_INFINITY },
+      answers: 1,
+      stops: [],
+      thinking_tokens: Number.POSITIVE_INFINITY,
     },
   };
 }
@@ -87,8 +89,14 @@ function ended(completion: Completion, heard: Heard, items: readonly Item[]): Js
 function base({ number, model, created }: Completion, { request: { body } }: Heard): JsonObject {
   const asked = (field: string, otherwise: Json): Json => body[field] ?? otherwise;
   return {
-    ...{ id: `resp_scripted_${number}`, object: "response", created_at: created, model },
-    ...{ background: false, error: null, incomplete_details: null, service_tier: "default" },
+    id: `resp_scripted_${number}`,
+    object: "response",
+    created_at: created,
+    model,
+    background: false,
+    error: null,
+    incomplete_details: null,
+    service_tier: "default",
     instructions: asked("instructions", null),
     max_output_tokens: asked("max_output_tokens", null),
     metadata: asked("metadata", {}),
@@ -111,7 +119,9 @@ function usageOf(usage: Usage): Json {
   if ("raw" in usage) return usage.raw;
   const { input, output, cached, cache_write, cache_write_1h, reasoning } = usage;
   return {
-    ...{ input_tokens: input, output_tokens: output, total_tokens: input + output },
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: input + output,
     input_tokens_details: { cached_tokens: cached, cache_write_tokens: cache_write + cache_write_1h },
     output_tokens_details: { reasoning_tokens: reasoning },
   };

@@ -65,8 +65,11 @@ export function usageFor(
   if ("raw" in said) return said;
   const output = Math.min(said.completion_tokens, most);
   return {
-    ...{ input: said.prompt_tokens, output, cached: said.cached_tokens ?? 0 },
-    ...{ cache_write: said.cache_write_tokens ?? 0, cache_write_1h: said.cache_write_1h_tokens ?? 0 },
+    input: said.prompt_tokens,
+    output,
+    cached: said.cached_tokens ?? 0,
+    cache_write: said.cache_write_tokens ?? 0,
+    cache_write_1h: said.cache_write_1h_tokens ?? 0,
     // A script that says nothing of thinking, but shows some, has thought as much as it shows.
     reasoning: Math.min(said.reasoning_tokens ?? counted.reasoning, output),
   };

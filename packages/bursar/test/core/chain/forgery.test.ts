@@ -108,8 +108,31 @@ async function expectAgreement(lines: readonly string[]): Promise<void> {
 }
 
 const oddValues: readonly unknown[] = [
-  ...[null, true, 0, -0, -1, 1.5, 7, 1e21, 2 ** 53, 2 ** 53 - 1, [], {}, [{}], { a: [] }],
-  ...["", "#", "é", "\ud83d", "run-7", "run-7#0", "run-7#1", "run-7#2", "run-8#9", "0".repeat(64), "a".repeat(64)],
+  null,
+  true,
+  0,
+  -0,
+  -1,
+  1.5,
+  7,
+  1e21,
+  2 ** 53,
+  2 ** 53 - 1,
+  [],
+  {},
+  [{}],
+  { a: [] },
+  "",
+  "#",
+  "é",
+  "\ud83d",
+  "run-7",
+  "run-7#0",
+  "run-7#1",
+  "run-7#2",
+  "run-8#9",
+  "0".repeat(64),
+  "a".repeat(64),
 ];
 const odd = fc.constantFrom(...oddValues);
 const oddCause = fc

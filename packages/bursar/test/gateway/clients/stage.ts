@@ -18,8 +18,16 @@ export const BOTH = [
 ] as const;
 
 const OPTIONS: ClientsOptions = {
-  ...{ host: "127.0.0.1", port: 0, tls: null, url: null, connections_per_address: 10_000, connections: 100 },
-  ...{ header_bytes: 16 * 1024, body_bytes: 32 * 1024 * 1024, request_ms: 60_000, silence_ms: 60_000 },
+  host: "127.0.0.1",
+  port: 0,
+  tls: null,
+  url: null,
+  connections_per_address: 10_000,
+  connections: 100,
+  header_bytes: 16 * 1024,
+  body_bytes: 32 * 1024 * 1024,
+  request_ms: 60_000,
+  silence_ms: 60_000,
 };
 
 /** A request as it was read. */

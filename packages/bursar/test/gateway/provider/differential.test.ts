@@ -76,7 +76,9 @@ const spoken = fc.record<Spoken>({
     fc.oneof(text, fc.array(text, { minLength: 1, maxLength: 1 })),
   ),
   pieces: fc.array(bytes, { maxLength: 10 }),
-  ...{ isCounted: fc.boolean(), hasTrailer: fc.boolean(), hints: fc.nat({ max: 2 }) },
+  isCounted: fc.boolean(),
+  hasTrailer: fc.boolean(),
+  hints: fc.nat({ max: 2 }),
 });
 
 function letter(code: number): string {

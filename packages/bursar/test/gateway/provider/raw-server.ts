@@ -43,7 +43,8 @@ export async function openRawServer(answer: (asked: Asked) => void) {
   await once(listening, "listening");
   const { port } = listening.address() as AddressInfo;
   const server = {
-    ...{ seen, port },
+    seen,
+    port,
     url: new URL(`http://127.0.0.1:${port}/v1/ask`),
     /** How many connections are open. */
     open: () => sockets.size,

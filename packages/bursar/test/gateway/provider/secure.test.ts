@@ -32,7 +32,8 @@ async function openSecureServer(isKept: boolean, host = "127.0.0.1") {
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {
-    ...{ seen, port },
+    seen,
+    port,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -21,7 +21,8 @@ describe("a provider that is silent", () => {
       const error = await ask(sender, server.url).catch((each: unknown) => each);
       expect(error).toBeInstanceOf(UpstreamTimeout);
       expect(error).toMatchObject({
-        ...{ code: "upstream_timeout", message: "the provider has said nothing for 100 ms" },
+        code: "upstream_timeout",
+        message: "the provider has said nothing for 100 ms",
       });
       expect(isUnsent(error, null)).toBe(false);
     }

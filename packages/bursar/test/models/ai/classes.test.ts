@@ -8,8 +8,11 @@ import { CLAUDE, GPT, modelOn, openScene, usedIn, WIRES } from "./scene.js";
 
 /** Every class of tokens at a price of its own, so that no mistake goes unseen. */
 const PRICE = {
-  ...{ input_usd_per_mtok: 100, output_usd_per_mtok: 1000, cache_read_usd_per_mtok: 10 },
-  ...{ cache_write_usd_per_mtok: 125, cache_write_1h_usd_per_mtok: 200 },
+  input_usd_per_mtok: 100,
+  output_usd_per_mtok: 1000,
+  cache_read_usd_per_mtok: 10,
+  cache_write_usd_per_mtok: 125,
+  cache_write_1h_usd_per_mtok: 200,
 };
 const PRICES = { [GPT]: PRICE, [CLAUDE]: PRICE };
 const ROOMY = { cost_usd: 100 };
@@ -24,7 +27,9 @@ describe.for(WIRES)("classes of tokens, %s", (wire) => {
       else await streamText({ model, prompt: "Bolts?" }).consumeStream();
     });
     expect(await usedIn(at.budget)).toMatchObject({
-      ...{ llm_input_tokens: 1000, llm_output_tokens: 50, llm_tokens: 1050 },
+      llm_input_tokens: 1000,
+      llm_output_tokens: 50,
+      llm_tokens: 1050,
       cost_usd: 0.04 + 0.006 + 0.05,
     });
   });

@@ -18,7 +18,9 @@ const COST = 0.0003;
 
 /** Wants its tool again and again, for as long as it is asked. */
 const tireless: Script = ({ number }) => ({
-  ...{ kind: "text", text: `Step ${number}.`, usage: USAGE },
+  kind: "text",
+  text: `Step ${number}.`,
+  usage: USAGE,
   tool_calls: [{ name: "search", arguments: { query: "bolts" } }],
 });
 
@@ -171,7 +173,8 @@ test("a loop that needs an approval is kept as JSON, and goes on from there once
   const kept = () => JSON.stringify(messages);
   const error = await at.budget.run(() =>
     generateText({
-      ...{ ...loop, messages: [...messages] },
+      ...loop,
+      messages: [...messages],
       // Some versions of the SDK tell the messages of this step, others all of them so far.
       onStepFinish: ({ response }) => {
         for (const each of response.messages) if (!kept().includes(JSON.stringify(each))) messages.push(each);

@@ -28,7 +28,11 @@ test("reads version 2, in which Anthropic's input leaves out what was cached", (
   expect(reportedUsage({ usage }, CHAT)).toEqual({ input: 100, cache_read: 50, output: 40, reasoning: 25 });
   const providerMetadata = { anthropic: { cacheCreationInputTokens: 20 } };
   expect(reportedUsage({ usage, providerMetadata }, MESSAGES)).toEqual({
-    ...{ input: 170, cache_read: 50, cache_write: 20, output: 40, reasoning: 25 },
+    input: 170,
+    cache_read: 50,
+    cache_write: 20,
+    output: 40,
+    reasoning: 25,
   });
 });
 
@@ -38,7 +42,9 @@ test("the provider's own figures come first, where they are not less", () => {
     outputTokens: { total: 40, text: 40, reasoning: undefined },
   };
   const raw = (input_tokens: number) => ({
-    ...{ input_tokens, output_tokens: 40, cache_creation_input_tokens: 50 },
+    input_tokens,
+    output_tokens: 40,
+    cache_creation_input_tokens: 50,
     cache_creation: { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 30 },
   });
   const exact = { input: 100, cache_write: 20, cache_write_1h: 30, output: 40 };

@@ -29,7 +29,11 @@ const NAMES = Object.keys(MODELS) as readonly (keyof typeof MODELS)[];
 describe("the sketch of a call", () => {
   test("speaks the protocol of the model's provider", () => {
     expect(NAMES.map((name) => wireOf(name, {}).protocol)).toEqual([
-      ...["openai-chat", "openai-responses", "anthropic-messages", "anthropic-messages", "openai-chat"],
+      "openai-chat",
+      "openai-responses",
+      "anthropic-messages",
+      "anthropic-messages",
+      "openai-chat",
     ]);
   });
 
@@ -40,7 +44,8 @@ describe("the sketch of a call", () => {
       return [url, wire.held(100).service_tier ?? null];
     };
     expect(at({ url: ({ path }: { path: string }) => `https://api.openai.com/v1${path}` })).toEqual([
-      ...["https://api.openai.com/v1/", "default"],
+      "https://api.openai.com/v1/",
+      "default",
     ]);
     expect(at({ baseURL: "https://api.groq.com/openai/v1" })).toEqual(["https://api.groq.com/openai/v1", null]);
     const failing = () => {
@@ -230,7 +235,8 @@ describe("the sketch of a call", () => {
       providerOptions: { anthropic: { thinking } },
     });
     expect(held(wire.held(3000))).toMatchObject({
-      ...{ maxOutputTokens: 1, providerOptions: { anthropic: { thinking: { budgetTokens: 2999 } } } },
+      maxOutputTokens: 1,
+      providerOptions: { anthropic: { thinking: { budgetTokens: 2999 } } },
     });
     expect(wireOf("messages", { reasoning: "none", maxOutputTokens: 1000 }).output_tokens).toBe(1000);
     expect(wireOf("responses", { reasoning: "none" }).hidden).toBe(false);

@@ -12,7 +12,10 @@ const MODEL = "gpt-5";
 const USAGE = { prompt_tokens: 400, completion_tokens: 90, reasoning_tokens: 64 };
 /** Thinks, looks something up, and thinks again. */
 const thinking: Script = ({ number }) => ({
-  ...{ kind: "text", text: "", thinking: "Let me see. ".repeat(5), usage: USAGE },
+  kind: "text",
+  text: "",
+  thinking: "Let me see. ".repeat(5),
+  usage: USAGE,
   ...(number === 1 ? { tool_calls: [{ name: "search", arguments: { query: "bolts" } }] } : { text: "None left." }),
 });
 const tools = { search: tool({ inputSchema: z.object({ query: z.string() }), execute: () => "none" }) };
@@ -30,7 +33,11 @@ test.for(WAYS)(
     const bare = createOpenAI({ baseURL: at.server.url, apiKey: "k", ...wire }).responses(MODEL);
     const model = where === "wire" ? bare : govern(bare);
     const loop = {
-      ...{ model, prompt: "Bolts?", tools, stopWhen: stepCountIs(3), maxOutputTokens: 2000 },
+      model,
+      prompt: "Bolts?",
+      tools,
+      stopWhen: stepCountIs(3),
+      maxOutputTokens: 2000,
       providerOptions: { openai: { reasoningSummary: "auto" } },
     };
     await at.budget.run(async () => {

@@ -30,7 +30,9 @@ async function scene(restated: Restated, limits: BudgetLimits = LIMITS, options:
   const budget = await openBudget(limits, { store });
   const send = governedFetch(options);
   return {
-    ...{ server, store, budget },
+    server,
+    store,
+    budget,
     ask: async (more: JsonObject = {}, path = "/chat/completions", headers: Readonly<Record<string, string>> = {}) => {
       const body = JSON.stringify({ ...CHAT, ...more });
       const response = await budget.run(() => send(`${server.url}${path}`, { method: "POST", headers, body }));
@@ -353,15 +355,17 @@ test("a charge is never less than what the usage costs at the price that was ask
   const figure = fc.oneof(fc.double(), fc.constantFrom(-1, 0, 1e30, "1", "x", null, {}), fc.string());
   const usage = fc.record(
     {
-      ...{ cost: figure, cost_usd: figure, total_cost: figure, cost_in_usd_ticks: figure, is_byok: fc.boolean() },
-      ...{
-        cost_details: fc.record({ upstream_inference_cost: figure }),
-        speed: fc.constantFrom("fast", "standard", "x"),
-      },
-      ...{
-        service_tier: fc.constantFrom("priority", "flex", "batch", "x"),
-        inference_geo: fc.constantFrom("us", "eu"),
-      },
+      cost: figure,
+      cost_usd: figure,
+      total_cost: figure,
+      cost_in_usd_ticks: figure,
+      is_byok: fc.boolean(),
+
+      cost_details: fc.record({ upstream_inference_cost: figure }),
+      speed: fc.constantFrom("fast", "standard", "x"),
+
+      service_tier: fc.constantFrom("priority", "flex", "batch", "x"),
+      inference_geo: fc.constantFrom("us", "eu"),
     },
     { requiredKeys: [] },
   );

@@ -172,7 +172,8 @@ describe.each(Object.entries(DOORS))("%s", (name, door) => {
     expect(charged[0]).toBeGreaterThanOrEqual(COST[dear]);
     expect(dearer).toHaveLength(2);
     expect(dearer[0]).toMatchObject({
-      ...{ capability_id: `llm:${asked}`, charged_usd: charged[0] },
+      capability_id: `llm:${asked}`,
+      charged_usd: charged[0],
       answered: { model: dear },
     });
     expect(Number(dearer[0]?.priced_usd)).toBeLessThan(COST[asked] * 1.5);

@@ -42,7 +42,9 @@ export async function openRestating(restated: Restated, options: Partial<Scripte
   await once(server, "listening");
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    ...{ model, origin, url: `${origin}/v1` },
+    model,
+    origin,
+    url: `${origin}/v1`,
     restate: (next: Restated) => {
       now = next;
     },

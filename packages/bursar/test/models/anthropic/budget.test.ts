@@ -12,8 +12,11 @@ import { until } from "../../testing/scripted/asking.js";
 const MODEL = "claude-opus-4-5";
 const PRICES = {
   [MODEL]: {
-    ...{ input_usd_per_mtok: 100, output_usd_per_mtok: 1000, cache_read_usd_per_mtok: 10 },
-    ...{ cache_write_usd_per_mtok: 125, cache_write_1h_usd_per_mtok: 200 },
+    input_usd_per_mtok: 100,
+    output_usd_per_mtok: 1000,
+    cache_read_usd_per_mtok: 10,
+    cache_write_usd_per_mtok: 125,
+    cache_write_1h_usd_per_mtok: 200,
   },
 };
 const USAGE = { prompt_tokens: 100, completion_tokens: 20 };
@@ -27,7 +30,9 @@ async function openScene(script: Script, limits: BudgetLimits, more: object = {}
   const middleware = [budget({ prices: PRICES, ...options })];
   const client = new Anthropic({ baseURL: server.origin, apiKey: "k", middleware, ...more });
   return {
-    ...{ server, client, open },
+    server,
+    client,
+    open,
     used: async () => ({ steps: 0, llm_tokens: 0, cost_usd: 0, ...(await open.state()).used }),
     [Symbol.asyncDispose]: async () => {
       await server[Symbol.asyncDispose]();

@@ -34,7 +34,8 @@ describe.each(["openai", "anthropic"] as const)("calls that can wait, at %s", (p
   test("fail one by one: what was refused or not begun costs nothing, what nobody tells costs its reservation", async () => {
     const fates = { late: "expired", gone: "missing" } as const;
     await using scene = await Scene.open({
-      ...{ provider, batching: { fate: ({ text }) => fates[text as keyof typeof fates] ?? "answer" } },
+      provider,
+      batching: { fate: ({ text }) => fates[text as keyof typeof fates] ?? "answer" },
     });
     const prompts = ["fine", "bad", "late", "gone", "silent"];
     const desk = scene.desk({ most_items: prompts.length });

@@ -25,7 +25,9 @@ const SIDES: Readonly<Record<string, Side>> = {
     cursor: "after_id",
     open: (send) => new AnthropicBatchProvider({ base: "http://here/v1", apiKey: null, timeout_ms: 1000, fetch: send }),
     batch: (id, instant) => ({
-      ...{ id, created_at: new Date(instant).toISOString(), processing_status: "ended" },
+      id,
+      created_at: new Date(instant).toISOString(),
+      processing_status: "ended",
       request_counts: { succeeded: 2 },
     }),
   },

@@ -24,8 +24,16 @@ async function opened(clock: FakeClock, provider: "openai" | "anthropic", at: Sc
   const store = await PostgresStore.open({ url: server.url, schema: `batch_${schemas}`, clock, patience_ms: 60_000 });
   const deskOn = (seen: Store) =>
     openBatches({
-      ...{ store: seen, timer: clock, provider, url: provider === "openai" ? at.url : at.origin, model: MODEL },
-      ...{ prices: PRICES, price_factor: 0.5, window_ms: 1000, poll_ms: 1000, most_items: MOST_ITEMS },
+      store: seen,
+      timer: clock,
+      provider,
+      url: provider === "openai" ? at.url : at.origin,
+      model: MODEL,
+      prices: PRICES,
+      price_factor: 0.5,
+      window_ms: 1000,
+      poll_ms: 1000,
+      most_items: MOST_ITEMS,
     });
   return { store, deskOn, desk: deskOn(store), [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }

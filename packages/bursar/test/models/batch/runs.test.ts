@@ -114,7 +114,10 @@ describe("a run that can wait", () => {
   test("as a guest hands its request over, with wait among the rest of it", async () => {
     await using scene = await Scene.open();
     const guest: Program = {
-      ...{ kind: "guest-like", name: "guest", digest: "1", source: null },
+      kind: "guest-like",
+      name: "guest",
+      digest: "1",
+      source: null,
       play: (stage) => ({ result: stage.ask("llm", { prompt: "one", wait: true }).answer }),
     };
     const bursar = scene.process([guest]);
@@ -149,7 +152,8 @@ describe("a run that can wait", () => {
     const bursar = scene.process([careful]);
     await bursar.start("careful", null, OPTIONS);
     expect(await driven(scene, bursar, "r")).toMatchObject({
-      ...{ status: "completed", result: ["provider_refused", "batch_expired", "ok"] },
+      status: "completed",
+      result: ["provider_refused", "batch_expired", "ok"],
     });
     expect(await scene.used("r")).toMatchObject({ used: { cost_usd: COST_NANO }, reserved: {} });
   });

@@ -7,7 +7,8 @@ test("a run without a limit of money has a model without a price answer it in ba
   const bursar = scene.process([patient], { batches: scene.desk({ prices: {} }) });
   await scene.until(bursar.run("patient", null, { ...OPTIONS, limits: { ...LIMITS, cost_usd: null } }));
   expect(await driven(scene, bursar, "r")).toMatchObject({
-    ...{ status: "completed", result: ANSWER },
+    status: "completed",
+    result: ANSWER,
     usage: { llm_input_tokens: 400, llm_output_tokens: 80 },
   });
   const links = await scene.links("r");

@@ -3,7 +3,10 @@ import { withBudget } from "../../../src/ambient/with-budget.js";
 import { type GovernedFetchOptions, governedFetch } from "../../../src/models/fetch/governed-fetch.js";
 
 const ANSWER = {
-  ...{ id: "c1", object: "chat.completion", created: 1, model: "gpt-4o-mini-2024-07-18" },
+  id: "c1",
+  object: "chat.completion",
+  created: 1,
+  model: "gpt-4o-mini-2024-07-18",
   choices: [{ index: 0, message: { role: "assistant", content: "Hello." }, finish_reason: "stop" }],
   usage: { prompt_tokens: 100_000, completion_tokens: 1000, total_tokens: 101_000 },
 };

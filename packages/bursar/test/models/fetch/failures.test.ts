@@ -65,8 +65,14 @@ describe("what the provider refuses costs a step and no more", () => {
 
 describe("arguments that no request can be made of", () => {
   const WRONG: readonly object[] = [
-    ...[{ mode: "navigate" }, { mode: "no-cors", cache: "nowhere" }, { redirect: "sideways" }, { credentials: "all" }],
-    ...[{ referrer: "no address" }, { referrerPolicy: "some" }, { window: {} }, { signal: "stop" }],
+    { mode: "navigate" },
+    { mode: "no-cors", cache: "nowhere" },
+    { redirect: "sideways" },
+    { credentials: "all" },
+    { referrer: "no address" },
+    { referrerPolicy: "some" },
+    { window: {} },
+    { signal: "stop" },
   ];
 
   test.each(WRONG)("are found before anything is paid for: %j", async (wrong) => {

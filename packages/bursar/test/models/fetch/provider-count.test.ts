@@ -43,7 +43,9 @@ async function opened({ limits = LIMITS, counting = () => TOKENS, options = { co
   const budget = await openBudget(limits, { policies: POLICIES, parent: null });
   const fetch = governedFetch({ prices: PRICES, budget, ...options });
   return {
-    ...{ model, budget, fetch },
+    model,
+    budget,
+    fetch,
     send: (path: Path, more: object = {}, headers: Record<string, string> = {}) =>
       fetch(`${model.url}${path}`, {
         method: "POST",

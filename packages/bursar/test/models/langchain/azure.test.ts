@@ -13,9 +13,15 @@ async function called(deployment: string, options: Parameters<typeof budget>[0],
   };
   const governed = budget({ ...options, fetch: answering });
   const model = new AzureChatOpenAI({
-    ...{ azureOpenAIApiKey: "k", azureOpenAIApiInstanceName: "acme", azureOpenAIApiVersion: "2024-06-01" },
-    ...{ azureOpenAIApiDeploymentName: deployment, model: "gpt-4o-mini", maxTokens: 10, maxRetries: 0 },
-    ...{ callbacks: governed.callbacks, configuration: { fetch: isWired ? governed.fetch : answering } },
+    azureOpenAIApiKey: "k",
+    azureOpenAIApiInstanceName: "acme",
+    azureOpenAIApiVersion: "2024-06-01",
+    azureOpenAIApiDeploymentName: deployment,
+    model: "gpt-4o-mini",
+    maxTokens: 10,
+    maxRetries: 0,
+    callbacks: governed.callbacks,
+    configuration: { fetch: isWired ? governed.fetch : answering },
   });
   const error = await withBudget({ cost_usd: 0.01 }, () => model.invoke("Hello?")).then(
     () => null,

@@ -23,7 +23,10 @@ type AnthropicFields = Omit<NonNullable<ConstructorParameters<typeof ChatAnthrop
 
 export function openai(at: ScriptedModel, { configuration, ...fields }: OpenAIFields = {}) {
   return new ChatOpenAI({
-    ...{ model: "scripted", apiKey: "k", maxTokens: 500, ...fields },
+    model: "scripted",
+    apiKey: "k",
+    maxTokens: 500,
+    ...fields,
     configuration: { baseURL: at.url, ...configuration },
   });
 }

@@ -195,7 +195,10 @@ test("what is no provider, and options that nobody knows, are said to be so", ()
 
 describe("a model whose address shows", () => {
   const RESPONSE = {
-    ...{ id: "resp_1", object: "response", status: "completed", model: "gpt-5.6-sol" },
+    id: "resp_1",
+    object: "response",
+    status: "completed",
+    model: "gpt-5.6-sol",
     output: [
       {
         id: "m",

@@ -116,8 +116,13 @@ const usd = fc.oneof(
   fc.integer({ min: 0, max: 200_000_000 }).map((nano) => nano / 1e6),
 );
 const rates = fc.record({
-  ...{ input_usd_per_mtok: usd, output_usd_per_mtok: usd, cache_read_usd_per_mtok: usd, cache_write_usd_per_mtok: usd },
-  ...{ cache_write_1h_usd_per_mtok: usd, input_audio_usd_per_mtok: usd, output_audio_usd_per_mtok: usd },
+  input_usd_per_mtok: usd,
+  output_usd_per_mtok: usd,
+  cache_read_usd_per_mtok: usd,
+  cache_write_usd_per_mtok: usd,
+  cache_write_1h_usd_per_mtok: usd,
+  input_audio_usd_per_mtok: usd,
+  output_audio_usd_per_mtok: usd,
 });
 const anyPrice: fc.Arbitrary<ModelPrice> = fc
   .tuple(
@@ -150,8 +155,15 @@ function within({ input: most, output: longest, caches, audio }: Bound, writes: 
     const reasoning = part(output, 7);
     const output_audio = audio ? part(output - reasoning, 8) : 0;
     return {
-      ...{ input, output, cache_read, cache_write, cache_write_1h, cache_read_audio, input_audio },
-      ...{ reasoning, output_audio },
+      input,
+      output,
+      cache_read,
+      cache_write,
+      cache_write_1h,
+      cache_read_audio,
+      input_audio,
+      reasoning,
+      output_audio,
     };
   });
 }

@@ -51,8 +51,15 @@ const usage: fc.Arbitrary<TokenCounts> = fc
     const reasoning = part(output, f);
     const output_audio = part(output - reasoning, g);
     return {
-      ...{ input, cache_read, cache_write, cache_write_1h, cache_read_audio, input_audio },
-      ...{ output, reasoning, output_audio },
+      input,
+      cache_read,
+      cache_write,
+      cache_write_1h,
+      cache_read_audio,
+      input_audio,
+      output,
+      reasoning,
+      output_audio,
     };
   });
 

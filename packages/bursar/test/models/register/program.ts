@@ -47,9 +47,14 @@ export function startProgram(
   const child = spawn(process.execPath, [...flags, file, ...args], {
     cwd: ROOT,
     // A program that does not end must not outlive its test.
-    ...{ timeout: LONGEST_MS, killSignal: "SIGKILL" },
+    timeout: LONGEST_MS,
+    killSignal: "SIGKILL",
     env: {
-      ...{ PATH, HOME, OPENAI_API_KEY: "k", OPENAI_AGENTS_DISABLE_TRACING: "1", BURSAR_PRICES: PRICES },
+      PATH,
+      HOME,
+      OPENAI_API_KEY: "k",
+      OPENAI_AGENTS_DISABLE_TRACING: "1",
+      BURSAR_PRICES: PRICES,
       NODE_OPTIONS: options,
       ...addresses,
       ...env,

@@ -8,10 +8,19 @@ const providers = new Providers({ OPENAI_BASE_URL: "http://127.0.0.1:8080/v1", A
 
 test("hosts of providers are known however they are spelled, and no others", () => {
   const hosts = [
-    ...["api.openai.com", "API.OpenAI.com", "api.openai.com.", "api.openai.com:443", "eu.api.openai.com", "openai.com"],
-    ...["acme.openai.azure.us", "acme.cognitiveservices.azure.cn"],
-    ...["acme.openai.azure.com", "bedrock-runtime.eu-west-1.amazonaws.com", "us-central1-aiplatform.googleapis.com"],
-    ...["127.0.0.1:8080", "api.x.ai"],
+    "api.openai.com",
+    "API.OpenAI.com",
+    "api.openai.com.",
+    "api.openai.com:443",
+    "eu.api.openai.com",
+    "openai.com",
+    "acme.openai.azure.us",
+    "acme.cognitiveservices.azure.cn",
+    "acme.openai.azure.com",
+    "bedrock-runtime.eu-west-1.amazonaws.com",
+    "us-central1-aiplatform.googleapis.com",
+    "127.0.0.1:8080",
+    "api.x.ai",
   ];
   expect(hosts.filter((host) => !providers.has(host))).toEqual([]);
   const others = [

@@ -28,7 +28,11 @@ describe("what is held for a call of which something was learned", () => {
     const [first, second] = [await reserve("a"), await reserve("b")];
     expect(first.granted).toMatchObject({ llm_output_tokens: 4000, llm_tokens: 4100 });
     expect(second.granted).toEqual({
-      ...{ steps: 1, llm_input_tokens: 100, llm_output_tokens: 400, llm_tokens: 500, cost_usd: 5000 },
+      steps: 1,
+      llm_input_tokens: 100,
+      llm_output_tokens: 400,
+      llm_tokens: 500,
+      cost_usd: 5000,
     });
   });
 

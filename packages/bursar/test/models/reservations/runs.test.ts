@@ -181,7 +181,10 @@ test("an answer that is longer is cut to what is held for it, which is told, and
   expect(result.status).toBe("completed");
   const [cut, ...none] = await scene.actions(id, "AnswerCut");
   expect(cut).toMatchObject({
-    ...{ budget: id, capability_id: `llm:${MODEL}`, output_tokens: 450, full_output_tokens: 4096 },
+    budget: id,
+    capability_id: `llm:${MODEL}`,
+    output_tokens: 450,
+    full_output_tokens: 4096,
   });
   expect(typeof cut?.site).toBe("string");
   expect(none).toEqual([]);

@@ -29,7 +29,10 @@ function provider() {
   };
   const model = () =>
     chatModel({
-      ...{ url: "http://provider.example/v1", model: "small", prices: PRICES, fetch: send as typeof fetch },
+      url: "http://provider.example/v1",
+      model: "small",
+      prices: PRICES,
+      fetch: send as typeof fetch,
       reuse: { in_flight: true, cache: true },
     });
   return { texts, model };
@@ -55,7 +58,10 @@ async function killed(at: number, when: "calm" | "before" | "after") {
   const result = await theatre.until(healthy.run("asker", null, start));
   const saved = (await theatre.links("r")).filter(({ action_type }) => action_type === "Saved");
   return {
-    ...{ result, texts, writes: handle.writes, saved_usd: await savedUsd(theatre.store, "r") },
+    result,
+    texts,
+    writes: handle.writes,
+    saved_usd: await savedUsd(theatre.store, "r"),
     calls: saved.map(({ data }) => data.call_id),
     budget: await theatre.store.budget("r"),
   };

@@ -43,7 +43,9 @@ async function stage(reuse: ReuseOptions, script: Script = () => ANSWER, tiers?:
   const model = chatModel({ url: provider.url, model: name, prices: PRICES, reuse, ...(tiers && { tiers }) });
   const bursar = openBursar({ store, model, programs: [asker] });
   return {
-    ...{ provider, store, bursar },
+    provider,
+    store,
+    bursar,
     [Symbol.asyncDispose]: async () => {
       await bursar[Symbol.asyncDispose]();
       await provider[Symbol.asyncDispose]();

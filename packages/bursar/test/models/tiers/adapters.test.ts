@@ -102,7 +102,11 @@ describe("LangChain", () => {
     const pieces = chainBudget({ prices: PRICES, tiers: tiersOf() });
     const { configuration, callbacks } = pieces.openai;
     const chat = new ChatOpenAI({
-      ...{ model: "bursar/auto", apiKey: "k", maxTokens: 1000, maxRetries: 0, callbacks },
+      model: "bursar/auto",
+      apiKey: "k",
+      maxTokens: 1000,
+      maxRetries: 0,
+      callbacks,
       configuration: { baseURL: at.url, ...configuration },
     });
 

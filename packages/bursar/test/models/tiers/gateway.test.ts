@@ -110,10 +110,13 @@ describe("the gateway", () => {
   test("asks a person when not even the floor fits and the list says so, and nobody when it says not to", async () => {
     const limits = { cost_usd: 0.000_05 };
     await using asks = await opened(() => ANSWER, limits, {
-      ...{ prices: PRICES, tiers: tiersOf({ when_none_fits: "pause" }) },
+      prices: PRICES,
+      tiers: tiersOf({ when_none_fits: "pause" }),
     });
     await using stops = await opened(() => ANSWER, limits, {
-      ...{ prices: PRICES, tiers: tiersOf({ when_none_fits: "stop" }), policies: { cost_usd: "approval_required" } },
+      prices: PRICES,
+      tiers: tiersOf({ when_none_fits: "stop" }),
+      policies: { cost_usd: "approval_required" },
     });
 
     const asked = await (await asks.post("/v1/chat/completions", BODY)).json();

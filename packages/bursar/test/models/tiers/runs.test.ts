@@ -41,7 +41,9 @@ async function stage(list: Partial<TierListOptions> = {}, enabled = true) {
   const model = chatModel({ url: provider.url, model: "bursar/auto", prices: PRICES, tiers });
   const bursar = openBursar({ store, model, programs: [asker] });
   return {
-    ...{ provider, store, bursar },
+    provider,
+    store,
+    bursar,
     [Symbol.asyncDispose]: async () => {
       await bursar[Symbol.asyncDispose]();
       await provider[Symbol.asyncDispose]();

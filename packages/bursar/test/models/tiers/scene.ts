@@ -36,7 +36,9 @@ export async function openTiers(script: Script = () => ANSWER, wire: GovernedFet
   const openai = new OpenAI({ baseURL: provider.url, apiKey: "k", fetch, maxRetries: 0 });
   const anthropic = new Anthropic({ baseURL: provider.origin, apiKey: "k", fetch, maxRetries: 0 });
   return {
-    ...{ provider, openai, anthropic },
+    provider,
+    openai,
+    anthropic,
     /** The models that were really called, in order. */
     called: () => provider.requests.map(({ body }) => (body as { model?: unknown }).model),
     ask: (more: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> = {}, headers: Record<string, string> = {}) =>

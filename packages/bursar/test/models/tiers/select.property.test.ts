@@ -25,7 +25,11 @@ function play(moments: readonly (typeof MOMENT extends fc.Arbitrary<infer Moment
   for (const { left, calls, quotes, means } of moments) {
     const candidates = quotes.map((quote, index) => candidate(quote, means[index] ?? null));
     const selection: Selection | null = select({
-      ...{ candidates, left: { cost_usd: left }, calls, standing, hysteresis: HYSTERESIS },
+      candidates,
+      left: { cost_usd: left },
+      calls,
+      standing,
+      hysteresis: HYSTERESIS,
     });
     standing = selection?.standing ?? standing;
     chosen.push(selection);

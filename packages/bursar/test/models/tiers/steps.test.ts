@@ -95,8 +95,10 @@ describe("the calls of a step", () => {
     // The call that names its tier came first, so that the step is at its tier.
     expect(result).toMatchObject({ result: ["small", "gpt-4-medium", "medium", "large"] });
     expect(told).toEqual([
-      ...["TierSwitched notes medium: pinned", "TierSwitched - small: pinned"],
-      ...["TierSwitched notes medium: step", "TierSwitched - large: first"],
+      "TierSwitched notes medium: pinned",
+      "TierSwitched - small: pinned",
+      "TierSwitched notes medium: step",
+      "TierSwitched - large: first",
     ]);
     expect(sent.every((body) => !("bursar" in body))).toBe(true);
   });
@@ -144,7 +146,8 @@ describe("the calls of a step", () => {
 
   test("are never below the floor", async () => {
     const { result } = await play(async (ctx, ask) => ask(ctx.pinned("notes", { tier: "small" })), {
-      ...{ cost_usd: 1, floor: "medium" },
+      cost_usd: 1,
+      floor: "medium",
     });
     expect(result).toMatchObject({ status: "failed" });
     expect(JSON.stringify(result)).toContain("below the floor");
@@ -251,6 +254,8 @@ test("in the AI SDK the provider's options name it", async () => {
     await generateText({ ...ask, providerOptions: { bursar: { step: "a" } } });
   });
   expect(at.requests.map(({ body }) => (body as { model: string }).model)).toEqual([
-    ...["gpt-4-small", "gpt-4-large", "gpt-4-small"],
+    "gpt-4-small",
+    "gpt-4-large",
+    "gpt-4-small",
   ]);
 });

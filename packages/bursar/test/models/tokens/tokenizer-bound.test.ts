@@ -166,26 +166,25 @@ describe("there is no bound by a tokenizer", () => {
   });
 
   test.each([
-    ...[
-      "gpt-5",
-      "gpt-5-mini",
+    "gpt-5",
+    "gpt-5-mini",
 
-      "gpt-4o",
-      "gpt-4o-mini-2024-07-18",
-      "gpt-4.1-nano",
-      "o1",
-      "o3-mini",
-      "o4-mini",
-    ],
-    ...[
-      "openai/gpt-4o",
-      "ft:gpt-4o-mini:org::id",
-      "GPT-4",
-      "gpt-4-0613",
-      "gpt-3.5-turbo-0125",
-      "text-embedding-3-small",
-    ],
-    ...["chatgpt-4o-latest", "gpt-oss-120b", "gpt-4:x"],
+    "gpt-4o",
+    "gpt-4o-mini-2024-07-18",
+    "gpt-4.1-nano",
+    "o1",
+    "o3-mini",
+    "o4-mini",
+
+    "openai/gpt-4o",
+    "ft:gpt-4o-mini:org::id",
+    "GPT-4",
+    "gpt-4-0613",
+    "gpt-3.5-turbo-0125",
+    "text-embedding-3-small",
+    "chatgpt-4o-latest",
+    "gpt-oss-120b",
+    "gpt-4:x",
   ])("but there is one for %s", async (model) => {
     expect(await bound(model, "Hello there")).toBe(2);
   });

@@ -148,8 +148,11 @@ describe("the input of a message", () => {
 
 describe("a message that cannot be bounded", () => {
   test.each([
-    ...["code_execution_20250825", "tool_search_tool_regex_20251119"],
-    ...["advisor_20260301", "mcp_toolset", "something_new"],
+    "code_execution_20250825",
+    "tool_search_tool_regex_20251119",
+    "advisor_20260301",
+    "mcp_toolset",
+    "something_new",
   ])("the tool %s", (type) => {
     const added = { type: "tool_addition", tool: { type: "tool_definition", definition: { type, name: "x" } } };
     for (const more of [

@@ -123,8 +123,14 @@ describe("a response", () => {
   });
 
   test.each([
-    ...["web_search_preview", "code_interpreter", "image_generation", "mcp", "shell"],
-    ...["programmatic_tool_calling", "tool_search", "something_new"],
+    "web_search_preview",
+    "code_interpreter",
+    "image_generation",
+    "mcp",
+    "shell",
+    "programmatic_tool_calling",
+    "tool_search",
+    "something_new",
   ])("the tool %s is refused by its name, wherever it stands", (type) => {
     for (const more of [
       { tools: [{ type }] },

@@ -22,9 +22,21 @@ describe("the protocol of a path", () => {
   });
 
   test.each([
-    ...["/v1/completions", "/v1/chat", "/v1/responses/abc/cancel", "/v1/responses/input_tokens", "/v1/responses/abc"],
-    ...["/v1/messages/batches", "/v1/messages/count_tokens", "/v1/threads/thread_1/messages", "/v1/chat/completions/x"],
-    ...["/", "", "/v1/models", "/v1/%E0%A4%A", "/v1/xmessages", "/completions/chat"],
+    "/v1/completions",
+    "/v1/chat",
+    "/v1/responses/abc/cancel",
+    "/v1/responses/input_tokens",
+    "/v1/responses/abc",
+    "/v1/messages/batches",
+    "/v1/messages/count_tokens",
+    "/v1/threads/thread_1/messages",
+    "/v1/chat/completions/x",
+    "/",
+    "",
+    "/v1/models",
+    "/v1/%E0%A4%A",
+    "/v1/xmessages",
+    "/completions/chat",
   ])("%s speaks none", (path) => {
     expect(protocolFor("POST", path)).toBeNull();
   });

@@ -201,7 +201,8 @@ for (const wire of WIRES) {
     const clock = new FakeClock();
     const records: CallRecord[] = [];
     await using at = await scene(wire, [calls("wait", 400, 20), says("Done.", 500, 10)], {
-      ...{ clock, timer: clock },
+      clock,
+      timer: clock,
       onCall: (record) => records.push(record),
     });
     const budget = new Budget(

@@ -119,8 +119,12 @@ test("a provider that is asked for too little output, or too late, sends nothing
   await using model = await openScriptedModel({ script: ["Hello."] });
   const provider = openaiProvider({ model: "scripted", url: model.url, api: "responses" });
   const request: ProviderRequest = {
-    ...{ promptName: "greeting", evaluation: {}, messages: [{ role: "user", content: "Hello?" }], tools: [] },
-    ...{ maxOutputTokens: 15, signal: AbortSignal.abort() },
+    promptName: "greeting",
+    evaluation: {},
+    messages: [{ role: "user", content: "Hello?" }],
+    tools: [],
+    maxOutputTokens: 15,
+    signal: AbortSignal.abort(),
   };
 
   const errors = await Promise.all(
@@ -144,8 +148,12 @@ test("the bound on input is no less than the bytes of what is sent", async () =>
   const text = "Grüße, 世界! ".repeat(50);
   const provider = openaiProvider({ model: "scripted", url: model.url, fetch: send });
   const request: ProviderRequest = {
-    ...{ promptName: "greeting", evaluation: {}, messages: [{ role: "user", content: text }], tools: [] },
-    ...{ maxOutputTokens: 50, signal: new AbortController().signal },
+    promptName: "greeting",
+    evaluation: {},
+    messages: [{ role: "user", content: text }],
+    tools: [],
+    maxOutputTokens: 50,
+    signal: new AbortController().signal,
   };
 
   const quote = await provider.quote?.(request);

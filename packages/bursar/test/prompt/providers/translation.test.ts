@@ -39,7 +39,8 @@ describe.each([false, true])("streamed: %s", (stream) => {
     await here.adapter.evaluate({ name: "talk", messages: EARLIER, tools: TOOLS });
 
     const call = (id: string, name: string, input: object) => ({
-      ...{ id, type: "function" },
+      id,
+      type: "function",
       function: { name, arguments: JSON.stringify(input) },
     });
     const messages = [
@@ -53,7 +54,10 @@ describe.each([false, true])("streamed: %s", (stream) => {
       { role: "user", content: "And now?" },
     ];
     const common = {
-      ...{ model: "scripted", temperature: 0, max_tokens: 4_096, ...streaming },
+      model: "scripted",
+      temperature: 0,
+      max_tokens: 4_096,
+      ...streaming,
       ...(stream && { stream_options: { include_usage: true } }),
       tools: [
         { type: "function", function: { name: "look", description: "Looks something up.", parameters: SCHEMA } },
@@ -82,7 +86,10 @@ describe.each([false, true])("streamed: %s", (stream) => {
     await here.adapter.evaluate({ name: "talk", messages: EARLIER, tools: TOOLS });
 
     const call = (call_id: string, name: string, input: object) => ({
-      ...{ type: "function_call", call_id, name, arguments: JSON.stringify(input) },
+      type: "function_call",
+      call_id,
+      name,
+      arguments: JSON.stringify(input),
     });
     const output = (call_id: string, text: string) => ({ type: "function_call_output", call_id, output: text });
     const input = [
@@ -97,7 +104,11 @@ describe.each([false, true])("streamed: %s", (stream) => {
       { role: "user", content: "And now?" },
     ];
     const common = {
-      ...{ model: "scripted", temperature: 0, max_output_tokens: 4_096, store: false, ...streaming },
+      model: "scripted",
+      temperature: 0,
+      max_output_tokens: 4_096,
+      store: false,
+      ...streaming,
       include: ["reasoning.encrypted_content"],
       tools: [
         { type: "function", name: "look", description: "Looks something up.", parameters: SCHEMA, strict: false },
@@ -138,7 +149,11 @@ describe.each([false, true])("streamed: %s", (stream) => {
       { role: "user", content: "And now?" },
     ];
     const common = {
-      ...{ model: "scripted", temperature: 0, max_tokens: 4_096, system: "Be brief.", ...streaming },
+      model: "scripted",
+      temperature: 0,
+      max_tokens: 4_096,
+      system: "Be brief.",
+      ...streaming,
       tools: [
         { name: "look", description: "Looks something up.", input_schema: SCHEMA },
         { name: "count", input_schema: ANY },
@@ -171,7 +186,8 @@ describe.each([false, true])("streamed: %s", (stream) => {
       at(MESSAGES),
       [{ ...calls("count", 100, 60), thinking: "Hm, hm." }, says("3", 90, 5)],
       {
-        ...{ maxOutputTokens: 3_000, parameters: { thinking } },
+        maxOutputTokens: 3_000,
+        parameters: { thinking },
       },
     );
 
@@ -275,7 +291,8 @@ describe.each(WIRES)("$name", (wire) => {
 
 test("input of a tool that is no JSON is handed on as it is, and goes back as it came", async () => {
   const message = (id: string) => ({
-    ...{ role: "assistant", content: null },
+    role: "assistant",
+    content: null,
     tool_calls: [
       { id, type: "function", function: { name: "look", arguments: "{about: it}" }, extra_content: { seal: id } },
       { id: `${id}2`, type: "function", function: { name: "look", arguments: "" } },

@@ -7,7 +7,10 @@ const NEEDED = PARTS.reduce((sum, part) => sum + part, 0);
 
 /** A program that computes as guests do: some, then an effect, and some more, until it ends or its fuel does. */
 const thinker: Program = {
-  ...{ kind: "thinker", name: "thinker", digest: "1", source: null },
+  kind: "thinker",
+  name: "thinker",
+  digest: "1",
+  source: null,
   play: (stage) => ({ result: think(stage) }),
 };
 

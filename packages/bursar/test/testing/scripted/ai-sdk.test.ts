@@ -32,12 +32,18 @@ describe.for(MODELS)("the AI SDK, %s", ([protocol, modelAt]) => {
   test("generates, with tools, and finds the usage", async () => {
     await using server = await openScriptedModel({ script: searching, models: [GPT, CLAUDE] });
     const { text, steps, totalUsage } = await generateText({
-      ...{ model: modelAt(server), prompt: "Bolts?", tools, stopWhen: stepCountIs(3), maxRetries: 0 },
+      model: modelAt(server),
+      prompt: "Bolts?",
+      tools,
+      stopWhen: stepCountIs(3),
+      maxRetries: 0,
     });
     expect(text).toBe(`${TEXT} no bolts`);
     expect(steps[0]?.toolCalls).toMatchObject([{ toolName: "search", input: CALL.arguments }]);
     expect(totalUsage).toMatchObject({
-      ...{ inputTokens: 200, outputTokens: 80, totalTokens: 280 },
+      inputTokens: 200,
+      outputTokens: 80,
+      totalTokens: 280,
       inputTokenDetails: { cacheReadTokens: 120 },
       outputTokenDetails: { reasoningTokens: 50 },
     });
@@ -47,7 +53,11 @@ describe.for(MODELS)("the AI SDK, %s", ([protocol, modelAt]) => {
   test("streams, with tools, and finds the same usage", async () => {
     await using server = await openScriptedModel({ script: searching, models: [GPT, CLAUDE] });
     const result = streamText({
-      ...{ model: modelAt(server), prompt: "Bolts?", tools, stopWhen: stepCountIs(3), maxRetries: 0 },
+      model: modelAt(server),
+      prompt: "Bolts?",
+      tools,
+      stopWhen: stepCountIs(3),
+      maxRetries: 0,
     });
     const pieces: string[] = [];
     for await (const piece of result.textStream) pieces.push(piece);
@@ -71,13 +81,11 @@ describe.for(MODELS)("the AI SDK, %s", ([protocol, modelAt]) => {
 
   test("reads errors, and knows which of them to try again", async () => {
     await using server = await openScriptedModel({
-      ...{
-        script: [
-          { kind: "status", status: 500, message: "on fire" },
-          { kind: "status", status: 400 },
-        ],
-        models: [GPT, CLAUDE],
-      },
+      script: [
+        { kind: "status", status: 500, message: "on fire" },
+        { kind: "status", status: 400 },
+      ],
+      models: [GPT, CLAUDE],
     });
     const ask = () =>
       generateText({ model: modelAt(server), prompt: "Bolts?", maxRetries: 0 }).catch((error: unknown) => error);

@@ -16,8 +16,12 @@ const ASKED = { model: MODEL, max_tokens: 4000, messages: [{ role: "user" as con
 const THINKING = { thinking: { type: "enabled" as const, budget_tokens: 1024 } };
 const CALL = { name: "search", arguments: { query: "bolts and nuts of all kinds", most: 3 } };
 const USAGE = {
-  ...{ prompt_tokens: 100, completion_tokens: 40, cached_tokens: 60 },
-  ...{ cache_write_tokens: 8, cache_write_1h_tokens: 5, reasoning_tokens: 25 },
+  prompt_tokens: 100,
+  completion_tokens: 40,
+  cached_tokens: 60,
+  cache_write_tokens: 8,
+  cache_write_1h_tokens: 5,
+  reasoning_tokens: 25,
 };
 const FULL: ScriptedText = {
   kind: "text",
@@ -54,8 +58,13 @@ describe("Anthropic's client", () => {
     const cache_creation = { ephemeral_5m_input_tokens: 8, ephemeral_1h_input_tokens: 5 };
     expect(message.usage).toEqual({ ...counts, cache_creation, service_tier: "standard" });
     expect(world.server.requests[0]).toMatchObject({
-      ...{ number: 1, protocol: "anthropic-messages", path: "/v1/messages", text: "Hello?", max_tokens: 4000 },
-      ...{ stream: false, headers: { "anthropic-version": expect.any(String) } },
+      number: 1,
+      protocol: "anthropic-messages",
+      path: "/v1/messages",
+      text: "Hello?",
+      max_tokens: 4000,
+      stream: false,
+      headers: { "anthropic-version": expect.any(String) },
     });
   });
 
@@ -89,12 +98,20 @@ describe("Anthropic's client", () => {
     const names = events.map((event) => /^event: (\w+)\ndata: \{"type":"\1"/.exec(event)?.[1]);
     const block = ["content_block_start", "content_block_delta", "content_block_stop"];
     expect(names.filter((name, index) => name !== names[index - 1])).toEqual([
-      ...["message_start", "content_block_start", "ping", "content_block_delta", "content_block_stop"],
-      ...[...block, ...block, "message_delta", "message_stop"],
+      "message_start",
+      "content_block_start",
+      "ping",
+      "content_block_delta",
+      "content_block_stop",
+      ...block,
+      ...block,
+      "message_delta",
+      "message_stop",
     ]);
     const dataOf = (name: string) => JSON.parse(events[names.indexOf(name)]?.split("data: ")[1] ?? "");
     expect(dataOf("message_start").message).toMatchObject({
-      ...{ content: [], stop_reason: null },
+      content: [],
+      stop_reason: null,
       usage: { input_tokens: 27, cache_read_input_tokens: 60, cache_creation_input_tokens: 13, output_tokens: 1 },
     });
     expect(dataOf("message_delta")).toMatchObject({ delta: { stop_reason: "tool_use" }, usage: counts });
@@ -127,7 +144,8 @@ describe("Anthropic's client", () => {
     await using world = await opened(() => ({ kind: "text", text: TEXT, thinking: "x".repeat(9000) }));
     const held = await world.client.messages.create({ ...ASKED, ...THINKING });
     expect(held).toMatchObject({
-      ...{ stop_reason: "end_turn", content: [{ thinking: "x".repeat(4096) }, { text: TEXT }] },
+      stop_reason: "end_turn",
+      content: [{ thinking: "x".repeat(4096) }, { text: TEXT }],
       usage: { output_tokens: 1024 + 19 },
     });
     const asked = { ...ASKED, ...THINKING, max_tokens: 1030 };
@@ -144,7 +162,9 @@ describe("Anthropic's client", () => {
     await using world = await opened(() => ({ kind: "text", text: "", tool_calls: [CALL, CALL] }));
     const short = { ...ASKED, max_tokens: 4 };
     expect(await world.client.messages.create(short)).toMatchObject({
-      ...{ stop_reason: "max_tokens", content: [{ type: "tool_use", input: {} }], usage: { output_tokens: 4 } },
+      stop_reason: "max_tokens",
+      content: [{ type: "tool_use", input: {} }],
+      usage: { output_tokens: 4 },
     });
     const events = await collect(await world.client.messages.create({ ...short, stream: true }));
     const json = events.map((event) =>

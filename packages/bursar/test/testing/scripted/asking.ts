@@ -31,7 +31,9 @@ export function ask(
   init: RequestInit = {},
 ): Promise<Response> {
   return fetch(`${server.url}${path}`, {
-    ...{ method: "POST", headers: { "anthropic-version": "2023-06-01" }, ...init },
+    method: "POST",
+    headers: { "anthropic-version": "2023-06-01" },
+    ...init,
     body: JSON.stringify({ model: "scripted", ...body, ...more }),
   });
 }

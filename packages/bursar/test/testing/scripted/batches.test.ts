@@ -28,7 +28,9 @@ function lines(texts: readonly string[]): string {
 async function submitted(openai: OpenAI, content: string) {
   const file = await openai.files.create({ file: await toFile(Buffer.from(content), "in.jsonl"), purpose: "batch" });
   return openai.batches.create({
-    ...{ input_file_id: file.id, endpoint: "/v1/chat/completions", completion_window: "24h" },
+    input_file_id: file.id,
+    endpoint: "/v1/chat/completions",
+    completion_window: "24h",
     metadata: { mine: "1" },
   });
 }
@@ -42,7 +44,8 @@ async function linesOf(openai: OpenAI, file: string | undefined | null): Promise
 }
 
 const PARAMS = (text: string) => ({
-  ...{ model: MODEL, max_tokens: 50 },
+  model: MODEL,
+  max_tokens: 50,
   messages: [{ role: "user" as const, content: text }],
 });
 
@@ -87,7 +90,8 @@ describe("OpenAI's client, batches", () => {
     expect(await openai.batches.retrieve(second.id)).toMatchObject({ status: "cancelled", output_file_id: null });
     const third = await submitted(openai, "{]");
     expect(await openai.batches.retrieve(third.id)).toMatchObject({
-      ...{ status: "failed", errors: { data: [{ code: "invalid_file" }] } },
+      status: "failed",
+      errors: { data: [{ code: "invalid_file" }] },
     });
   });
 
@@ -119,10 +123,13 @@ describe("Anthropic's client, batches", () => {
     const requests = texts.map((text, index) => ({ custom_id: `c-${index}`, params: PARAMS(text) }));
     const { id } = await batches.create({ requests });
     expect(await batches.retrieve(id)).toMatchObject({
-      ...{ processing_status: "in_progress", results_url: null, request_counts: { processing: 4 } },
+      processing_status: "in_progress",
+      results_url: null,
+      request_counts: { processing: 4 },
     });
     expect(await batches.retrieve(id)).toMatchObject({
-      ...{ processing_status: "ended", request_counts: { succeeded: 2, errored: 1, expired: 1, canceled: 0 } },
+      processing_status: "ended",
+      request_counts: { succeeded: 2, errored: 1, expired: 1, canceled: 0 },
     });
     const results: Record<string, unknown> = {};
     for await (const { custom_id, result } of await batches.results(id)) results[custom_id] = result;

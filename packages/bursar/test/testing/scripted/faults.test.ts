@@ -180,7 +180,9 @@ describe.for(ASKING)("what can go wrong with $protocol:", (asking) => {
     const deep = `${"[".repeat(60_000)}${"]".repeat(60_000)}`;
     const text = JSON.stringify({ model: "scripted", ...asking.body }).replace("{", `{"tools":${deep},`);
     const response = await fetch(`${server.url}${asking.path}`, {
-      ...{ method: "POST", body: text, headers: { "anthropic-version": "2023-06-01" } },
+      method: "POST",
+      body: text,
+      headers: { "anthropic-version": "2023-06-01" },
     });
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("nested too deeply")]);
   });

@@ -56,7 +56,11 @@ describe("OpenAI's client, chat completions", () => {
     expect(answer.usage).toMatchObject(chatUsage);
     expect(JSON.stringify(answer)).not.toContain("Let me see");
     expect(world.server.requests[0]).toMatchObject({
-      ...{ number: 1, protocol: "openai-chat", path: "/v1/chat/completions", text: "Hello?", stream: false },
+      number: 1,
+      protocol: "openai-chat",
+      path: "/v1/chat/completions",
+      text: "Hello?",
+      stream: false,
       headers: { authorization: "Bearer sk-1" },
     });
   });
@@ -65,7 +69,9 @@ describe("OpenAI's client, chat completions", () => {
     await using world = await opened([FULL, FULL]);
     const whole = await world.client.chat.completions.create({ model: MODEL, messages: MESSAGES });
     const stream = world.client.chat.completions.stream({
-      ...{ model: MODEL, messages: MESSAGES, stream_options: { include_usage: true } },
+      model: MODEL,
+      messages: MESSAGES,
+      stream_options: { include_usage: true },
     });
     const pieces: string[] = [];
     stream.on("content", (piece) => pieces.push(piece));
@@ -133,7 +139,9 @@ describe("OpenAI's client, responses", () => {
     output_tokens_details: { reasoning_tokens: 25 },
   };
   const asked = {
-    ...{ model: MODEL, input: "Hello?", reasoning: { effort: "low", summary: "auto" } },
+    model: MODEL,
+    input: "Hello?",
+    reasoning: { effort: "low", summary: "auto" },
     include: ["reasoning.encrypted_content"],
   } satisfies OpenAI.Responses.ResponseCreateParamsNonStreaming;
 
@@ -150,7 +158,10 @@ describe("OpenAI's client, responses", () => {
     expect(answer.output[2]).toMatchObject({ call_id: "call_1_0", name: "search" });
     expect(answer.usage).toEqual(responseUsage);
     expect(world.server.requests[0]).toMatchObject({
-      ...{ protocol: "openai-responses", path: "/v1/responses", text: "Hello?", max_tokens: null },
+      protocol: "openai-responses",
+      path: "/v1/responses",
+      text: "Hello?",
+      max_tokens: null,
     });
   });
 
@@ -167,14 +178,25 @@ describe("OpenAI's client, responses", () => {
     );
     const types = events.map(({ type }) => type).filter((type, index, all) => type !== all[index - 1]);
     expect(types).toEqual([
-      ...["response.created", "response.in_progress"],
-      ...["response.output_item.added", "response.reasoning_summary_part.added"],
-      ...["response.reasoning_summary_text.delta", "response.reasoning_summary_text.done"],
-      ...["response.reasoning_summary_part.done", "response.output_item.done"],
-      ...["response.output_item.added", "response.content_part.added", "response.output_text.delta"],
-      ...["response.output_text.done", "response.content_part.done", "response.output_item.done"],
-      ...["response.output_item.added", "response.function_call_arguments.delta"],
-      ...["response.function_call_arguments.done", "response.output_item.done", "response.completed"],
+      "response.created",
+      "response.in_progress",
+      "response.output_item.added",
+      "response.reasoning_summary_part.added",
+      "response.reasoning_summary_text.delta",
+      "response.reasoning_summary_text.done",
+      "response.reasoning_summary_part.done",
+      "response.output_item.done",
+      "response.output_item.added",
+      "response.content_part.added",
+      "response.output_text.delta",
+      "response.output_text.done",
+      "response.content_part.done",
+      "response.output_item.done",
+      "response.output_item.added",
+      "response.function_call_arguments.delta",
+      "response.function_call_arguments.done",
+      "response.output_item.done",
+      "response.completed",
     ]);
   });
 
@@ -193,8 +215,11 @@ describe("OpenAI's client, responses", () => {
       await world.client.responses.stream(limited).finalResponse(),
     ]) {
       expect(answer).toMatchObject({
-        ...{ status: "incomplete", incomplete_details: { reason: "max_output_tokens" }, max_output_tokens: 16 },
-        ...{ output: [{ type: "message", status: "incomplete" }], usage: { output_tokens: 16 } },
+        status: "incomplete",
+        incomplete_details: { reason: "max_output_tokens" },
+        max_output_tokens: 16,
+        output: [{ type: "message", status: "incomplete" }],
+        usage: { output_tokens: 16 },
       });
       expect(Buffer.byteLength(answer.output_text)).toBeLessThanOrEqual(64);
     }
@@ -288,7 +313,9 @@ describe("OpenAI's client, the rest", () => {
       "req_scripted_1",
     ]);
     expect(Object.fromEntries(limited.headers?.entries() ?? [])).toMatchObject({
-      ...{ "retry-after": "20", "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "20s" },
+      "retry-after": "20",
+      "x-ratelimit-remaining-requests": "0",
+      "x-ratelimit-reset-requests": "20s",
     });
     const empty = (await ask()) as RateLimitError;
     expect([empty.code, empty.headers?.get("x-should-retry")]).toEqual(["insufficient_quota", "false"]);

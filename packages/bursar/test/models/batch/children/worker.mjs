@@ -11,8 +11,17 @@ const patient = defineAgent("patient", async (ctx) => {
 });
 const store = await openStore(path);
 const batches = openBatches({
-  ...{ store, provider, url, model: "small", price_factor: 0.5, window_ms: 100, poll_ms: 50, longest_poll_ms: 100 },
-  ...{ timeout_ms: 300, doubt_ms: 1500, prices: { small: { input_usd_per_mtok: 1, output_usd_per_mtok: 2 } } },
+  store,
+  provider,
+  url,
+  model: "small",
+  price_factor: 0.5,
+  window_ms: 100,
+  poll_ms: 50,
+  longest_poll_ms: 100,
+  timeout_ms: 300,
+  doubt_ms: 1500,
+  prices: { small: { input_usd_per_mtok: 1, output_usd_per_mtok: 2 } },
 });
 const told = (run) => run.status === "completed" && process.send({ result: run.result }, () => process.exit(0));
 const bursar = openBursar({ store, batches, programs: [patient], claim_ms: 900, changed: told });

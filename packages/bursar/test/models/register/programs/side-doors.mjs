@@ -117,7 +117,8 @@ const ways = {
   "undici through a proxy": () =>
     told(() =>
       undiciFetch(`http://api.openai.com${path}`, {
-        ...{ method, body },
+        method,
+        body,
         dispatcher: new ProxyAgent({ uri: elsewhere, proxyTunnel: false }),
       }),
     ),
