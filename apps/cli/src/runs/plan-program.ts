@@ -8,7 +8,7 @@ import {
   type Sandbox,
   type Stage,
 } from "bursar";
-import { type Plan, planExpects, planTerms } from "bursar/plans";
+import { type Plan, planTerms } from "bursar/plans";
 
 /** A plan as a store keeps it: with its own budget, and with the runs that are nested in it, in the order of the text. */
 interface PlanSource extends GuestSource {
@@ -24,7 +24,7 @@ export function planFrom(
   rest: Pick<GuestSource, "packages" | "memory_bytes">,
   sandbox: () => Promise<Sandbox>,
 ): Program {
-  return withExpects(planProgram(name, sourceOf(plan, rest), sandbox), plan);
+  return planProgram(name, sourceOf(plan, rest), sandbox);
 }
 
 /** The same program out of what a store keeps of it. Its program names nested runs by their place; here they get names. */
@@ -52,15 +52,6 @@ function sourceOf(plan: Plan, rest: Pick<GuestSource, "packages" | "memory_bytes
     plan: true,
     ...(terms !== null && { terms: terms as ProgramTerms & JsonObject }),
     ...(below.length > 0 && { below }),
-  };
-}
-
-function withExpects(program: Program, plan: Plan): Program {
-  const { name, children = [] } = program;
-  return {
-    ...program,
-    expects: planExpects(plan, name, (above, _, index) => childName(above, index)),
-    children: children.map((child, index) => withExpects(child, plan.children[index] as Plan)),
   };
 }
 

@@ -1,6 +1,6 @@
 import { isAmount } from "../core/amount.js";
 import type { Dimensions } from "../core/dimensions.js";
-import type { Opinion, Prediction } from "../ports/foresight.js";
+import type { Opinion } from "../ports/foresight.js";
 import type { Estimate, Expected, Source, SourcedOpinion } from "./estimate.js";
 import { isDecisive, whole } from "./from-history.js";
 
@@ -14,27 +14,14 @@ export function combine(opinions: readonly SourcedOpinion[], dimensions: Dimensi
   const heard = past === undefined ? opinions : [past];
   const expected: Record<string, Expected> = {};
   for (const { id } of dimensions.all) {
-    const most = mostOf(heard, id);
     for (const { source, dimensions: said } of heard) {
-      const prediction = within(said[id], most);
+      const prediction = said[id];
       const before = expected[id];
       if (prediction === undefined || (before !== undefined && before.upper >= prediction.upper)) continue;
       expected[id] = { median: prediction.median, upper: prediction.upper, source };
     }
   }
   return { dimensions: expected, opinions, made };
-}
-
-/** What no run can take more of; infinite when nobody knows that. */
-function mostOf(opinions: readonly SourcedOpinion[], id: string): number {
-  const bounds = opinions.flatMap(({ most, dimensions }) => (most === true ? (dimensions[id]?.upper ?? []) : []));
-  return Math.min(Number.POSITIVE_INFINITY, ...bounds);
-}
-
-/** A prediction below what is possible at the most, unless runs have shown that more is. */
-function within(prediction: Prediction | undefined, most: number): Prediction | undefined {
-  if (prediction === undefined || prediction.median > most || prediction.upper <= most) return prediction;
-  return { median: prediction.median, upper: most };
 }
 
 /** An opinion from outside, as far as it makes sense: what is no dimension, or no figure, is left out. Null when nothing is left. */
@@ -45,8 +32,7 @@ export function sourced(opinion: Opinion, source: Source, dimensions: Dimensions
     return isAmount(figures.median) && isAmount(figures.upper) ? [[id, figures] as const] : [];
   });
   if (sound.length === 0) return null;
-  const most = source === "program" && opinion.most === true ? ({ most: true } as const) : {};
-  return { source, samples: 0, dimensions: Object.fromEntries(sound), about: readable(opinion.about), ...most };
+  return { source, samples: 0, dimensions: Object.fromEntries(sound), about: readable(opinion.about) };
 }
 
 /** What somebody says goes into the chain and before people: so much of it, and nothing that cannot be written. */

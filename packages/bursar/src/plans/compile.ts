@@ -8,7 +8,6 @@ import type { Routine } from "./expression.js";
 import { block, body } from "./forms/body.js";
 import { readInputs } from "./inputs.js";
 import type { Plan } from "./plan.js";
-import { keepBody } from "./plan-body.js";
 import { programOf } from "./program.js";
 import { Resolver } from "./resolver.js";
 import { readRun } from "./run-form.js";
@@ -82,7 +81,7 @@ class Compiler {
     const emitter = new Emitter(run.position);
     const code = programOf(emitter.tail(whole), nameOf(input), emitter, source.file);
     const { tools, effects } = resolver;
-    const plan: Plan = {
+    return {
       file: source.file,
       text: source.text,
       name: run.name,
@@ -96,7 +95,6 @@ class Compiler {
       mentions: Object.fromEntries([...tools, ...effects]),
       children,
     };
-    return keepBody(plan, { input, expression: whole });
   }
 }
 

@@ -5,7 +5,6 @@ import { missingFor, type OpenSandbox, playGuest } from "../runs/guest.js";
 import type { ProgramRef } from "../runs/record.js";
 import { sha256Hex } from "../runtime/crypto.js";
 import { type CompileOptions, compilePlan } from "./compile.js";
-import { childProgramName, planExpects } from "./expects/expects.js";
 import type { Plan } from "./plan.js";
 import { planTerms } from "./plan-terms.js";
 
@@ -59,10 +58,13 @@ function programAt(
       programAt(child, [...place, index], names[index] as string, sandbox, root),
     ),
     ...(terms !== null && { terms }),
-    expects: planExpects(plan, name),
     missing: (needs) => missingFor(needs, guest, sandbox),
     play: (stage, input) => playGuest(stage, input, guest, sandbox, (ask, args) => translated(ask, args, names)),
   };
+}
+
+function childProgramName(name: string, child: Plan, index: number): string {
+  return `${name}/${child.name ?? "run"}.${index}`;
 }
 
 /** A plan names its children by their places in the text; a run knows programs by their names. */

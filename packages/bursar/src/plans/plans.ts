@@ -1,8 +1,6 @@
 export type { PlanBudget, PlanGrant, PlanLimits } from "./budget.js";
 export { type CompileOptions, compilePlan } from "./compile.js";
 export { type ExecutionContext, readExecutionContext } from "./execution-context.js";
-export { planExpects } from "./expects/expects.js";
-export type { ChildName } from "./expects/place.js";
 export type { PlanInput } from "./inputs.js";
 export { type Plan, planErrorAt } from "./plan.js";
 export { PlanError, type Position } from "./plan-error.js";

@@ -15,8 +15,6 @@ export interface Opinion {
   readonly dimensions: Readonly<Record<string, Prediction>>;
   /** Where the figures come from, for people: "41 of 120 runs with an input of about this size". */
   readonly about: string;
-  /** Whether no run takes more than `upper` at all: whoever guesses more, because he has seen little, is wrong. */
-  readonly most?: true;
 }
 
 /** What is known beforehand about the things that a program may ask for. */

@@ -10,6 +10,7 @@ import type { Model } from "../ports/model.js";
 import type { Program } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
+import { estimateFromTerms } from "./declared-limits.js";
 import { knownOf } from "./known.js";
 import type { Tool } from "./tool.js";
 
@@ -91,12 +92,18 @@ class Estimating {
   async opinionsOn(program: Program, input: Json, place: Place): Promise<readonly SourcedOpinion[]> {
     const { name, digest } = program;
     const past = fromHistory(await this.past({ name, digest, brought: place.brought }), digest, sizeOf(input));
-    const expects = program.expects?.bind(program);
-    const said =
-      expects === undefined
-        ? null
-        : await this.heard("program", `the program ${program.name}`, () => expects(input, this.known(program, place)));
+    const speaks = program.expects !== undefined || program.terms !== undefined;
+    const said = speaks
+      ? await this.heard("program", `the program ${name}`, () => this.saidBy(program, input, place))
+      : null;
     return [past, said].filter((each) => each !== null);
+  }
+
+  /** What a program says of itself: what it expects, else the limits that it declares. */
+  private async saidBy(program: Program, input: Json, place: Place): Promise<Opinion | null> {
+    const { expects, terms } = program;
+    if (expects !== undefined) return expects.call(program, input, this.known(program, place));
+    return terms === undefined ? null : estimateFromTerms(terms, this.sources.store.dimensions);
   }
 
   predicted(

@@ -109,15 +109,29 @@ describe("an estimate", () => {
     expect((await past.estimate(newer)).estimate?.dimensions.llm_tokens?.source).toBe("program");
   });
 
-  it("guesses no more than what the program itself knows to be the most, unless runs have taken more", async () => {
+  it("takes the limits that a program declares for what it will use, but for those that only warn", async () => {
     const past = new Past(new MemoryStore());
-    const most = programNamed("sums", "1", { expects: async () => ({ ...saying(1200), most: true as const }) });
-    await past.add(most, { used: { llm_tokens: 1000 } });
-    const upper = async (program: typeof most) => (await past.estimate(program)).estimate?.dimensions.llm_tokens?.upper;
-    expect(await upper(most)).toBe(1200);
-    expect(await upper(programNamed("sums", "1", { expects: async () => saying(1200) }))).toBeGreaterThan(3000);
-    const wrong = programNamed("sums", "1", { expects: async () => ({ ...saying(900), most: true as const }) });
-    expect(await upper(wrong)).toBeGreaterThan(3000);
+    const terms = {
+      limits: { llm_tokens: 900, steps: 5, cost_usd: 1, fuel: null },
+      policies: { cost_usd: "soft_warn" },
+      session_limits: { steps: 3, depth: 2 },
+      from: "sums.rtfs",
+    } as const;
+    const program = { ...programNamed("sums"), terms };
+    const { estimate } = await past.estimate(program);
+    expect(estimate?.dimensions).toEqual({
+      llm_tokens: { median: 900, upper: 900, source: "program" },
+      steps: { median: 3, upper: 3, source: "program" },
+      depth: { median: 2, upper: 2, source: "program" },
+    });
+    expect(estimate?.opinions.map(({ about }) => about)).toEqual(["the limits that sums.rtfs declares, used up"]);
+    // A program that says more of itself is asked, and a past that is long enough decides alone.
+    const stated = { ...program, expects: async () => saying(50) };
+    expect((await past.estimate(stated)).estimate?.dimensions).toMatchObject({ llm_tokens: { upper: 50 } });
+    await past.add(program, ...runs(10, () => ({ used: { llm_tokens: 100 } })));
+    expect((await past.estimate(program)).estimate?.dimensions.llm_tokens?.source).toBe("history");
+    const none = { ...programNamed("other"), terms: { limits: { steps: null }, from: "other.rtfs" } };
+    expect((await past.estimate(none)).estimate).toBeNull();
   });
 
   it("does not let runs that were stopped decide", async () => {
