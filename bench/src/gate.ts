@@ -1,215 +1,205 @@
-import type { Amounts } from "../../packages/bursar/dist/core/amount.js";
-import type { Grant } from "../../packages/bursar/dist/core/children.js";
-import type { Dimension } from "../../packages/bursar/dist/core/dimension.js";
-import { STANDARD } from "../../packages/bursar/dist/core/dimensions.js";
-import { Ledger, REFUSED } from "../../packages/bursar/dist/core/ledger.js";
-import type { Row } from "../../packages/bursar/dist/core/row.js";
-import { BareCounters } from "./baseline.js";
-import { allocated, type Measured, measure, type Variant } from "./measure.js";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type BudgetLimits, Gate, MemoryStore, type Store, sha256Hex } from "bursar";
+import { BudgetController } from "bursar/controller";
+import { SqliteStore } from "bursar/sqlite";
+import { type AsyncVariant, type Measured, measureAsync } from "./measure.js";
 import type { Bar, Bench, Report } from "./report.js";
 
-/** No round comes near it, so that what is measured stays the same from the first one to the last. */
-const LIMIT = 1e13;
-const OPERATIONS = 200_000;
+const CALLS = 200;
 const LEVELS = 4;
-/** How many children a budget has in the trees that are measured by their size. */
-const FAN_OUT = 100;
+const CALLERS = 64;
+/** Names no limit of time, so that no call needs a signal that fires; one variant has it. */
+const LIMITS: BudgetLimits = {
+  cost_usd: 1e6,
+  llm_tokens: 1e12,
+  steps: 1e12,
+  wall_clock_ms: null,
+  network_egress_bytes: null,
+  storage_write_bytes: null,
+};
+const TIMED: BudgetLimits = { ...LIMITS, wall_clock_ms: 1e9 };
+const ASKED = { cost_usd: 0.02, llm_tokens: 2000 };
+const ANSWER = { value: "", usage: { prompt_tokens: 900, completion_tokens: 120, total_cost_usd: 0.004 } };
 /** A prime, so that steps of this width meet every leaf, and memory cannot be fetched ahead. */
-const STEP = 7919;
+const STRIDE = 7919;
+
+const MAX_MEMORY = 8;
+const MAX_CONTROLLER_NS = 10_000;
+const MAX_GROWTH = 2;
 
 export const gate: Bench = {
   name: "gate",
-  about: `reserve + commit on a path of ${LEVELS} budgets, all ${STANDARD.all.length} dimensions limited in each`,
-  run(quick) {
-    const rounds = quick ? 5 : 31;
-    const shapes = measure([bare(), ...plainShapes(), ...otherShapes()], rounds);
-    const sizes = quick ? [1, 100, 10_000] : [1, 100, 10_000, 100_000];
-    const trees = measure(sizes.map(inTree), rounds);
-    const heap = plainShapes().map((variant) => ({ name: variant.name, bytes: allocated(lasting(variant)) }));
-    return report(shapes, trees, heap);
+  about: `gate.call on a path of ${LEVELS} budgets, chain on, against SHA-256 of the two links that it writes`,
+  async run(quick) {
+    const rounds = quick ? 20 : 200;
+    const inMemory = await measureInMemory(rounds);
+    const trees = await measureTrees(quick ? [1, 100, 10_000] : [1, 100, 10_000, 100_000], rounds);
+    return report(inMemory, trees, await measureOnSqlite(quick ? 5 : 50));
   },
 };
 
-interface Heap {
-  readonly name: string;
-  readonly bytes: number;
-}
-
-function report(shapes: readonly Measured[], trees: readonly Measured[], heap: readonly Heap[]): Report {
-  const plain = new Set(heap.map(({ name }) => name));
-  const quick = shapes.filter(({ name }) => plain.has(name));
-  const worst = Math.max(...quick.map(({ ratio }) => ratio));
+function report(inMemory: readonly Measured[], trees: readonly Measured[], onSqlite: readonly Measured[]): Report {
+  const [call, controller] = [inMemory[1], inMemory.at(-1)];
   const growth = Math.max(...trees.map(({ ratio }) => ratio));
   const bars: Bar[] = [
     {
-      name: "at most a third of the time of bare counters",
-      measured: quick.map(({ ratio }) => ratio.toFixed(2)).join(", "),
-      met: worst <= 1 / 3,
+      name: `gate.call in memory, path of ${LEVELS}, at most ${MAX_MEMORY} times the SHA-256 of its links`,
+      measured: `${call?.ratio.toFixed(1)} x`,
+      met: (call?.ratio ?? Number.NaN) <= MAX_MEMORY,
     },
     {
-      name: "nothing allocated per operation in steady state (less than a byte, the noise of measuring)",
-      measured: heap.map(({ bytes }) => `${bytes.toFixed(3)} B`).join(", "),
-      met: heap.every(({ bytes }) => bytes < 1),
+      name: `canProceed + record of a controller, in at most ${MAX_CONTROLLER_NS / 1000} µs`,
+      measured: `${((controller?.medianNs ?? Number.NaN) / 1000).toFixed(1)} µs`,
+      met: (controller?.medianNs ?? Number.NaN) <= MAX_CONTROLLER_NS,
     },
     {
-      name: "flat however many budgets there are (at most twice, for memory that is no longer near)",
+      name: `flat however many budgets there are (at most ${MAX_GROWTH} times, for memory that is no longer near)`,
       measured: `up to ${growth.toFixed(2)} times the cost with one`,
-      met: growth <= 2,
+      met: growth <= MAX_GROWTH,
     },
   ];
   return {
     tables: [
-      { title: "one path, ratio to bare counters", rows: shapes },
-      { title: "leaves taking turns, ratio to one leaf", rows: trees },
+      { title: "one call in memory, ratio to hashing its two links", rows: inMemory },
+      { title: "leaves taking turns in memory, ratio to one leaf", rows: trees },
+      { title: "one call on SQLite, ratio to memory", rows: onSqlite },
     ],
     bars,
   };
 }
 
-/** Four bare counters, one for each level: check all of them, then record in all of them. */
-function bare(): Variant {
-  const budget = { maxCost: 1e9, maxTokens: LIMIT, maxTime: LIMIT, maxDepth: 5, maxIterations: LIMIT };
-  const counters = Array.from({ length: LEVELS }, () => new BareCounters(budget, () => {}));
-  return {
-    name: "baseline: four bare counters, check + record",
-    operations: OPERATIONS,
-    run(operations) {
-      for (let i = 0; i < operations; i++) {
-        for (const each of counters) if (!each.canProceed("iteration", 0)) throw new Error("bare counters ran out");
-        for (const each of counters) each.record({ cost: 0.001, inputTokens: 100, outputTokens: 20, iteration: true });
-      }
-    },
-  };
-}
-
-/** The shapes that are held against the bars. */
-function plainShapes(): readonly Variant[] {
-  const counted = ({ kind }: Dimension) => kind !== "clock";
-  const summed = ({ kind }: Dimension) => kind === "sum";
-  const ids = ["steps", "llm_tokens", "llm_input_tokens", "llm_output_tokens", "cost_usd"];
-  return [
-    roundTrip("reserve + commit, every dimension asked for", counted),
-    roundTrip("reserve + commit, every sum asked for", summed),
-    roundTrip("reserve + commit, a typical model call", ({ id }) => ids.includes(id)),
+async function measureInMemory(rounds: number): Promise<readonly Measured[]> {
+  const full = await open(new MemoryStore(), LEVELS, { ...LIMITS, llm_tokens: 1 });
+  const variants = [
+    hashes(await linksOfACall()),
+    called(`gate.call, path of ${LEVELS}`, await open(new MemoryStore(), LEVELS)),
+    called("gate.call, one budget", await open(new MemoryStore(), 1)),
+    called(`gate.call, path of ${LEVELS}, running time limited`, await open(new MemoryStore(), LEVELS, TIMED)),
+    together(`gate.call, path of ${LEVELS}, ${CALLERS} callers`, await open(new MemoryStore(), LEVELS)),
+    called("gate.call that is refused, with its reasons", full, "refused"),
+    controlled(),
   ];
+  return measureAsync(variants, rounds, () => {});
 }
 
-function roundTrip(name: string, concerns: (dimension: Dimension) => boolean): Variant {
-  const { ledger, leaf } = path();
-  return calls(name, ledger, leaf, ledger.row(amounts(concerns, 120)), ledger.row(amounts(concerns, 100)));
-}
-
-/** One call after the other in one budget, with the time passed in for each. */
-function calls(name: string, ledger: Ledger, leaf: number, asked: Row, used: Row): Variant {
-  const time = { monotonic: 0, instant: 0 };
-  return {
-    name,
-    operations: OPERATIONS,
-    run(operations) {
-      for (let i = 0; i < operations; i++) {
-        time.monotonic++;
-        time.instant++;
-        ledger.at(time);
-        ledger.commit(ledger.reserve(leaf, asked), used);
-      }
-    },
-  };
-}
-
-/** What has no bar of its own, but should hold no surprise. */
-function otherShapes(): readonly Variant[] {
-  const summed = ({ kind }: Dimension) => kind === "sum";
-  const plain = path();
-  const asked = plain.ledger.row(amounts(summed, 120));
-  const used = plain.ledger.row(amounts(summed, 100));
-  const held = path({ kind: "fraction", of: 0.5 });
-  const full = path({ kind: "limits", limits: amounts(summed, 50) });
-  const seen = path();
-  return [
-    clocked("reserve + commit, both clocks read for each call"),
-    calls("reserve + commit, the leaf a fraction child", held.ledger, held.leaf, asked, used),
-    repeat("charge, every sum", OPERATIONS, () => plain.ledger.charge(plain.leaf, used)),
-    repeat("reserve + commit, then a look at the whole path", OPERATIONS / 20, () => {
-      seen.ledger.commit(seen.ledger.reserve(seen.leaf, asked), used);
-      seen.ledger.path(seen.leaf);
-    }),
-    repeat("a look at the whole path alone", OPERATIONS / 20, () => seen.ledger.path(seen.leaf)),
-    repeat("deny", OPERATIONS / 100, () => {
-      if (full.ledger.reserve(full.leaf, asked) !== REFUSED)
-        throw new Error("the bench found room where there is none");
-    }),
-  ];
-}
-
-function clocked(name: string): Variant {
-  const { ledger, leaf } = path();
-  const asked = ledger.row(amounts(({ kind }) => kind === "sum", 120));
-  const time = { monotonic: 0, instant: 0 };
-  return repeat(name, OPERATIONS, () => {
-    time.monotonic = performance.now();
-    time.instant = Date.now();
-    ledger.at(time);
-    ledger.commit(ledger.reserve(leaf, asked), asked);
-  });
-}
-
-function repeat(name: string, operations: number, operation: () => void): Variant {
-  return {
-    name,
-    operations,
-    run(count) {
-      for (let i = 0; i < count; i++) operation();
-    },
-  };
-}
-
-/** The same shape with many operations, for what only shows in the long run. */
-function lasting(variant: Variant): Variant {
-  return { ...variant, operations: 20 * OPERATIONS };
+async function measureOnSqlite(rounds: number): Promise<readonly Measured[]> {
+  const folder = mkdtempSync(join(tmpdir(), "bursar-bench-"));
+  try {
+    await using store = await SqliteStore.open({ path: join(folder, "store.db") });
+    const path = await open(store, LEVELS);
+    const variants = [
+      called("baseline: gate.call in memory, one caller", await open(new MemoryStore(), LEVELS)),
+      { ...called("gate.call on SQLite, one caller", path), operations: 10 },
+      together(`gate.call on SQLite, ${CALLERS} callers`, path),
+    ];
+    return await measureAsync(variants, rounds, () => {});
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** A tree with so many leaves, all under one root. They are called in turns, each far from the last in memory. */
-function inTree(leaves: number): Variant {
-  const ledger = new Ledger(STANDARD);
-  const limits = amounts(() => true, LIMIT);
-  let opened = 0;
-  const below = (parent: number | null) => {
-    const scope = parent === null ? "shared" : "run";
-    return ledger.open(parent, { id: `b${opened++}`, scope, grant: { kind: "limits", limits } }).node;
+async function measureTrees(sizes: readonly number[], rounds: number): Promise<readonly Measured[]> {
+  const variants: AsyncVariant[] = [];
+  for (const size of sizes) {
+    const store = new MemoryStore();
+    const budgets = new Gate({ store });
+    await budgets.open("root", { scope: "shared", limits: LIMITS });
+    const leaves = Array.from({ length: size }, (_, index) => `leaf-${index}`);
+    for (const leaf of leaves) await budgets.open(leaf, { parent: "root", limits: LIMITS });
+    let turn = 0;
+    const next = () => leaves[(turn++ * STRIDE) % size] as string;
+    variants.push(called(size === 1 ? "1 leaf" : `${size.toLocaleString("en")} leaves`, { gate: budgets, next }));
+  }
+  return measureAsync(variants, rounds, () => {});
+}
+
+/** Where calls are made. */
+interface Called {
+  readonly gate: Gate;
+  readonly next: () => string;
+}
+
+/** A path of budgets; the root is limited by what is given. */
+async function open(store: Store, levels: number, limits: BudgetLimits = LIMITS): Promise<Called> {
+  const budgets = new Gate({ store });
+  for (let level = 0; level < levels; level++) {
+    const parent = level === 0 ? {} : { parent: `b${level - 1}` };
+    const own = level === 0 ? limits : LIMITS;
+    await budgets.open(`b${level}`, { ...parent, scope: level < 2 ? "shared" : "run", limits: own });
+  }
+  return { gate: budgets, next: () => `b${levels - 1}` };
+}
+
+async function make({ gate, next }: Called, expected: "done" | "refused" = "done"): Promise<void> {
+  const call = { budget: next(), capability_id: "llm", kind: "model", asked: ASKED } as const;
+  const { kind } = await gate.call(call, async () => ANSWER);
+  if (kind !== expected) throw new Error(`a call of the bench was ${kind}`);
+}
+
+function called(name: string, where: Called, expected?: "refused"): AsyncVariant {
+  return {
+    name,
+    operations: CALLS,
+    async run(operations) {
+      for (let made = 0; made < operations; made++) await make(where, expected);
+      await settled();
+    },
   };
-  let level = [below(null)];
-  for (let depth = 1; depth < LEVELS; depth++) {
-    const size = Math.ceil(leaves / FAN_OUT ** (LEVELS - 1 - depth));
-    const parents = level;
-    level = Array.from({ length: size }, (_, i) => below(parents[i % parents.length] ?? null));
-  }
-  const nodes = Int32Array.from(level);
-  const asked = ledger.row(amounts(({ kind }) => kind === "sum", 120));
-  const used = ledger.row(amounts(({ kind }) => kind === "sum", 100));
-  let turn = 0;
-  return repeat(leaves === 1 ? "1 leaf" : `${leaves.toLocaleString("en")} leaves`, OPERATIONS, () => {
-    turn = (turn + STEP) % nodes.length;
-    ledger.commit(ledger.reserve(nodes[turn] ?? -1, asked), used);
-  });
 }
 
-/** A path of four budgets with every dimension limited in each; its leaf may be granted otherwise. */
-function path(grant?: Grant): { readonly ledger: Ledger; readonly leaf: number } {
-  const ledger = new Ledger(STANDARD);
-  const limits = amounts(() => true, LIMIT);
-  let leaf: number | null = null;
-  for (let level = 0; level < LEVELS; level++) {
-    const own = level === LEVELS - 1 ? grant : undefined;
-    const opening = {
-      id: `b${level}`,
-      scope: level < 2 ? "shared" : "run",
-      grant: own ?? { kind: "limits", limits },
-    } as const;
-    leaf = ledger.open(leaf, opening).node;
-  }
-  return { ledger, leaf: leaf ?? REFUSED };
+function together(name: string, where: Called): AsyncVariant {
+  return {
+    name,
+    operations: CALLERS * 4,
+    async run(operations) {
+      const caller = async () => {
+        for (let made = 0; made < operations / CALLERS; made++) await make(where);
+      };
+      await Promise.all(Array.from({ length: CALLERS }, caller));
+      await settled();
+    },
+  };
 }
 
-function amounts(concerns: (dimension: Dimension) => boolean, value: number): Amounts {
-  return Object.fromEntries(STANDARD.all.filter(concerns).map(({ id }) => [id, value])) as Amounts;
+/** The store in memory writes links after it has answered: a round lasts until they are written. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function controlled(): AsyncVariant {
+  const parent = new BudgetController({ maxCost: 1e6, maxTokens: 1e12, maxTime: 1e9, maxIterations: 1e12 });
+  const child = new BudgetController(parent.getSubBudget());
+  return {
+    name: "canProceed + record of a controller below another",
+    operations: CALLS,
+    run(operations) {
+      for (let made = 0; made < operations; made++) {
+        if (!child.canProceed("iteration")) throw new Error("the bench's controller ran out");
+        child.record({ cost: 0.000_004, inputTokens: 900, outputTokens: 120, iteration: true });
+      }
+    },
+  };
+}
+
+/** The texts that a call of the bench has hashed: its two links, each in one piece as it comes from a store. */
+async function linksOfACall(): Promise<readonly string[]> {
+  const store = new MemoryStore();
+  const where = await open(store, LEVELS);
+  for (let warm = 0; warm < 10; warm++) await make(where);
+  const lines: string[] = [];
+  for await (const line of store.chain("b0")) lines.push(line);
+  return lines.slice(-2).map((line) => Buffer.from(line.replace(/,"hash":"[0-9a-f]{64}"\}$/, "}")).toString());
+}
+
+function hashes(links: readonly string[]): AsyncVariant {
+  return {
+    name: "baseline: SHA-256 of its two links",
+    operations: CALLS * 10,
+    run(operations) {
+      for (let made = 0; made < operations; made++) for (const link of links) sha256Hex(link);
+    },
+  };
 }

@@ -69,22 +69,6 @@ function summary(
   });
 }
 
-const CHUNKS = 20;
-
-/** Bytes of heap that one operation allocates: the rises between chunks too short for a collection to hide them. */
-export function allocated({ operations, run }: Variant): number {
-  const chunk = Math.ceil(operations / CHUNKS);
-  for (let warm = 0; warm < CHUNKS; warm++) run(chunk);
-  const rises: number[] = [];
-  for (let index = 0; index < CHUNKS; index++) {
-    const before = process.memoryUsage().heapUsed;
-    run(chunk);
-    const after = process.memoryUsage().heapUsed;
-    if (after >= before) rises.push((after - before) / chunk);
-  }
-  return quantile(rises, 0.5);
-}
-
 function time({ operations, run }: Variant): number {
   const start = process.hrtime.bigint();
   run(operations);

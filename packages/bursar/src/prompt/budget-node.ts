@@ -1,8 +1,10 @@
-import { type Amount, MAX_TOTAL, NONE } from "../core/amount.js";
-import type { Finding } from "../core/decision.js";
+import { type Amount, type Amounts, MAX_TOTAL, NO_AMOUNTS, NONE } from "../core/amount.js";
+import type { Budget as LedgerBudget } from "../core/budget.js";
+import { openBudget } from "../core/children.js";
+import { decide, type Finding } from "../core/decision.js";
 import { STANDARD } from "../core/dimensions.js";
-import { Ledger, type Node, REFUSED, type Slot } from "../core/ledger.js";
-import type { Row } from "../core/row.js";
+import { LedgerError } from "../core/errors.js";
+import { closed, type Deltas, reserve, settle } from "../core/settlement.js";
 import type { Time } from "../core/time.js";
 import { offAbort, onAbort } from "../runtime/abort-listeners.js";
 import type { Budget } from "./budget.js";
@@ -17,7 +19,6 @@ const LEAST: TokenUsage = Object.freeze({ input: 1, output: 1 });
 
 /** Tokens held for one request until it is settled. */
 export interface Reservation {
-  readonly slot: Slot;
   readonly asked: TokenUsage;
 }
 
@@ -44,16 +45,16 @@ export function nodeOf(budget: Budget): BudgetNode {
 }
 
 /**
- * A ledger node for one budget, and the queue of requests that wait for tokens in flight. The ledger decides; this only
- * speaks its language, and lets those who have to wait go on in the order in which they came. Whoever waits does so for
+ * The count of one budget, and the queue of requests that wait for tokens in flight. The rules of the core decide; this only
+ * speaks their language, and lets those who have to wait go on in the order in which they came. Whoever waits does so for
  * requests in flight, which end by themselves, so the queue is as long as there are evaluations at once.
  */
 export class BudgetNode {
   /** Errors raised for this budget, so that a parent knows its own from those of other budgets. */
   readonly raised: WeakSet<object> = new WeakSet();
-  private readonly ledger: Ledger = new Ledger(STANDARD);
-  private readonly node: Node;
-  private readonly row: Row;
+  /** Replaced by the rules of the core with every change. */
+  private counted: LedgerBudget;
+  private time: Time = { instant: 0, monotonic: 0 };
   private readonly limit: RemainingTokens;
   private readonly deadline: number | null;
   private readonly waiting: Waiter[] = [];
@@ -67,21 +68,18 @@ export class BudgetNode {
     const limits: Record<string, Amount> = {};
     if (this.limit.input !== null) limits[INPUT] = this.limit.input as Amount;
     if (this.limit.output !== null) limits[OUTPUT] = this.limit.output as Amount;
-    this.node = this.ledger.open(null, {
-      id: "prompt",
-      scope: "run",
-      grant: { kind: "limits", limits },
-      thresholds: [],
-      deadline: this.deadline,
-    }).node;
-    this.row = this.ledger.row();
+    const grant = { kind: "limits", limits } as const;
+    const opening = { id: "prompt", scope: "run", grant, thresholds: [], deadline: this.deadline } as const;
+    const { budget: counted } = openBudget([], opening, this.time, STANDARD);
+    if (counted === null) throw new LedgerError("a root is never refused");
+    this.counted = counted;
   }
 
   /** Passes the time in. A deadline seen to have passed stays passed, even if somebody sets the clock back. */
   at(time: Time): void {
     if (this.deadline !== null && time.instant >= this.deadline) this.late = true;
     const instant = this.late ? Math.max(time.instant, this.deadline ?? 0) : time.instant;
-    this.ledger.at({ ...time, instant });
+    this.time = { monotonic: time.monotonic, instant };
   }
 
   get isLate(): boolean {
@@ -94,13 +92,13 @@ export class BudgetNode {
   }
 
   usage(): TokenUsage {
-    const { used } = this.ledger.budget(this.node);
+    const { used } = this.counted;
     return Object.freeze({ input: used[INPUT] ?? NONE, output: used[OUTPUT] ?? NONE });
   }
 
   /** What stops any further call, or null. Tokens in flight stop nobody: they are waited for. */
   stop(): Finding | null {
-    const decision = this.ledger.decide(this.node, this.fill(LEAST));
+    const decision = decide([this.counted], this.amounts(LEAST), this.time, STANDARD);
     const finding = decision.findings[0];
     return decision.kind === "admitted" || decision.kind === "busy" ? null : (finding ?? null);
   }
@@ -127,21 +125,21 @@ export class BudgetNode {
   }
 
   /** Replaces a reservation by what was used. */
-  commit({ slot, asked }: Reservation, used: TokenUsage, estimated: boolean): void {
-    this.ledger.commit(slot, this.fill(used, asked));
+  commit({ asked }: Reservation, used: TokenUsage, estimated: boolean): void {
+    this.settle(asked, this.amounts(used, asked));
     if (estimated) this.guessed = true;
     this.serve();
   }
 
   /** Gives a reservation back for a request that was never made. */
-  release({ slot }: Reservation): void {
-    this.ledger.release(slot);
+  release({ asked }: Reservation): void {
+    this.settle(asked, NO_AMOUNTS);
     this.serve();
   }
 
   /** Counts what a tool used. */
   charge(used: TokenUsage, estimated: boolean): void {
-    this.ledger.charge(this.node, this.fill(used));
+    this.book(NO_AMOUNTS, this.amounts(used));
     if (estimated) this.guessed = true;
     this.serve();
   }
@@ -150,7 +148,7 @@ export class BudgetNode {
   correct(charged: TokenUsage, used: TokenUsage): void {
     const { input, output } = this.fitting(used, charged);
     const deltas = { [INPUT]: input - charged.input, [OUTPUT]: output - charged.output };
-    this.ledger.correct(this.node, { ...deltas, [TOTAL]: input + output - charged.input - charged.output });
+    this.book(NO_AMOUNTS, { ...deltas, [TOTAL]: input + output - charged.input - charged.output });
     this.serve();
   }
 
@@ -163,10 +161,11 @@ export class BudgetNode {
         output: this.limit.output === null ? null : this.limit.output - used.output,
       }),
     );
-    const slot = this.ledger.reserve(this.node, this.fill(asked));
-    if (slot !== REFUSED) return { kind: "admitted", reservation: { slot, asked } };
-    const finding = this.ledger.decision.findings[0];
-    return this.ledger.decision.kind === "busy" || finding === undefined ? null : { kind: "stopped", finding };
+    const { path, decision } = reserve([this.counted], amountsOf(asked), this.time, STANDARD);
+    this.replace(path[0]);
+    if (decision.kind === "admitted") return { kind: "admitted", reservation: { asked } };
+    const [finding] = decision.findings;
+    return decision.kind === "busy" || finding === undefined ? null : { kind: "stopped", finding };
   }
 
   private serve(): void {
@@ -178,20 +177,33 @@ export class BudgetNode {
     }
   }
 
-  private fill(usage: TokenUsage, freed: TokenUsage = NO_TOKENS): Row {
-    const { input, output } = this.fitting(usage, freed);
-    const { row, ledger } = this;
-    return row
-      .set(ledger.column(INPUT), input)
-      .set(ledger.column(OUTPUT), output)
-      .set(ledger.column(TOTAL), input + output);
+  /** Frees what was reserved and counts what was used in its place. */
+  private settle(asked: TokenUsage, used: Amounts): void {
+    this.book(amountsOf(asked), used);
+    this.replace(closed([this.counted])[0]);
+  }
+
+  private book(released: Deltas, used: Deltas): void {
+    this.replace(settle([this.counted], released, used, this.time, STANDARD).path[0]);
+  }
+
+  private replace(budget: LedgerBudget = this.counted): void {
+    this.counted = budget;
+  }
+
+  private amounts(usage: TokenUsage, freed: TokenUsage = NO_TOKENS): Amounts {
+    return amountsOf(this.fitting(usage, freed));
   }
 
   /** Cuts a figure that no counter could hold exactly, such as a broken report, to what still fits. */
   private fitting({ input, output }: TokenUsage, freed: TokenUsage = NO_TOKENS): TokenUsage {
-    const { used, reserved } = this.ledger.budget(this.node);
+    const { used, reserved } = this.counted;
     const room = MAX_TOTAL - (used[TOTAL] ?? NONE) - (reserved[TOTAL] ?? NONE) + freed.input + freed.output;
     const first = Math.min(input, room);
     return { input: first, output: Math.min(output, room - first) };
   }
+}
+
+function amountsOf({ input, output }: TokenUsage): Amounts {
+  return { [INPUT]: input as Amount, [OUTPUT]: output as Amount, [TOTAL]: (input + output) as Amount };
 }

@@ -195,10 +195,9 @@ export class Naive {
     this.tell(lineage(leaf));
   }
 
-  /** Settles the calls that have expired, in the order that the ledger keeps them in. */
-  sweep(slotOf: (call: number) => number): number {
-    const order = this.calls.map((call, index) => ({ call, slot: slotOf(index) })).toSorted((a, b) => a.slot - b.slot);
-    const due = order.map(({ call }) => call).filter(({ open, expires }) => open && expires <= this.instant);
+  /** Settles the calls that have expired, in the order in which they were made. */
+  sweep(): number {
+    const due = this.calls.filter(({ open, expires }) => open && expires <= this.instant);
     for (const call of due) this.settle(call, call.charged ? call.asked : {});
     return due.length;
   }
