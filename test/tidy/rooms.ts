@@ -44,8 +44,9 @@ export const ROOMS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
     guests: { imports: [], world: "nothing" },
     analysis: { imports: ["guests"], world: "nothing" },
     wasm: { imports: [], world: "packages" },
-    wasi: { imports: ["wasm"], world: "packages" },
-    packages: { imports: [], world: "packages" },
+    archive: { imports: [], world: "packages" },
+    wasi: { imports: ["archive", "wasm"], world: "packages" },
+    packages: { imports: ["archive"], world: "packages" },
     python: { imports: ["guests", "wasi", "wasm"], world: "packages" },
     javascript: { imports: ["guests", "wasi", "wasm"], world: "packages" },
     sessions: {

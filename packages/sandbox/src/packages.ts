@@ -1,16 +1,14 @@
+export { type AddProgress, type AddReport, addPackages } from "./packages/add.js";
+export type { Compile } from "./packages/compiled.js";
+export { PackageError } from "./packages/errors.js";
 export {
-  type AddProgress,
-  type AddReport,
-  addPackages,
-  type Compile,
   compilePackages,
   licences,
   listPackages,
   mountablePackages,
-  PackageError,
   type PackageLicence,
-  type PackageRecord,
   removePackage,
-  type Stored,
-} from "./packages/packages.js";
+} from "./packages/manage.js";
+export type { PackageRecord } from "./packages/record.js";
+export type { Stored } from "./packages/store.js";
 export { GuestCompiler, type GuestCompilerOptions } from "./sessions/compiled.js";

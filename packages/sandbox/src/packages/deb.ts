@@ -15,8 +15,8 @@ const MODULES = /^usr\/lib\/python3(?:\.\d+)?\/dist-packages\/(.+)$/;
  * Takes a Debian package apart. Its requirements are left as the package itself states them; Debian states its own, and
  * which of the two counts is decided by whoever knows both.
  */
-export function unpackDeb({ about, tar }: DebianFile): UnpackedPackage {
-  const { files: content, danglingLinks } = readTar(tar);
+export async function unpackDeb({ about, tar }: DebianFile): Promise<UnpackedPackage> {
+  const { files: content, danglingLinks } = await readTar(tar);
   const modules = below(content);
   if (modules.length === 0) {
     throw new PackageError("package_refused", `${about.debianName} holds no Python modules`);

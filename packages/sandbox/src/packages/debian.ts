@@ -164,7 +164,7 @@ export class DebianSource implements PackageSource<DebianCandidate> {
     for (const { debianName, debianVersion, fileName } of wanted.values()) {
       this.#downloading(debianName, debianVersion, fileName);
     }
-    for await (const file of this.#apt.download([...wanted.values()])) this.#take(file);
+    for await (const file of this.#apt.download([...wanted.values()])) await this.#take(file);
   }
 
   async #look(names: readonly string[]): Promise<void> {
@@ -173,10 +173,10 @@ export class DebianSource implements PackageSource<DebianCandidate> {
     for (const name of unknown) this.#about.set(name, found.get(name) ?? null);
   }
 
-  #take(file: DebianFile): void {
+  async #take(file: DebianFile): Promise<void> {
     const { about } = file;
     try {
-      const unpacked = unpackDeb(file);
+      const unpacked = await unpackDeb(file);
       this.#bytes = addUp(this.#bytes, unpacked.files);
       this.#opened.set(about.debianName, { about, unpacked });
       this.#aliases.set(normalizeName(unpacked.name), about.debianName);

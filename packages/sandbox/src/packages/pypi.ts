@@ -156,9 +156,9 @@ export class PypiSource implements PackageSource<PypiCandidate> {
 }
 
 /** Says of which package a problem was found. */
-async function named<Result>({ name, version }: Candidate, read: () => Result): Promise<Result> {
+async function named<Result>({ name, version }: Candidate, read: () => Result | Promise<Result>): Promise<Result> {
   try {
-    return read();
+    return await read();
   } catch (error) {
     if (!(error instanceof PackageError)) throw error;
     throw new PackageError(error.code, `${name} ${version.text} is not taken: ${error.message}`, { cause: error });

@@ -29,8 +29,9 @@ export function parseSdistName(fileName: string): SdistName | null {
  * Takes a source distribution apart, if that can be done by looking. We never run a stranger's `setup.py`: a package is
  * taken only when it lists its modules, holds them as they are, and has nothing to build.
  */
-export function unpackSdist(bytes: Buffer, expected: SdistName): UnpackedPackage {
-  const content = stripFolder(readTar(gunzip(bytes)).files);
+export async function unpackSdist(bytes: Buffer, expected: SdistName): Promise<UnpackedPackage> {
+  const { files } = await readTar(gunzip(bytes));
+  const content = stripFolder(files);
   const source = content.find(({ path }) => NATIVE_SOURCE.test(path));
   if (source !== undefined) {
     throw new PackageError("package_native", `it has only a source distribution, with ${source.path} to compile`);

@@ -10,7 +10,7 @@ import type { Candidate, Offers } from "./source.js";
 import { PackageStore, type Stored } from "./store.js";
 import { compareVersions, parseVersion } from "./version.js";
 
-export interface TreeEntry {
+interface TreeEntry {
   readonly name: string;
   readonly kind: "file" | "directory";
   /** How many bytes `read` will give; 0 for a directory. */

@@ -1,31 +1,16 @@
-import { inflateRawSync } from "node:zlib";
+import { readZipEntries, unpackZipEntry, type ZipEntry } from "../archive/zip-archive.js";
 import type { ReadOnlyTree, TreeEntry } from "./tree.js";
 
-const END_MARK = 0x06054b50;
-const ENTRY_MARK = 0x02014b50;
-const FILE_MARK = 0x04034b50;
-const END_SIZE = 22;
-const ENTRY_SIZE = 46;
-const FILE_SIZE = 30;
-const MAX_COMMENT = 0xffff;
-
-interface Member {
-  readonly method: number;
-  readonly packedSize: number;
-  readonly size: number;
-  readonly offset: number;
-}
-
-/** The files of a zip archive, such as a standard library. A file is unpacked when it is first read, once for everybody. */
+/** The files of a zip archive, such as a standard library. A file is unpacked when it is first read, once for all sessions. */
 export class ZipTree implements ReadOnlyTree {
   private readonly archive: Buffer;
-  private readonly members = new Map<string, Member>();
+  private readonly files = new Map<string, ZipEntry>();
   private readonly directories = new Map<string, Map<string, TreeEntry>>([["", new Map()]]);
   private readonly unpacked = new Map<string, Uint8Array>();
 
   constructor(archive: Uint8Array) {
     this.archive = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
-    this.readIndex();
+    for (const entry of readZipEntries(this.archive)) this.add(entry);
   }
 
   entries(path: string): readonly TreeEntry[] {
@@ -35,33 +20,16 @@ export class ZipTree implements ReadOnlyTree {
   read(path: string): Uint8Array {
     let bytes = this.unpacked.get(path);
     if (bytes === undefined) {
-      const member = this.members.get(path);
-      if (member === undefined) throw new Error(`the archive has no file ${path}`);
-      bytes = this.unpack(path, member);
+      const entry = this.files.get(path);
+      if (entry === undefined) throw new Error(`the archive has no file ${path}`);
+      bytes = unpackZipEntry(this.archive, entry);
       this.unpacked.set(path, bytes);
     }
     return bytes;
   }
 
-  private readIndex(): void {
-    const { archive } = this;
-    const end = findEnd(archive);
-    const count = archive.readUInt16LE(end + 10);
-    let at = archive.readUInt32LE(end + 16);
-    for (let index = 0; index < count; index++) {
-      if (at + ENTRY_SIZE > end || archive.readUInt32LE(at) !== ENTRY_MARK) {
-        throw new Error(`the zip archive is damaged at byte ${at}; make it anew`);
-      }
-      const nameEnd = at + ENTRY_SIZE + archive.readUInt16LE(at + 28);
-      const name = archive.toString("utf8", at + ENTRY_SIZE, nameEnd);
-      const [packedSize, size] = [archive.readUInt32LE(at + 20), archive.readUInt32LE(at + 24)];
-      const offset = archive.readUInt32LE(at + 42);
-      this.add(name, { method: archive.readUInt16LE(at + 10), packedSize, size, offset });
-      at = nameEnd + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
-    }
-  }
-
-  private add(name: string, member: Member): void {
+  private add(entry: ZipEntry): void {
+    const { name, bytes } = entry;
     const parts = name.split("/");
     const last = parts.pop() ?? "";
     if (parts.some((part) => part === "" || part === "." || part === "..") || last === "." || last === "..") {
@@ -69,8 +37,8 @@ export class ZipTree implements ReadOnlyTree {
     }
     const directory = this.directory(parts);
     if (last === "") return;
-    directory.set(last, { name: last, kind: "file", size: member.size });
-    this.members.set(name, member);
+    directory.set(last, { name: last, kind: "file", size: bytes });
+    this.files.set(name, entry);
   }
 
   private directory(parts: readonly string[]): Map<string, TreeEntry> {
@@ -88,25 +56,4 @@ export class ZipTree implements ReadOnlyTree {
     }
     return names;
   }
-
-  private unpack(path: string, { method, packedSize, size, offset }: Member): Uint8Array {
-    const { archive } = this;
-    if (offset + FILE_SIZE > archive.length || archive.readUInt32LE(offset) !== FILE_MARK) {
-      throw new Error(`the zip archive is damaged at ${path}; make it anew`);
-    }
-    const start = offset + FILE_SIZE + archive.readUInt16LE(offset + 26) + archive.readUInt16LE(offset + 28);
-    const packed = archive.subarray(start, start + packedSize);
-    if (method === 0) return packed;
-    if (method !== 8) throw new Error(`${path} is packed by method ${method}; only stored and deflated files are read`);
-    return inflateRawSync(packed, { maxOutputLength: Math.max(1, size) });
-  }
-}
-
-/** The end of the archive stands last, before a comment of at most 64 KB. */
-function findEnd(archive: Buffer): number {
-  const lowest = Math.max(0, archive.length - END_SIZE - MAX_COMMENT);
-  for (let at = archive.length - END_SIZE; at >= lowest; at--) {
-    if (archive.readUInt32LE(at) === END_MARK) return at;
-  }
-  throw new Error("this is not a zip archive: it has no end record");
 }

@@ -10,7 +10,6 @@ import { compilePackages, licences, listPackages, removePackage } from "../../sr
 import type { Delivery } from "../../src/packages/source.js";
 import { PackageStore } from "../../src/packages/store.js";
 import { openPackages } from "../../src/packages/tree.js";
-import { emitPackages } from "./emitted.js";
 import { temporaryFolder } from "./folder.js";
 import { startIndex } from "./index-server.js";
 import { buildWheel, sha256 } from "./packing.js";
@@ -248,13 +247,10 @@ describe("storing", () => {
       a: [{ name: "a-1.0-py3-none-any.whl", bytes: buildWheel("a", "1.0", { requirements: ["b"], files }) }],
       b: [{ name: "b-1.0-py3-none-any.whl", bytes: buildWheel("b", "1.0") }],
     });
-    const emitted = join(folder.path, "emitted");
     const store = join(folder.path, "store");
-    await mkdir(emitted);
-    const script = await emitPackages(emitted);
     const child = fileURLToPath(new URL("./children/add.mjs", import.meta.url));
     const children = Array.from({ length: 3 }, () =>
-      fork(child, [script, store, index.url, "8"], { stdio: ["ignore", "ignore", "inherit", "ipc"] }),
+      fork(child, [store, index.url, "8"], { stdio: ["ignore", "ignore", "inherit", "ipc"] }),
     );
     const ended = children.map((each) => once(each, "exit"));
     await Promise.all(children.map((each) => once(each, "message")));

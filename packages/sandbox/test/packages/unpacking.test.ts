@@ -91,8 +91,8 @@ describe("a zip", () => {
 });
 
 describe("a tar", () => {
-  test("gives its files, and links to them as copies", () => {
-    const { files, danglingLinks } = readTar(
+  test("gives its files, and links to them as copies", async () => {
+    const { files, danglingLinks } = await readTar(
       buildTar([
         { path: "./", type: "5" },
         { path: "./usr/lib/a.py", content: "a" },
@@ -114,7 +114,7 @@ describe("a tar", () => {
     expect(danglingLinks).toEqual(["usr/lib/passwd", "usr/lib/up", "usr/lib/round"]);
   });
 
-  test("gives long names, as GNU and as pax write them", () => {
+  test("gives long names, as GNU and as pax write them", async () => {
     const long = `usr/${"x".repeat(120)}/module.py`;
     const line = `path=${long}\n`;
     const pax = `${line.length + 4} ${line}`;
@@ -125,22 +125,42 @@ describe("a tar", () => {
       { path: "short", content: "pax" },
     ]);
 
-    expect(readTar(tar).files.map(({ path }) => path)).toEqual([long]);
-    expect(Buffer.from(readTar(tar).files[0]?.bytes ?? []).toString()).toBe("pax");
+    const { files } = await readTar(tar);
+    expect(files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()])).toEqual([[long, "pax"]]);
   });
 
-  test.for(CLIMBING)("with a file at %j is refused", (path) => {
-    expect(() => readTar(buildTar([{ path, content: "evil" }]))).toThrow(/no path inside a package/);
+  test.for(CLIMBING)("with a file at %j is refused", async (path) => {
+    await expect(readTar(buildTar([{ path, content: "evil" }]))).rejects.toThrow(/no path inside a package/);
   });
 
-  test("with a device, a wrong sum or an end too early is refused", () => {
+  test("that is cut off or overwritten anywhere gives an error and nothing else", async () => {
+    const whole = buildTar([
+      { path: "a/b.py", content: "print(1)\n".repeat(20) },
+      { path: "pax", type: "x", content: "14 path=c.txt\n" },
+      { path: "c.py", type: "2", link: "a/b.py" },
+    ]);
+    for (let length = 0; length < whole.length; length += 7) {
+      await expect(readTar(whole.subarray(0, length)), `${length} bytes`).rejects.toThrow(
+        expect.objectContaining({ name: "PackageError" }),
+      );
+    }
+    for (let at = 0; at < whole.length; at++) {
+      const changed = Buffer.from(whole);
+      changed[at] = (changed[at] ?? 0) ^ 0xff;
+      await readTar(changed).catch((error: unknown) => {
+        expect(error, `byte ${at}`).toMatchObject({ name: "PackageError" });
+      });
+    }
+  });
+
+  test("with a device, a wrong sum or an end too early is refused", async () => {
     const sound = buildTar([{ path: "a.py", content: "x".repeat(600) }]);
     const wrong = Buffer.from(sound);
     wrong[0] = 0x62;
 
-    expect(() => readTar(buildTar([{ path: "dev/sda", type: "4" }]))).toThrow(/neither a file nor a folder/);
-    expect(() => readTar(wrong)).toThrow(/no tar, or it is damaged/);
-    expect(() => readTar(sound.subarray(0, 900))).toThrow(/cut off/);
+    await expect(readTar(buildTar([{ path: "dev/sda", type: "4" }]))).rejects.toThrow(/neither a file nor a folder/);
+    await expect(readTar(wrong)).rejects.toThrow(/no tar, is cut off or damaged: .*checksum/);
+    await expect(readTar(sound.subarray(0, 900))).rejects.toThrow(/cut off or damaged: .*truncated/);
   });
 });
 
@@ -242,8 +262,8 @@ describe("a source distribution", () => {
     { path: "setup.py", content: "raise SystemExit('never run')" },
   ];
 
-  test("is taken when its modules are there as they are", () => {
-    const unpacked = unpackSdist(
+  test("is taken when its modules are there as they are", async () => {
+    const unpacked = await unpackSdist(
       sdist([
         ...INFO,
         { path: "demo/__init__.py", content: "" },
@@ -267,12 +287,12 @@ describe("a source distribution", () => {
     ["with something to compile", [...INFO, { path: "demo/_fast.pyx" }], /demo\/_fast\.pyx to compile/],
     ["that has to be built", [{ path: "pyproject.toml" }, { path: "demo/__init__.py" }], /running its own code/],
     ["that lacks a module it promises", [...INFO, { path: "demo/__init__.py" }], /promises a module "helper"/],
-  ] as const)("%s is refused", ([, files, problem]) => {
-    expect(() => unpackSdist(sdist(files), EXPECTED)).toThrow(problem);
+  ] as const)("%s is refused", async ([, files, problem]) => {
+    await expect(unpackSdist(sdist(files), EXPECTED)).rejects.toThrow(problem);
   });
 
-  test("that is no gzip, or unpacks without end, is refused", () => {
-    expect(() => unpackSdist(Buffer.from("hello"), EXPECTED)).toThrow(/no gzip file/);
+  test("that is no gzip, or unpacks without end, is refused", async () => {
+    await expect(unpackSdist(Buffer.from("hello"), EXPECTED)).rejects.toThrow(/no gzip file/);
   });
 });
 

@@ -1,4 +1,4 @@
-import { deflateRawSync } from "node:zlib";
+import { crc32, deflateRawSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { ReadOnlyTree, TreeEntry } from "../../src/wasi/tree.js";
 import { Vfs } from "../../src/wasi/vfs.js";
@@ -129,8 +129,8 @@ describe("a zip archive as a tree", () => {
   it("refuses what is no archive, is cut, or has names that lead elsewhere", () => {
     const whole = zip({ "a.txt": "text" });
 
-    expect(() => new ZipTree(Buffer.from("nothing"))).toThrow("not a zip archive");
-    expect(() => new ZipTree(new Uint8Array(100))).toThrow("not a zip archive");
+    expect(() => new ZipTree(Buffer.from("nothing"))).toThrow("no zip archive");
+    expect(() => new ZipTree(new Uint8Array(100))).toThrow("no zip archive");
     expect(() => new ZipTree(whole.subarray(20))).toThrow("damaged");
     expect(() => new ZipTree(zip({ "../a.txt": "text" }))).toThrow("leads elsewhere");
     expect(() => new ZipTree(zip({ "/etc/a.txt": "text" }))).toThrow("leads elsewhere");
@@ -157,6 +157,7 @@ function zip(files: Readonly<Record<string, string>>): Buffer {
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(method, 4);
+    common.writeUInt32LE(crc32(content), 10);
     common.writeUInt32LE(packed.length, 14);
     common.writeUInt32LE(content.length, 18);
     common.writeUInt16LE(Buffer.byteLength(name), 22);

@@ -1,8 +1,9 @@
-import { pathToFileURL } from "node:url";
+import { addPackages } from "../../../dist/packages/add.js";
+import { removePackage } from "../../../dist/packages/manage.js";
+import { openPackages } from "../../../dist/packages/tree.js";
 
 // Adds the same packages again and again, as one of several processes that share a folder.
-const [packages, folder, indexUrl, rounds] = process.argv.slice(2);
-const { addPackages, openPackages, removePackage } = await import(pathToFileURL(packages).href);
+const [folder, indexUrl, rounds] = process.argv.slice(2);
 
 process.send("ready");
 await new Promise((resolve) => process.once("message", resolve));
