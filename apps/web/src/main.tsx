@@ -1,6 +1,6 @@
 import { render } from "preact";
-import { App } from "./app.js";
 import { restoreTheme } from "./parts/theme.js";
+import { App } from "./shell/app.js";
 import "./styles/base.css";
 import "./styles/layout.css";
 import "./styles/parts.css";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { amountProblem, extensionsOf, limitsOf, typedFrom } from "../src/approvals/amounts.js";
+import { amountProblem, extensionsOf, limitsOf, typedFrom } from "../src/panels/amounts.js";
 
 test("what is suggested stands in the fields as one would type it", () => {
   expect(typedFrom({ cost_usd: 0.000_000_5, llm_tokens: 50_000, note: "no amount" })).toEqual({

@@ -1,6 +1,6 @@
 import type { BurnDown } from "bursar/views";
 import { describe, expect, test } from "vitest";
-import { curveOf } from "../src/run/curve.js";
+import { curveOf } from "../src/pages/run/curve.js";
 
 const view: BurnDown = {
   dimension: "cost_usd",

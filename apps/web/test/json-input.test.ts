@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readInput } from "../src/start/json-input.js";
+import { readInput } from "../src/pages/start/json-input.js";
 
 test("what is JSON is read as it is, and an empty field is null", () => {
   expect(readInput(" \n")).toEqual({ kind: "value", value: null });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { sha256Hex } from "../src/chain/sha256.js";
+import { sha256Hex } from "../src/pages/chain/sha256.js";
 
 const expected = (text: string) => createHash("sha256").update(text).digest("hex");
 

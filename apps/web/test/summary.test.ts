@@ -1,6 +1,6 @@
 import type { Link } from "bursar/chain";
 import { expect, test } from "vitest";
-import { summaryOf } from "../src/chain/summary.js";
+import { summaryOf } from "../src/pages/chain/summary.js";
 
 const link = (event: string | null, action_type: string, data: Link["data"]): Link => ({
   action_type,

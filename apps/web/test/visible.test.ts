@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { visibleRows } from "../src/chain/visible.js";
+import { visibleRows } from "../src/pages/chain/visible.js";
 
 const ROW = 36;
 const count = (max: number) => fc.integer({ min: 0, max });
