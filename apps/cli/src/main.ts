@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-import { readFileSync } from "node:fs";
-import { CommandError, readFlags, UsageError, unknownCommand } from "./args.js";
-import { openTerminal, type Terminal } from "./terminal.js";
+import { CommandError, UsageError } from "./app/errors.js";
+import { version } from "./app/version.js";
+import { readFlags, unknownCommand } from "./arguments/parse-arguments.js";
+import { openTerminal, type Terminal } from "./terminal/terminal.js";
 
 const HELP = `Usage: bursar <command> [flags]
 
@@ -112,11 +113,6 @@ async function main(args: readonly string[], terminal: Terminal): Promise<number
 function general(args: readonly string[], { finish }: Terminal): number {
   const flags = readFlags(args, { help: { type: "boolean", short: "h" }, version: { type: "boolean" } });
   return finish(0, flags.version ? `${version()}\n` : HELP);
-}
-
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-  return String((manifest as { version: unknown }).version);
 }
 
 /** The command whose help tells more. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { readFlags, UsageError, unknown } from "../src/args.js";
+import { UsageError, unknown } from "../src/app/errors.js";
+import { readFlags } from "../src/arguments/parse-arguments.js";
 
 const FLAGS = { fast: { type: "boolean" }, seed: { type: "string" } } as const;
 

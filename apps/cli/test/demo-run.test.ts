@@ -5,15 +5,15 @@ import { join } from "node:path";
 import { openSandbox, type Sandbox } from "@bursar/sandbox";
 import { type ApprovalRequest, MemoryStore, openStore, sha256Hex, verifyChain } from "bursar";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Choice } from "../src/app/runs/drive-run.js";
 import { waitingLine } from "../src/demo/program-line.js";
 import type { RunMoment, RunSummary } from "../src/demo/run-moment.js";
 import { playRun } from "../src/demo/run-scene.js";
 import { JsonShow, TextShow } from "../src/demo/run-show.js";
 import { PROGRAM } from "../src/demo/triage.js";
-import type { KeySource } from "../src/keyboard.js";
 import { widthOf } from "../src/render/style.js";
-import type { Choice } from "../src/runs/decide.js";
-import type { Terminal } from "../src/terminal.js";
+import type { KeySource } from "../src/terminal/keyboard.js";
+import type { Terminal } from "../src/terminal/terminal.js";
 import { bursar, MAIN } from "./run.js";
 
 const YES: Choice = { kind: "approve", reason: "test" };

@@ -1,6 +1,6 @@
 import { defineAgent, openBursar, openStore } from "bursar";
 import { expect, test } from "vitest";
-import { driveOn } from "../src/runs/drive.js";
+import { driveOn } from "../src/app/runs/drive-run.js";
 
 const ANN = { name: "ann", role: "operator" } as const;
 const program = defineAgent("counts", async (ctx) => {

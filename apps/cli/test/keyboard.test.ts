@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
-import { Keyboard, type KeySource } from "../src/keyboard.js";
+import { Keyboard, type KeySource } from "../src/terminal/keyboard.js";
 
 class Keys extends EventEmitter implements KeySource {
   raw = false;

@@ -1,11 +1,11 @@
 import { STANDARD } from "bursar";
 import type { Position } from "bursar/views";
 import { describe, expect, test } from "vitest";
+import { renderFrame } from "../src/demo/frame.js";
+import { LiveView } from "../src/demo/live-view.js";
 import type { Moment } from "../src/demo/moment.js";
-import { renderFrame } from "../src/render/frame.js";
-import { LiveView } from "../src/render/live.js";
+import { follow, IDLE } from "../src/demo/underway.js";
 import { styleFor, widthOf } from "../src/render/style.js";
-import { follow, IDLE } from "../src/render/underway.js";
 import { FakeScreen } from "./screen.js";
 
 const PLAIN = styleFor(false);

@@ -1,7 +1,7 @@
 import { type Document, type DocumentKind, MemoryStore, type Store } from "bursar";
 import { expect, test } from "vitest";
-import { findRequest, findRun } from "../src/runs/find.js";
-import { latestIds, MOST_SEEN } from "../src/runs/latest-ids.js";
+import { findRequest, findRun } from "../src/app/store/find-run.js";
+import { latestIds, MOST_SEEN } from "../src/app/store/latest-ids.js";
 
 const RUNS = 30_000;
 const LISTS: ReadonlySet<string> = new Set(["documents", "latest", "oldest", "beginning"]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { UsageError } from "../src/args.js";
-import { modelFlags, modelOf, pricesOf } from "../src/runs/model.js";
+import { UsageError } from "../src/app/errors.js";
+import { modelFlags, modelOf, pricesOf } from "../src/arguments/model-flags.js";
 
 const RATES = { input_usd_per_mtok: 0.35, output_usd_per_mtok: 1 };
 const PRICE = { price: ["0.35,1"] };

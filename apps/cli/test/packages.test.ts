@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { StatusLine } from "../src/commands/packages-status.js";
+import { StatusLine } from "../src/terminal/status-line.js";
 import { bursar } from "./run.js";
 
 const folder = await mkdtemp(join(tmpdir(), "bursar-cli-"));

@@ -1,6 +1,6 @@
 import { FakeClock } from "bursar/testing";
 import { expect, test } from "vitest";
-import { Patience } from "../src/render/patience.js";
+import { Patience } from "../src/terminal/patience.js";
 import { FakeScreen } from "./screen.js";
 
 test("after a second it says what is waited for and how long, and goes without a trace", () => {

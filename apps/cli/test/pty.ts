@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { quoted } from "../src/runs/needs.js";
+import { quoted } from "../src/app/programs/program-needs.js";
 import { MAIN } from "./run.js";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one.

@@ -1,9 +1,10 @@
 import type { CheckReport } from "bursar/store";
 import { expect, test } from "vitest";
-import { ProgressBar } from "../src/render/progress.js";
-import { bytes, counted, readSpan, span } from "../src/render/quantities.js";
+import { readSpan } from "../src/arguments/read-span.js";
+import { bytes, counted, span } from "../src/render/quantities.js";
 import { checkText } from "../src/render/report.js";
 import { harmless, styleFor } from "../src/render/style.js";
+import { ProgressBar } from "../src/terminal/progress-bar.js";
 import { FakeScreen } from "./screen.js";
 
 test("quantities are written as people read them", () => {

@@ -2,13 +2,13 @@ import { EventEmitter } from "node:events";
 import { type ApprovalRequest, defineAgent, defineTool, MemoryStore, openBursar } from "bursar";
 import { describe, expect, test } from "vitest";
 import { approvalText, subjectOf } from "../src/render/approval.js";
-import { FramePainter } from "../src/render/frame-painter.js";
 import { RunNarrator } from "../src/render/run-lines.js";
 import { styleFor } from "../src/render/style.js";
-import { askPerson } from "../src/runs/decide.js";
-import { readLine } from "../src/runs/line-reader.js";
-import { ProgramOutput } from "../src/runs/program-output.js";
-import { Watching } from "../src/runs/watching.js";
+import { askPerson } from "../src/terminal/ask-approval.js";
+import { FramePainter } from "../src/terminal/frame-painter.js";
+import { readLine } from "../src/terminal/line-reader.js";
+import { ProgramOutput } from "../src/terminal/program-output.js";
+import { Watching } from "../src/terminal/run-watch.js";
 import { FakeScreen } from "./screen.js";
 
 const style = styleFor(false);

@@ -4,10 +4,10 @@ import { leftOf, positionsOf } from "bursar/views";
 import { describe, expect, test } from "vitest";
 import type { Answer } from "../src/demo/approval.js";
 import type { Moment, Summary } from "../src/demo/moment.js";
+import { Narrator } from "../src/demo/narrator.js";
 import { fastPace } from "../src/demo/pace.js";
 import { CHAIN, playScenario } from "../src/demo/scenario.js";
 import { RUN } from "../src/demo/script.js";
-import { Narrator } from "../src/render/plain.js";
 import { styleFor, widthOf } from "../src/render/style.js";
 
 interface Performance {

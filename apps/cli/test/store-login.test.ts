@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { command } from "../src/runs/outcome.js";
+import { command } from "../src/arguments/command-line.js";
 
 test.each([
   "postgres://ann:secret@db/bursar",

@@ -1,7 +1,8 @@
 import { defineAgent, defineTool, MemoryStore, openBursar } from "bursar";
-import { type Equipment, needsFrom, reviver } from "../src/runs/equipment.js";
-import { LazySandbox } from "../src/runs/lazy-sandbox.js";
-import { needing } from "../src/runs/needs.js";
+import { type Equipment, needsFrom, reviver } from "../src/app/equipment/equipment.js";
+import { LazySandbox } from "../src/app/equipment/lazy-sandbox.js";
+import { needing } from "../src/app/programs/program-needs.js";
+import { FLAG_REMEDIES } from "../src/arguments/deployments.js";
 import { Acts } from "../src/tui/acts.js";
 import { Controls } from "../src/tui/controls.js";
 import { Lookout } from "../src/tui/lookout.js";
@@ -44,6 +45,7 @@ export async function openTuiStage() {
     prices: null,
     deployments: {},
     allow: {},
+    remedies: FLAG_REMEDIES,
     sandbox,
     flags: [],
     [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),

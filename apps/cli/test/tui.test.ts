@@ -3,8 +3,9 @@ import { cleanup, render } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, describe, expect, test } from "vitest";
 import { scenario } from "../../../specs/scenario.js";
+import { reviver } from "../src/app/equipment/equipment.js";
+import { FLAG_REMEDIES } from "../src/arguments/deployments.js";
 import { styleFor, widthOf } from "../src/render/style.js";
-import { reviver } from "../src/runs/equipment.js";
 import { Acts } from "../src/tui/acts.js";
 import { App } from "../src/tui/app.js";
 import type { Controls } from "../src/tui/controls.js";
@@ -223,7 +224,16 @@ describe("the approvals", () => {
     await stage.lookout.look();
     const { controls } = poor;
     const { sandbox } = stage.equipment;
-    const nothing = { programs: [], tools: [], model: null, prices: null, deployments: {}, allow: {}, flags: [] };
+    const nothing = {
+      programs: [],
+      tools: [],
+      model: null,
+      prices: null,
+      deployments: {},
+      allow: {},
+      remedies: FLAG_REMEDIES,
+      flags: [],
+    };
     const bare = { ...nothing, sandbox, async [Symbol.asyncDispose]() {} };
     const away = openBursar({ store: stage.store, revive: reviver(bare) });
     await using acts = new Acts(away, { name: "ann", role: "operator" }, controls.tell);

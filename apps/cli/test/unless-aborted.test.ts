@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { unlessAborted } from "../src/runs/unless-aborted.js";
+import { unlessAborted } from "../src/app/unless-aborted.js";
 
 test("what comes of it", async () => {
   const { signal } = new AbortController();

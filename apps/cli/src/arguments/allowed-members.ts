@@ -1,8 +1,8 @@
 import { InputError } from "bursar";
 import type { Configuration } from "bursar/config";
 import { type AllowedMembers, allowedNames } from "bursar/models";
-import { UsageError } from "../args.js";
-import { type Given, listOf } from "./flags.js";
+import { UsageError } from "../app/errors.js";
+import { type Given, listOf } from "./run-flags.js";
 
 const WRITTEN = "write --allow openrouter.ai=provider,models";
 

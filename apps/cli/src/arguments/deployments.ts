@@ -1,7 +1,7 @@
 import type { Configuration } from "bursar/config";
 import { type ModelDeployments, type PriceRemedies, readDeployments } from "bursar/models";
-import { UsageError } from "../args.js";
-import { type Given, listOf } from "./flags.js";
+import { UsageError } from "../app/errors.js";
+import { type Given, listOf } from "./run-flags.js";
 
 /** Which models deployments run: as the configuration says, and before that as flags do. */
 export function deploymentsOf(flags: Given, { deployments }: Pick<Configuration, "deployments">): ModelDeployments {

@@ -1,16 +1,13 @@
-import { type OpenBudget, openBudget, type Store } from "bursar";
 import type { Configuration } from "bursar/config";
-import type { GatewayOptions } from "bursar/gateway";
-import { UsageError, unknown } from "../args.js";
-import { readSpan } from "../render/quantities.js";
-import { allowedBy } from "../runs/allowed.js";
-import { deploymentsOf } from "../runs/deployments.js";
-import { countOf, type Flags, type Given, limitsOf, pairsOf, textOf } from "../runs/flags.js";
-import { gatewayForesight } from "../runs/foresight.js";
-import { gatewayPrices } from "../runs/prices.js";
-import type { Terminal } from "../terminal.js";
-import { readUpstreams } from "./gateway-upstreams.js";
-import { asUsage } from "./listening.js";
+import type { Environment } from "../app/environment.js";
+import type { GatewayPlan } from "../app/equipment/gateway-options.js";
+import { UsageError, unknown } from "../app/errors.js";
+import { allowedBy } from "./allowed-members.js";
+import { deploymentsOf } from "./deployments.js";
+import { gatewayPrices } from "./prices.js";
+import { readSpan } from "./read-span.js";
+import { countOf, type Flags, type Given, limitsOf, pairsOf, textOf } from "./run-flags.js";
+import { readUpstreams } from "./upstream-flags.js";
 
 // What a gateway can be told on the command line. `bursar gateway` and `bursar serve` take their flags from here.
 
@@ -61,13 +58,8 @@ const MOST_CALLS = 1_000_000;
 /** The longest body has to fit. */
 const [LEAST_BODIES, MOST_BODIES] = [32, 1_000_000];
 
-/** The options that flags and the configuration give to a gateway, with the budget of those who show no key. */
-export async function gatewayOptions(
-  flags: Given,
-  { env }: Terminal,
-  config: Configuration,
-  store: Store,
-): Promise<GatewayOptions & { readonly budget?: OpenBudget }> {
+/** What flags, environment and configuration say of a gateway. */
+export function gatewayPlan(flags: Given, env: Environment, config: Configuration): GatewayPlan {
   const lonely = ["policies", "name"].find((name) => flags[name] !== undefined);
   const limits = textOf(flags, "budget");
   if (lonely !== undefined && limits === undefined) throw new UsageError(`--${lonely} says nothing without --budget`);
@@ -82,18 +74,30 @@ export async function gatewayOptions(
     );
   }
   return {
-    store,
-    upstreams,
-    ...gatewayPrices(flags),
-    ...gatewayForesight(config),
-    deployments: deploymentsOf(flags, config),
-    allow: allowedBy(flags, config),
-    strip_tools: flags["strip-tools"] === true,
-    ...(wait_ms !== null && { wait_ms }),
-    ...(count !== null && { count }),
-    ...(calls_per_key !== undefined && { calls_per_key }),
-    ...(bodies !== undefined && { body_bytes_per_key: bodies * MEGABYTE }),
-    ...(limits !== undefined && { budget: await openOwn(store, limits, flags) }),
+    budget: limits === undefined ? null : ownBudget(limits, flags),
+    options: {
+      upstreams,
+      ...gatewayPrices(flags),
+      deployments: deploymentsOf(flags, config),
+      allow: allowedBy(flags, config),
+      strip_tools: flags["strip-tools"] === true,
+      ...(wait_ms !== null && { wait_ms }),
+      ...(count !== null && { count }),
+      ...(calls_per_key !== undefined && { calls_per_key }),
+      ...(bodies !== undefined && { body_bytes_per_key: bodies * MEGABYTE }),
+    },
+  };
+}
+
+/** The budget for programs that show no key. */
+function ownBudget(limits: string, flags: Given): NonNullable<GatewayPlan["budget"]> {
+  const policies = textOf(flags, "policies");
+  const name = textOf(flags, "name");
+  return {
+    label: "--budget",
+    limits: limitsOf(limits, "--budget"),
+    ...(policies !== undefined && { policies: pairsOf(policies, "--policies") }),
+    ...(name !== undefined && { name }),
   };
 }
 
@@ -103,22 +107,6 @@ export function checkNoGateway(flags: Given, others: Flags): void {
   if (lonely === undefined) return;
   throw new UsageError(
     `--${lonely} is about the gateway, and there is none; set OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a provider with --upstream`,
-  );
-}
-
-/** The budget of those who show no key. */
-function openOwn(store: Store, limits: string, flags: Given): Promise<OpenBudget> {
-  const policies = textOf(flags, "policies");
-  const name = textOf(flags, "name");
-  return asUsage("--budget", () =>
-    openBudget(limitsOf(limits, "--budget"), {
-      // One client that asks for too much does not end it for the others.
-      store,
-      parent: null,
-      scope: "shared",
-      ...(policies !== undefined && { policies: pairsOf(policies, "--policies") as never }),
-      ...(name !== undefined && { name }),
-    }),
   );
 }
 

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
-import { InputError } from "bursar";
-import { CommandError, UsageError } from "../args.js";
-import { readSpan } from "../render/quantities.js";
-import { countOf, type Flags, type Given, textOf } from "../runs/flags.js";
+import { CommandError, UsageError } from "../app/errors.js";
+import { readSpan } from "./read-span.js";
+import { countOf, type Flags, type Given, textOf } from "./run-flags.js";
 
 // What commands that listen have in common.
 
@@ -61,20 +60,6 @@ export function readGrace(flags: Given): number {
   throw new UsageError(`--grace is ${text?.slice(0, 40)}; allowed: a time from 0s to 1h`);
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: "somebody else does; give another --port",
-  EACCES: "this user may not; give a --port above 1023",
-  EADDRNOTAVAIL: "this machine has no such address; give another --host",
-  ENOTFOUND: "this machine has no such address; give another --host",
-};
-
-/** Why it does not listen, as somebody can mend it. */
-export function notListening(error: unknown, host: string | undefined, port: number): unknown {
-  const reason = REASONS[(error as NodeJS.ErrnoException).code ?? ""];
-  if (reason === undefined) return error;
-  return new CommandError(`it cannot listen on ${host ?? "127.0.0.1"}:${port}: ${reason}`);
-}
-
 export function readPort(text: string | undefined): number {
   if (text === undefined) return PORT;
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
@@ -103,21 +88,4 @@ function fileOf(path: string, flag: string): string {
     const { code = "unknown" } = error as NodeJS.ErrnoException;
     throw new CommandError(`${flag}: ${path} cannot be read (${code})`);
   }
-}
-
-/** What flags have said wrongly is a command line that was not understood. */
-export async function asUsage<Value>(flag: string, work: () => Promise<Value>): Promise<Value> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    throw new UsageError(flag === "" ? error.message : `${flag}: ${error.message}`);
-  }
-}
-
-export function untilStopped(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

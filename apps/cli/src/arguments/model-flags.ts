@@ -1,44 +1,26 @@
-import { InputError, type Model } from "bursar";
-import {
-  type AllowedMembers,
-  allowedNames,
-  chatModel,
-  type ModelDeployments,
-  type ModelPrices,
-  type PriceBook,
-  type Reuse,
-} from "bursar/models";
-import { UsageError } from "../args.js";
-import { FLAG_REMEDIES } from "./deployments.js";
-import { countOf, type Given, listOf, textOf } from "./flags.js";
+import type { ModelPrices } from "bursar/models";
+import type { Environment } from "../app/environment.js";
+import type { ModelAddress } from "../app/equipment/equipment.js";
+import { UsageError } from "../app/errors.js";
 import { readPrices } from "./prices.js";
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { countOf, type Given, listOf, textOf } from "./run-flags.js";
 
 const LONGEST_ANSWER = 1_000_000;
 
-/** What stands around the model that runs may ask. */
+/** What else decides whether flags about a model have an effect. */
 export interface ModelSurroundings {
   /** The model that the configuration sends batches to, or null: a price may be stated for it alone. */
   readonly batched: string | null;
   /** Whether there is a gateway, which also takes the prices that name a model. */
   readonly hasGateway?: boolean;
-  /** What models cost, where something is stated beside the table of prices; null where the table is to say it. */
-  readonly book?: PriceBook | null;
-  /** What is used again of its answers; null for nothing. */
-  readonly reuse?: Reuse | null;
-  /** Which models deployments run. */
-  readonly deployments?: ModelDeployments;
-  /** What is sent to each host beside what is known. */
-  readonly allow?: AllowedMembers;
 }
 
-/** The model that runs may ask, from flags or from the environment; null when there is none. */
+/** The address of the model that runs may ask, from flags or from the environment; null when there is none. */
 export function modelOf(
   flags: Given,
   env: Environment,
-  { batched, hasGateway = false, book = null, reuse = null, deployments = {}, allow = {} }: ModelSurroundings,
-): Model | null {
+  { batched, hasGateway = false }: ModelSurroundings,
+): ModelAddress | null {
   const url = urlOf(flags, env);
   const model = nameOf(flags, env);
   const max_tokens = countOf(flags, "max-tokens", LONGEST_ANSWER);
@@ -51,22 +33,13 @@ export function modelOf(
   }
   if (model === undefined) throw new UsageError("--model is missing: name the model that requests go to");
   const apiKey = env.BURSAR_MODEL_KEY;
-  try {
-    return chatModel({
-      url,
-      model,
-      deployments,
-      allow: allowedNames(allow, url),
-      remedies: FLAG_REMEDIES,
-      // What nobody states is looked up; a model that is not in the table is refused when it is asked.
-      ...(book !== null && { prices: book }),
-      ...(reuse !== null && { reuse }),
-      ...(max_tokens !== undefined && { max_tokens }),
-      ...(apiKey !== undefined && apiKey !== "" && { apiKey }),
-    });
-  } catch (error) {
-    throw error instanceof InputError ? new UsageError(`--model-url: ${error.message}`) : error;
-  }
+  return {
+    url,
+    model,
+    label: "--model-url",
+    ...(max_tokens !== undefined && { max_tokens }),
+    ...(apiKey !== undefined && apiKey !== "" && { apiKey }),
+  };
 }
 
 function urlOf(flags: Given, env: Environment): string | undefined {

@@ -1,15 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { nearest } from "bursar/nearest";
-
-/** A command line that cannot be understood. Nothing was done. */
-export class UsageError extends Error {
-  override readonly name: string = "UsageError";
-}
-
-/** Something that cannot be done, for a reason that the user can mend. */
-export class CommandError extends Error {
-  override readonly name: string = "CommandError";
-}
+import { shown, UsageError, unknown } from "../app/errors.js";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 
@@ -25,13 +15,6 @@ export function readFlags<const O extends Options>(args: readonly string[], opti
 
 /** The URL of a store, or what somebody takes for one. */
 const STORE_URL = /^(sqlite|postgres|postgresql|memory):/i;
-
-/** A word for a message: what may be a login is not repeated, because messages end up in logs. */
-export function shown(word: string): string {
-  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(word) ?? /^(?:postgres|postgresql):/i.exec(word);
-  if (scheme !== null) return `${scheme[0].toLowerCase()}…`;
-  return /:.*@/s.test(word) ? "…" : word;
-}
 
 /** The same for a command that takes up to so many words beside its flags. */
 export function readArguments<const O extends Options>(
@@ -103,13 +86,6 @@ function checkOnce(
 export function unknownCommand(before: string, word: string, known: readonly string[]): string {
   if (isStoreUrl(word)) return `${before}"${shown(word)}" is not known; did you forget --store?`;
   return unknown(`${before}${shown(word)}`, word, known);
-}
-
-/** What to say of a word that is not known. */
-export function unknown(subject: string, word: string, known: readonly string[]): string {
-  const guess = nearest(word, known);
-  const hint = guess === null ? `known: ${known.join(", ")}` : `did you mean ${guess}?`;
-  return `${subject} is not known; ${hint}`;
 }
 
 function flagNames(options: Options): readonly string[] {

@@ -1,5 +1,5 @@
 import type { Effective } from "bursar/config";
-import { UsageError } from "../args.js";
+import { UsageError } from "../app/errors.js";
 
 /** What a run gets, or why not. A policy that is not there was mistyped: files that name such a one are refused as a whole. */
 export function understood(answer: Effective): Effective {

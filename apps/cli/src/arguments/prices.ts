@@ -1,7 +1,7 @@
 import type { GatewayOptions } from "bursar/gateway";
 import type { ModelPrices } from "bursar/models";
-import { UsageError } from "../args.js";
-import { type Given, listOf, textOf } from "./flags.js";
+import { UsageError } from "../app/errors.js";
+import { type Given, listOf, textOf } from "./run-flags.js";
 
 type Rates = NonNullable<GatewayOptions["assume"]>;
 

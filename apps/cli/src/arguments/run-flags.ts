@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import type { BudgetAmounts, ExecutionHints, Principal } from "bursar";
 import { ConfigError, readBudgetFlag } from "bursar/config";
-import { UsageError } from "../args.js";
+import { UsageError } from "../app/errors.js";
 
 type Flag = { readonly type: "boolean" | "string"; readonly short?: string; readonly multiple?: boolean };
 export type Flags = Readonly<Record<string, Flag>>;

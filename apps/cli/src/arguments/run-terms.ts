@@ -8,11 +8,11 @@ import {
   type StartOptions,
 } from "bursar";
 import { ConfigError, type Configuration, effectiveBudget, type SharedOpening } from "bursar/config";
-import { CommandError, UsageError } from "../args.js";
-import { readSpan } from "../render/quantities.js";
-import { amountsOf, type Given, limitsOf, pairsOf, textOf } from "./flags.js";
+import { CommandError, UsageError } from "../app/errors.js";
+import type { FoundProgram } from "../app/programs/find-program.js";
 import { understood } from "./policy-flag.js";
-import type { FoundProgram } from "./program.js";
+import { readSpan } from "./read-span.js";
+import { amountsOf, type Given, limitsOf, pairsOf, textOf } from "./run-flags.js";
 
 /** What the flags say of a run. What they leave open, its program and the configuration say. */
 export interface Terms {

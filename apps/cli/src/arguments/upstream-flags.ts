@@ -1,6 +1,6 @@
 import type { Home, UpstreamOptions } from "bursar/gateway";
-import { UsageError } from "../args.js";
-import { type Given, listOf } from "../runs/flags.js";
+import { UsageError } from "../app/errors.js";
+import { type Given, listOf } from "./run-flags.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

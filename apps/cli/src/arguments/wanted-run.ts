@@ -1,12 +1,11 @@
 import { readFile } from "node:fs/promises";
 import type { Json } from "bursar";
-import { CommandError, UsageError } from "../args.js";
+import { type Equipment, MEMORY_BYTES } from "../app/equipment/equipment.js";
+import type { LazySandbox } from "../app/equipment/lazy-sandbox.js";
+import { CommandError, UsageError } from "../app/errors.js";
+import type { FoundProgram, ProgramWish } from "../app/programs/find-program.js";
 import { harmless } from "../render/style.js";
-import type { Terminal } from "../terminal.js";
-import { type Equipment, MEMORY_BYTES } from "./equipment.js";
-import { countOf, type Flags, type Given, listOf, textOf } from "./flags.js";
-import type { LazySandbox } from "./lazy-sandbox.js";
-import type { FoundProgram, ProgramWish } from "./program.js";
+import { countOf, type Flags, type Given, listOf, textOf } from "./run-flags.js";
 
 /** What can be said of a run before it is started. */
 export const WANTED: Flags = {
@@ -73,7 +72,10 @@ export function ownOf({ program, module }: FoundProgram): Partial<Pick<Equipment
 const MOST_INPUT = 10 * 1024 * 1024;
 
 /** What the program is given, as --input has it. */
-export async function inputOf(text: string | undefined, { input }: Terminal): Promise<Json> {
+export async function inputOf(
+  text: string | undefined,
+  { input }: { readonly input: AsyncIterable<Uint8Array> | null },
+): Promise<Json> {
   if (text === undefined) return null;
   if (text === "-" && input === null) throw new UsageError("nothing is piped in; give --input as JSON, or as @file");
   const written =

@@ -1,12 +1,12 @@
 import { type ApprovalRequest, type ApprovalStatus, currentRequest, readApproval, type Store } from "bursar";
-import { UsageError, unknown } from "../args.js";
+import { UsageError, unknown } from "../app/errors.js";
+import { openLooking } from "../app/runs/missing-parts.js";
+import { COMMON_HELP, IDS_HELP, QUIET, textOf } from "../arguments/run-flags.js";
 import { approvalsText } from "../render/approval.js";
 import { harmless, type Style } from "../render/style.js";
-import { type Chore, type Done, listed, type RunsCommand, runsCommand } from "../runs/command.js";
-import { COMMON_HELP, IDS_HELP, QUIET, textOf } from "../runs/flags.js";
-import { openLooking } from "../runs/missing.js";
-import { openPlace } from "../runs/place.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { openPlace } from "./common/place.js";
+import { type Chore, type Done, listed, type RunsCommand, runsCommand } from "./common/run-command.js";
 
 const STATUSES: readonly (ApprovalStatus | "all")[] = ["pending", "approved", "denied", "expired", "withdrawn", "all"];
 const MOST = 1000;

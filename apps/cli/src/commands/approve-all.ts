@@ -7,23 +7,24 @@ import {
   pendingRequests,
   readApproval,
 } from "bursar";
-import { UsageError } from "../args.js";
+import { UsageError } from "../app/errors.js";
+import { checkModules } from "../app/runs/missing-parts.js";
+import { openDeciding } from "../app/runs/open-deciding.js";
+import { driveOthers } from "../app/runs/waiting-runs.js";
+import { findRun } from "../app/store/find-run.js";
+import type { Place } from "../app/store/opened-store.js";
+import { rootOf } from "../app/store/run-root.js";
+import { type Flags, principalOf, textOf } from "../arguments/run-flags.js";
 import { approvalsText, subjectOf } from "../render/approval.js";
 import { counted } from "../render/quantities.js";
 import { runFigures } from "../render/run-figures.js";
 import { harmless, type Style } from "../render/style.js";
-import type { Chore, Done } from "../runs/command.js";
-import { errorStyle } from "../runs/company.js";
-import { openDeciding } from "../runs/deciding.js";
-import { EXIT } from "../runs/exit-code.js";
-import { findRun } from "../runs/find.js";
-import { type Flags, principalOf, textOf } from "../runs/flags.js";
-import { goOn } from "../runs/go-on.js";
-import { readLine } from "../runs/line-reader.js";
-import { checkModules } from "../runs/missing.js";
-import { driveOthers } from "../runs/others.js";
-import { openPlace, type Place } from "../runs/place.js";
-import { rootOf } from "../runs/root.js";
+import { readLine } from "../terminal/line-reader.js";
+import { goOn } from "./common/continue-run.js";
+import { EXIT } from "./common/exit-code.js";
+import { openPlace } from "./common/place.js";
+import type { Chore, Done } from "./common/run-command.js";
+import { errorStyle } from "./common/run-company.js";
 
 export const ALL_FLAGS: Flags = { all: { type: "boolean" }, of: { type: "string" } };
 

@@ -1,11 +1,10 @@
 import type { ApproveOptions } from "bursar";
-import { UsageError } from "../args.js";
-import { subjectOf } from "../render/approval.js";
-import { runFigures } from "../render/run-figures.js";
-import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { openDeciding } from "../runs/deciding.js";
-import { EXIT_HELP } from "../runs/exit-code.js";
-import { findRequest, findRun } from "../runs/find.js";
+import { UsageError } from "../app/errors.js";
+import { checkModules } from "../app/runs/missing-parts.js";
+import { openDeciding } from "../app/runs/open-deciding.js";
+import { driveOthers, namedRun } from "../app/runs/waiting-runs.js";
+import { findRequest, findRun } from "../app/store/find-run.js";
+import { rootOf } from "../app/store/run-root.js";
 import {
   amountsOf,
   COMMON_HELP,
@@ -17,14 +16,15 @@ import {
   REPLAY,
   REPLAY_HELP,
   textOf,
-} from "../runs/flags.js";
-import { goOn } from "../runs/go-on.js";
-import { checkModules } from "../runs/missing.js";
-import { driveOthers, namedRun } from "../runs/others.js";
-import { openPlace } from "../runs/place.js";
-import { rootOf } from "../runs/root.js";
-import type { Terminal } from "../terminal.js";
+} from "../arguments/run-flags.js";
+import { subjectOf } from "../render/approval.js";
+import { runFigures } from "../render/run-figures.js";
+import type { Terminal } from "../terminal/terminal.js";
 import { ALL_FLAGS, approveAll } from "./approve-all.js";
+import { goOn } from "./common/continue-run.js";
+import { EXIT_HELP } from "./common/exit-code.js";
+import { openPlace } from "./common/place.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "./common/run-command.js";
 
 const COMMAND: RunsCommand = {
   help: `Usage: bursar approve <request | checkpoint | run> [flags]

@@ -1,11 +1,11 @@
 import { hasEnded } from "bursar";
+import { openDeciding } from "../app/runs/open-deciding.js";
+import { findRun } from "../app/store/find-run.js";
+import { COMMON_HELP, principalOf, QUIET, textOf } from "../arguments/run-flags.js";
 import { resultText } from "../render/run.js";
-import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { openDeciding } from "../runs/deciding.js";
-import { findRun } from "../runs/find.js";
-import { COMMON_HELP, principalOf, QUIET, textOf } from "../runs/flags.js";
-import { openPlace } from "../runs/place.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { openPlace } from "./common/place.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "./common/run-command.js";
 
 const COMMAND: RunsCommand = {
   help: `Usage: bursar cancel <run> [flags]

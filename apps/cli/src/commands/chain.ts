@@ -1,9 +1,9 @@
 import { parseLine } from "bursar";
+import { COMMON_HELP, QUIET } from "../arguments/run-flags.js";
 import { linkText } from "../render/run-chain.js";
-import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { COMMON_HELP, QUIET } from "../runs/flags.js";
-import { openPlace } from "../runs/place.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { openPlace } from "./common/place.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "./common/run-command.js";
 import { findChain } from "./find-chain.js";
 
 const COMMAND: RunsCommand = {

@@ -1,9 +1,9 @@
 import type { DocumentKind, Store } from "bursar";
 import { SERVER_CHAIN } from "bursar/server";
-import { knownBudgets } from "../runs/find-budget.js";
-import type { Given } from "../runs/flags.js";
-import { openPlace } from "../runs/place.js";
-import type { Terminal } from "../terminal.js";
+import { knownBudgets } from "../app/store/find-budget.js";
+import type { Given } from "../arguments/run-flags.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { openPlace } from "./common/place.js";
 import type { Wanted } from "./completion-table.js";
 
 type IdKind = Exclude<Wanted, "files">;

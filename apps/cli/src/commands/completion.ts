@@ -1,5 +1,6 @@
-import { readArguments, UsageError, unknown } from "../args.js";
-import type { Terminal } from "../terminal.js";
+import { UsageError, unknown } from "../app/errors.js";
+import { readArguments } from "../arguments/parse-arguments.js";
+import type { Terminal } from "../terminal/terminal.js";
 import { bashScript } from "./completion-bash.js";
 import { fishScript } from "./completion-fish.js";
 import { type CommandEntry, readHelp } from "./completion-table.js";

@@ -1,8 +1,9 @@
 import { ConfigError, type Configuration, findConfig, loadConfig, type Problem, printProblem } from "bursar/config";
-import { CommandError } from "../args.js";
+import { configReport } from "../app/config-report.js";
+import { CommandError } from "../app/errors.js";
 import { counted } from "../render/quantities.js";
 import { harmless, type Style } from "../render/style.js";
-import { configReport, filesInForce, ignoredLines } from "../runs/config-notice.js";
+import { filesInForce, ignoredLines } from "./common/config-notice.js";
 import { COMMON_HELP, type ConfigChore, type ConfigCommand, checkStore, type Done } from "./config-work.js";
 
 export const check: ConfigCommand = {

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { EXAMPLE } from "bursar/config";
-import { CommandError } from "../args.js";
+import { CommandError } from "../app/errors.js";
 import { harmless } from "../render/style.js";
 import type { ConfigChore, ConfigCommand, Done } from "./config-work.js";
 

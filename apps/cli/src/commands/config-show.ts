@@ -11,11 +11,12 @@ import {
   readBudgetFlag,
   type SessionInput,
 } from "bursar/config";
-import { UsageError, unknown } from "../args.js";
+import { configReport } from "../app/config-report.js";
+import { UsageError, unknown } from "../app/errors.js";
+import { understood } from "../arguments/policy-flag.js";
+import { checkSession } from "../arguments/run-terms.js";
 import type { Style } from "../render/style.js";
-import { configReport, ignoredLines } from "../runs/config-notice.js";
-import { understood } from "../runs/policy-flag.js";
-import { checkSession } from "../runs/terms.js";
+import { ignoredLines } from "./common/config-notice.js";
 import { budgetReport, budgetText } from "./config-table.js";
 import { COMMON_HELP, type ConfigChore, type ConfigCommand, checkStore, type Done, type Given } from "./config-work.js";
 

@@ -4,7 +4,7 @@ import { type Configuration, type EffectiveBudget, type EffectiveLimit, type Ori
 import { number } from "../render/quantities.js";
 import { facts } from "../render/report.js";
 import { harmless, pad, type Style, wrap } from "../render/style.js";
-import { shortName } from "../runs/config-notice.js";
+import { shortName } from "./common/config-notice.js";
 
 /** What a run gets, for programs. */
 export function budgetReport(budget: EffectiveBudget): object {

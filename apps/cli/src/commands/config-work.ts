@@ -1,9 +1,10 @@
 import { BursarError } from "bursar";
 import { ConfigError, ConfigLocationError } from "bursar/config";
 import { openHousekeeping } from "bursar/store";
-import { CommandError, readArguments } from "../args.js";
+import { CommandError } from "../app/errors.js";
+import { readArguments } from "../arguments/parse-arguments.js";
 import { type Style, styleFor, wantsColour } from "../render/style.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../terminal/terminal.js";
 
 /** What every command about the configuration understands. */
 const COMMON = {

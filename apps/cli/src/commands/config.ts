@@ -1,5 +1,6 @@
-import { UsageError, unknownCommand } from "../args.js";
-import type { Terminal } from "../terminal.js";
+import { UsageError } from "../app/errors.js";
+import { unknownCommand } from "../arguments/parse-arguments.js";
+import type { Terminal } from "../terminal/terminal.js";
 import { check } from "./config-check.js";
 import { init } from "./config-init.js";
 import { show } from "./config-show.js";

@@ -1,5 +1,6 @@
-import { readFlags, shown, UsageError } from "../args.js";
-import type { Terminal } from "../terminal.js";
+import { shown, UsageError } from "../app/errors.js";
+import { readFlags } from "../arguments/parse-arguments.js";
+import type { Terminal } from "../terminal/terminal.js";
 
 const HELP = `Usage: bursar demo [flags]
 

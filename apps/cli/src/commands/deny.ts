@@ -1,17 +1,26 @@
 import type { ApprovalRequest, DenyOptions, RunRecord } from "bursar";
+import { openDeciding } from "../app/runs/open-deciding.js";
+import { driveOthers, namedRun } from "../app/runs/waiting-runs.js";
+import { findRequest, findRun } from "../app/store/find-run.js";
+import type { Place } from "../app/store/opened-store.js";
+import { rootOf } from "../app/store/run-root.js";
+import {
+  COMMON_HELP,
+  DRIVING,
+  DRIVING_HELP,
+  EQUIPMENT,
+  EQUIPMENT_HELP,
+  principalOf,
+  textOf,
+} from "../arguments/run-flags.js";
 import { subjectOf } from "../render/approval.js";
 import { resultText } from "../render/run.js";
 import type { Style } from "../render/style.js";
-import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { openDeciding } from "../runs/deciding.js";
-import { EXIT_HELP } from "../runs/exit-code.js";
-import { findRequest, findRun } from "../runs/find.js";
-import { COMMON_HELP, DRIVING, DRIVING_HELP, EQUIPMENT, EQUIPMENT_HELP, principalOf, textOf } from "../runs/flags.js";
-import { goOn } from "../runs/go-on.js";
-import { driveOthers, namedRun } from "../runs/others.js";
-import { openPlace, type Place } from "../runs/place.js";
-import { rootOf } from "../runs/root.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { goOn } from "./common/continue-run.js";
+import { EXIT_HELP } from "./common/exit-code.js";
+import { openPlace } from "./common/place.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "./common/run-command.js";
 
 const COMMAND: RunsCommand = {
   help: `Usage: bursar deny <request | checkpoint | run> [flags]

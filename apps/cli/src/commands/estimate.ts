@@ -1,22 +1,24 @@
 import { type Bursar, calibration, systemClock } from "bursar";
 import { estimateView } from "bursar/views";
-import { CommandError, UsageError } from "../args.js";
+import { equip, needsFrom } from "../app/equipment/equipment.js";
+import { foresightOf } from "../app/equipment/foresight.js";
+import { LazySandbox } from "../app/equipment/lazy-sandbox.js";
+import { CommandError, UsageError } from "../app/errors.js";
+import { findProgram } from "../app/programs/find-program.js";
+import { needing } from "../app/programs/program-needs.js";
+import { bursarAt } from "../app/runs/open-bursar.js";
+import { asUsage, sharedTerms } from "../app/runs/shared-budgets.js";
+import { equipmentOptions } from "../arguments/equipment-flags.js";
+import { estimateChoiceOf } from "../arguments/preflight-flags.js";
+import { COMMON_HELP, EQUIPMENT, EQUIPMENT_HELP, listOf, principalOf, textOf } from "../arguments/run-flags.js";
+import { termsOf } from "../arguments/run-terms.js";
+import { inputOf, ownOf, PROGRAMS_HELP, WANTED, WANTED_HELP, wishOf } from "../arguments/wanted-run.js";
 import { calibrationText } from "../render/calibration.js";
 import { estimateText } from "../render/estimate.js";
-import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { bursarAt } from "../runs/company.js";
-import { equip, needsFrom } from "../runs/equipment.js";
-import { EXIT } from "../runs/exit-code.js";
-import { COMMON_HELP, EQUIPMENT, EQUIPMENT_HELP, listOf, principalOf, textOf } from "../runs/flags.js";
-import { foresightOf } from "../runs/foresight.js";
-import { LazySandbox } from "../runs/lazy-sandbox.js";
-import { needing } from "../runs/needs.js";
-import { configOf, lookPlace, openPlace } from "../runs/place.js";
-import { findProgram } from "../runs/program.js";
-import { asUsage, sharedTerms } from "../runs/shared.js";
-import { termsOf } from "../runs/terms.js";
-import { inputOf, ownOf, PROGRAMS_HELP, WANTED, WANTED_HELP, wishOf } from "../runs/wanted-run.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { EXIT } from "./common/exit-code.js";
+import { configOf, lookPlace, openPlace } from "./common/place.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "./common/run-command.js";
 
 const COMMAND: RunsCommand = {
   help: `Usage: bursar estimate <file> [flags]
@@ -74,10 +76,15 @@ async function estimated({ word: file, flags, terminal, style }: Chore): Promise
   const found = await findProgram(wishOf(file, flags, sandbox));
   const { start, shared: above } = termsOf(config, flags, found, systemClock.now().instant);
   const input = await inputOf(textOf(flags, "input"), terminal);
-  await using equipment = await equip(flags, { env: terminal.env, config }, ownOf(found), sandbox);
+  await using equipment = await equip(
+    equipmentOptions(flags, { env: terminal.env, config }),
+    config,
+    sandbox,
+    ownOf(found),
+  );
   found.checkTools(equipment.tools);
   await using place = await lookPlace(flags, config, terminal);
-  const foresight = foresightOf(flags, place, equipment);
+  const foresight = foresightOf(place, equipment, estimateChoiceOf(flags));
   if (foresight === false) throw new CommandError(SWITCHED_OFF);
   await using bursar: Bursar = await bursarAt(place, equipment, terminal, {
     foresight,

@@ -1,7 +1,7 @@
 import type { Language, SandboxResult, SandboxSession } from "@bursar/sandbox";
 import { cutText, executionText } from "../render/execution.js";
 import { printable, styleFor, wantsColour } from "../render/style.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../terminal/terminal.js";
 import { DialogueLines } from "./exec-lines.js";
 
 const PROMPTS: Readonly<Record<Language, readonly [first: string, more: string]>> = {

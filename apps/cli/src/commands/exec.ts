@@ -1,13 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { type Language, type OutputPiece, openSandbox, type SandboxResult, type SandboxSession } from "@bursar/sandbox";
-import { CommandError, readArguments, UsageError } from "../args.js";
+import { CommandError, UsageError } from "../app/errors.js";
+import { isSandboxFault } from "../app/sandbox-fault.js";
+import { readArguments } from "../arguments/parse-arguments.js";
+import { readSpan } from "../arguments/read-span.js";
 import { cutText, executionText } from "../render/execution.js";
-import { Patience } from "../render/patience.js";
-import { bytes, readSpan } from "../render/quantities.js";
+import { bytes } from "../render/quantities.js";
 import { printable, styleFor, wantsColour } from "../render/style.js";
-import { isSandboxFault } from "../sandbox-fault.js";
-import type { Terminal } from "../terminal.js";
+import { Patience } from "../terminal/patience.js";
+import type { Terminal } from "../terminal/terminal.js";
 import { converse } from "./exec-dialogue.js";
 
 const HELP = `Usage: bursar exec [script] [flags] [-- arguments of the program]

@@ -1,15 +1,15 @@
 import { readRun, type Store } from "bursar";
 import { type BudgetView, budgetView } from "bursar/views";
-import { UsageError } from "../args.js";
+import { UsageError } from "../app/errors.js";
+import { openDeciding } from "../app/runs/open-deciding.js";
+import { findBudget } from "../app/store/find-budget.js";
+import { amountsOf, COMMON_HELP, principalOf, QUIET, textOf } from "../arguments/run-flags.js";
+import { dimensionLines } from "../render/dimension-lines.js";
 import { runFigures } from "../render/run-figures.js";
 import { harmless, type Style } from "../render/style.js";
-import { type Chore, type Done, listed, type RunsCommand, runsCommand } from "../runs/command.js";
-import { openDeciding } from "../runs/deciding.js";
-import { findBudget } from "../runs/find-budget.js";
-import { amountsOf, COMMON_HELP, principalOf, QUIET, textOf } from "../runs/flags.js";
-import { openPlace } from "../runs/place.js";
-import type { Terminal } from "../terminal.js";
-import { dimensionLines } from "../tui/dimension-lines.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { openPlace } from "./common/place.js";
+import { type Chore, type Done, listed, type RunsCommand, runsCommand } from "./common/run-command.js";
 
 const INDENT = "  ";
 

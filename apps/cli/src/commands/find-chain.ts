@@ -1,7 +1,7 @@
 import type { Store } from "bursar";
 import { budgetChain } from "bursar/views";
-import { CommandError } from "../args.js";
-import { findRun } from "../runs/find.js";
+import { CommandError } from "../app/errors.js";
+import { findRun } from "../app/store/find-run.js";
 
 /** The chain that is meant: of a run, or of what is named exactly, such as the server's own. Runs come first. */
 export async function findChain(store: Store, word: string): Promise<string> {

@@ -1,27 +1,27 @@
 import { type Gateway, openGateway, type UpstreamOptions } from "bursar/gateway";
-import { UsageError } from "../args.js";
-import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { configMember, tellConfig } from "../runs/config-notice.js";
-import { COMMON_HELP, type Given, listOf, textOf } from "../runs/flags.js";
-import { checkWebhook, configOf, isKept, makePlace, type Place } from "../runs/place.js";
-import { openSweeping } from "../runs/sweeping.js";
-import type { Terminal } from "../terminal.js";
-import { GATEWAY_FLAGS, GATEWAY_HELP, gatewayOptions } from "./gateway-options.js";
-import { GatewayTelling } from "./gateway-telling.js";
-import { readUpstreams, refuseItself, UPSTREAMS_HELP } from "./gateway-upstreams.js";
+import { gatewayOptions } from "../app/equipment/gateway-options.js";
+import { asUsage, UsageError } from "../app/errors.js";
+import { notListening, untilStopped } from "../app/listening.js";
+import { checkWebhook, type Place } from "../app/store/opened-store.js";
+import { GATEWAY_FLAGS, GATEWAY_HELP, gatewayPlan } from "../arguments/gateway-flags.js";
 import {
-  asUsage,
   connectionsOf,
   GRACE_MS,
   hostOf,
   LISTENING,
   LISTENING_HELP,
-  notListening,
   readGrace,
   readPort,
   tlsOf,
-  untilStopped,
-} from "./listening.js";
+} from "../arguments/listening-flags.js";
+import { COMMON_HELP, type Given, listOf, textOf } from "../arguments/run-flags.js";
+import { readUpstreams, refuseItself, UPSTREAMS_HELP } from "../arguments/upstream-flags.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { configMember, tellConfig } from "./common/config-notice.js";
+import { GatewayTelling } from "./common/gateway-output.js";
+import { configOf, isKept, makePlace } from "./common/place.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "./common/run-command.js";
+import { openSweeping } from "./common/sweeping.js";
 
 const COMMAND: RunsCommand = {
   help: `Usage: bursar gateway [flags]
@@ -75,7 +75,7 @@ async function serve({ flags, terminal, style }: Chore): Promise<Done> {
   const grace_ms = readGrace(flags);
   const config = configOf(flags, terminal);
   tellConfig(config, flags);
-  checkWebhook(config, terminal);
+  checkWebhook(config, terminal.env);
   checkKeyed(flags, isKept(flags, config, terminal));
   const telling = new GatewayTelling(terminal, style, { json: flags.json === true, quiet: flags.quiet === true });
   await using place = await makePlace(flags, config, terminal);
@@ -112,7 +112,7 @@ async function begin(
   const host = hostOf(flags);
   const url = textOf(flags, "url");
   const tls = tlsOf(flags);
-  const options = await gatewayOptions(flags, terminal, config, store);
+  const options = await gatewayOptions(gatewayPlan(flags, terminal.env, config), config, store);
   const opening = asUsage("", () =>
     openGateway({
       ...options,

@@ -9,14 +9,14 @@ import {
   settleHold,
   writeAmount,
 } from "bursar";
-import { CommandError } from "../args.js";
+import { CommandError } from "../app/errors.js";
+import { unlessAborted } from "../app/unless-aborted.js";
+import { COMMON_HELP, textOf } from "../arguments/run-flags.js";
 import { counted, span } from "../render/quantities.js";
 import { runFigures } from "../render/run-figures.js";
 import { clip, harmless, pad, type Style } from "../render/style.js";
-import type { Chore, Done, RunsCommand } from "../runs/command.js";
-import { COMMON_HELP, textOf } from "../runs/flags.js";
-import { openPlace } from "../runs/place.js";
-import { unlessAborted } from "../runs/unless-aborted.js";
+import { openPlace } from "./common/place.js";
+import type { Chore, Done, RunsCommand } from "./common/run-command.js";
 
 const FLAGS = { of: { type: "string" } } as const;
 

@@ -1,11 +1,11 @@
 import { type BudgetPolicies, Gate, InputError, type Store, sessionBudget } from "bursar";
 import { Keys } from "bursar/gateway";
-import { CommandError, UsageError } from "../args.js";
-import { readSpan } from "../render/quantities.js";
+import { CommandError, UsageError } from "../app/errors.js";
+import { readSpan } from "../arguments/read-span.js";
+import { COMMON_HELP, type Given, limitsOf, pairsOf, principalOf, QUIET, textOf } from "../arguments/run-flags.js";
 import { harmless } from "../render/style.js";
-import type { Chore, Done, RunsCommand } from "../runs/command.js";
-import { COMMON_HELP, type Given, limitsOf, pairsOf, principalOf, QUIET, textOf } from "../runs/flags.js";
-import { configOf, isKept, makePlace } from "../runs/place.js";
+import { configOf, isKept, makePlace } from "./common/place.js";
+import type { Chore, Done, RunsCommand } from "./common/run-command.js";
 
 const LONGEST_LABEL = 200;
 

@@ -1,14 +1,15 @@
 import { type GatewayKey, Keys } from "bursar/gateway";
 import { keyViews, type PaidView } from "bursar/views";
-import { UsageError } from "../args.js";
-import { readSpan, span, spanLeft } from "../render/quantities.js";
+import { UsageError } from "../app/errors.js";
+import { onlyId } from "../app/store/only-id.js";
+import { readSpan } from "../arguments/read-span.js";
+import { COMMON_HELP, IDS_HELP, principalOf, QUIET, textOf } from "../arguments/run-flags.js";
+import { dimensionLines } from "../render/dimension-lines.js";
+import { span, spanLeft } from "../render/quantities.js";
 import { runFigure, runFigures } from "../render/run-figures.js";
 import { clip, fitted, harmless, pad, type Style } from "../render/style.js";
-import { type Chore, type Done, listed, type RunsCommand } from "../runs/command.js";
-import { COMMON_HELP, IDS_HELP, principalOf, QUIET, textOf } from "../runs/flags.js";
-import { onlyId } from "../runs/only-id.js";
-import { openPlace } from "../runs/place.js";
-import { dimensionLines } from "../tui/dimension-lines.js";
+import { openPlace } from "./common/place.js";
+import { type Chore, type Done, listed, type RunsCommand } from "./common/run-command.js";
 
 const CODES = "Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted";
 const LABEL_COLUMNS = 18;

@@ -1,7 +1,8 @@
-import { UsageError, unknownCommand } from "../args.js";
-import { type RunsCommand, runsCommand } from "../runs/command.js";
-import { COMMON_HELP, IDS_HELP } from "../runs/flags.js";
-import type { Terminal } from "../terminal.js";
+import { UsageError } from "../app/errors.js";
+import { unknownCommand } from "../arguments/parse-arguments.js";
+import { COMMON_HELP, IDS_HELP } from "../arguments/run-flags.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { type RunsCommand, runsCommand } from "./common/run-command.js";
 import { CREATE } from "./keys-create.js";
 import { LIST, REVOKE, ROTATE } from "./keys-keep.js";
 

@@ -1,18 +1,30 @@
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { type BudgetLimits, type Principal, Sweeper, sessionBudget } from "bursar";
-import { CommandError, UsageError, unknown } from "../args.js";
+import { equip } from "../app/equipment/equipment.js";
+import { LazySandbox } from "../app/equipment/lazy-sandbox.js";
+import { CommandError, UsageError, unknown } from "../app/errors.js";
+import { bursarAt } from "../app/runs/open-bursar.js";
+import type { Place } from "../app/store/opened-store.js";
+import { command } from "../arguments/command-line.js";
+import { equipmentOptions } from "../arguments/equipment-flags.js";
+import {
+  COMMON_HELP,
+  EQUIPMENT,
+  EQUIPMENT_HELP,
+  type Given,
+  limitsOf,
+  principalOf,
+  textOf,
+} from "../arguments/run-flags.js";
 import { openMcp } from "../mcp/mcp.js";
 import { CODE_LIMITS, type McpSettings } from "../mcp/options.js";
 import { mcpSettings } from "../mcp/settings.js";
 import { CLIENTS, setupFor } from "../mcp/setup.js";
 import { harmless } from "../render/style.js";
-import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { bursarAt } from "../runs/company.js";
-import { tellConfig } from "../runs/config-notice.js";
-import { equip } from "../runs/equipment.js";
-import { COMMON_HELP, EQUIPMENT, EQUIPMENT_HELP, type Given, limitsOf, principalOf, textOf } from "../runs/flags.js";
-import { configOf, makePlace, type Place } from "../runs/place.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { tellConfig } from "./common/config-notice.js";
+import { configOf, makePlace } from "./common/place.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "./common/run-command.js";
 
 const HELP = `Usage: bursar mcp [flags]
 
@@ -80,7 +92,11 @@ async function speak({ flags, terminal }: Chore, args: readonly string[] = []): 
   const config = configOf(flags, terminal);
   // Standard output is the protocol's, with --json too.
   tellConfig(config, { ...flags, json: undefined });
-  await using equipment = await equip(flags, { env: terminal.env, config });
+  await using equipment = await equip(
+    equipmentOptions(flags, { env: terminal.env, config }),
+    config,
+    new LazySandbox(terminal.env),
+  );
   await using place = await makePlace(flags, config, terminal);
   await using bursar = await bursarAt(place, equipment, terminal);
   using sweeper = new Sweeper({ store: place.store });
@@ -90,7 +106,13 @@ async function speak({ flags, terminal }: Chore, args: readonly string[] = []): 
     void process.stderr.write(`bursar: ${harmless(String((error as Error)?.stack ?? error))}\n`);
   const session = textOf(flags, "session");
   const settings: McpSettings = {
-    ...(await mcpSettings({ flags, place, equipment, bursar, onError })),
+    ...(await mcpSettings({
+      commandLine: (name, id) => command(name, id, flags, null),
+      place,
+      equipment,
+      bursar,
+      onError,
+    })),
     limits,
     parent: await parentOf(flags, place),
     mayInstall: flags.install === true,

@@ -6,7 +6,7 @@ import {
   GuestCompiler,
   type PackageRecord,
 } from "@bursar/sandbox/packages";
-import { CommandError, UsageError, unknown } from "../args.js";
+import { CommandError, UsageError, unknown } from "../app/errors.js";
 import { bytes, counted } from "../render/quantities.js";
 import { facts } from "../render/report.js";
 import type { Style } from "../render/style.js";

@@ -1,9 +1,10 @@
 import { defaultPlaces } from "@bursar/sandbox";
 import { PackageError } from "@bursar/sandbox/packages";
-import { CommandError, readArguments, UsageError } from "../args.js";
+import { CommandError, UsageError } from "../app/errors.js";
+import { readArguments } from "../arguments/parse-arguments.js";
 import { type Style, styleFor, wantsColour } from "../render/style.js";
-import type { Terminal } from "../terminal.js";
-import { StatusLine } from "./packages-status.js";
+import { StatusLine } from "../terminal/status-line.js";
+import type { Terminal } from "../terminal/terminal.js";
 
 /** What every command about packages understands. */
 const COMMON = {

@@ -1,5 +1,6 @@
-import { UsageError, unknownCommand } from "../args.js";
-import type { Terminal } from "../terminal.js";
+import { UsageError } from "../app/errors.js";
+import { unknownCommand } from "../arguments/parse-arguments.js";
+import type { Terminal } from "../terminal/terminal.js";
 import { add } from "./packages-add.js";
 import { licences, list } from "./packages-look.js";
 import { remove } from "./packages-remove.js";

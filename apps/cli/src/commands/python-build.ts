@@ -2,11 +2,12 @@ import { availableParallelism, constants, setPriority } from "node:os";
 import { resolve } from "node:path";
 import { defaultPlaces } from "@bursar/sandbox";
 import { BuildFailure, type BuiltGuest, buildGuest } from "@bursar/sandbox/guest-build";
-import { CommandError, readFlags, UsageError } from "../args.js";
+import { CommandError, UsageError } from "../app/errors.js";
+import { readFlags } from "../arguments/parse-arguments.js";
 import { bytes } from "../render/quantities.js";
 import { facts } from "../render/report.js";
 import { styleFor, wantsColour } from "../render/style.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../terminal/terminal.js";
 import { BuildSteps } from "./python-steps.js";
 
 const HELP = `Usage: bursar python build [flags]

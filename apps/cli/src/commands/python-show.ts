@@ -10,11 +10,12 @@ import {
   npmPython,
   type PythonManifest,
 } from "@bursar/sandbox/guests";
-import { CommandError, readFlags } from "../args.js";
+import { CommandError } from "../app/errors.js";
+import { readFlags } from "../arguments/parse-arguments.js";
 import { amount } from "../render/execution.js";
 import { facts } from "../render/report.js";
 import { styleFor, wantsColour } from "../render/style.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../terminal/terminal.js";
 
 const HELP = `Usage: bursar python show [flags]
 

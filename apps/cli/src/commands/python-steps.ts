@@ -1,5 +1,5 @@
-import type { Screen } from "../render/live.js";
-import { StatusLine } from "./packages-status.js";
+import type { Screen } from "../terminal/frame-painter.js";
+import { StatusLine } from "../terminal/status-line.js";
 
 const TICK_MS = 1000;
 

@@ -1,5 +1,6 @@
-import { readFlags, UsageError, unknownCommand } from "../args.js";
-import type { Terminal } from "../terminal.js";
+import { UsageError } from "../app/errors.js";
+import { readFlags, unknownCommand } from "../arguments/parse-arguments.js";
+import type { Terminal } from "../terminal/terminal.js";
 import { buildPython } from "./python-build.js";
 import { showPython } from "./python-show.js";
 

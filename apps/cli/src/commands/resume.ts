@@ -1,7 +1,6 @@
 import { type ApprovalRequest, pendingRequests } from "bursar";
-import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { EXIT_HELP } from "../runs/exit-code.js";
-import { findRun } from "../runs/find.js";
+import { findRun } from "../app/store/find-run.js";
+import { rootOf } from "../app/store/run-root.js";
 import {
   COMMON_HELP,
   DRIVING,
@@ -14,11 +13,12 @@ import {
   principalOf,
   REPLAY,
   REPLAY_HELP,
-} from "../runs/flags.js";
-import { goOn } from "../runs/go-on.js";
-import { openPlace } from "../runs/place.js";
-import { rootOf } from "../runs/root.js";
-import type { Terminal } from "../terminal.js";
+} from "../arguments/run-flags.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { goOn } from "./common/continue-run.js";
+import { EXIT_HELP } from "./common/exit-code.js";
+import { openPlace } from "./common/place.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "./common/run-command.js";
 
 const COMMAND: RunsCommand = {
   help: `Usage: bursar resume <run> [flags]

@@ -1,12 +1,17 @@
 import { canonicalize, type Json, type RunRecord, type Store, systemClock } from "bursar";
 import type { Configuration } from "bursar/config";
-import { CommandError, UsageError } from "../args.js";
-import { harmless } from "../render/style.js";
-import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { bursarAt, companyFor, errorStyle } from "../runs/company.js";
-import { configMember, tellConfig } from "../runs/config-notice.js";
-import { equip, needsFrom } from "../runs/equipment.js";
-import { EXIT_HELP } from "../runs/exit-code.js";
+import { equip, needsFrom } from "../app/equipment/equipment.js";
+import { foresightOf } from "../app/equipment/foresight.js";
+import { LazySandbox } from "../app/equipment/lazy-sandbox.js";
+import { CommandError, UsageError } from "../app/errors.js";
+import { type FoundProgram, findProgram } from "../app/programs/find-program.js";
+import { needing, needsOf } from "../app/programs/program-needs.js";
+import { bursarAt } from "../app/runs/open-bursar.js";
+import { Printing } from "../app/runs/program-printing.js";
+import { asUsage, openShared, type SharedPlace } from "../app/runs/shared-budgets.js";
+import { command } from "../arguments/command-line.js";
+import { equipmentOptions } from "../arguments/equipment-flags.js";
+import { estimateChoiceOf, PREFLIGHT, PREFLIGHT_HELP, preflightOf } from "../arguments/preflight-flags.js";
 import {
   COMMON_HELP,
   DRIVING,
@@ -19,19 +24,17 @@ import {
   hintsOf,
   principalOf,
   textOf,
-} from "../runs/flags.js";
-import { foresightOf, PREFLIGHT, PREFLIGHT_HELP, preflightOf } from "../runs/foresight.js";
-import { accompanied } from "../runs/go-on.js";
-import { LazySandbox } from "../runs/lazy-sandbox.js";
-import { needing, needsOf } from "../runs/needs.js";
-import { command } from "../runs/outcome.js";
-import { configOf, isKept, makePlace } from "../runs/place.js";
-import { Printing } from "../runs/printing.js";
-import { type FoundProgram, findProgram } from "../runs/program.js";
-import { asUsage, openShared, type SharedPlace } from "../runs/shared.js";
-import { type Terms, termsOf } from "../runs/terms.js";
-import { inputOf, ownOf, PROGRAMS_HELP, WANTED, WANTED_HELP, wishOf } from "../runs/wanted-run.js";
-import type { Terminal } from "../terminal.js";
+} from "../arguments/run-flags.js";
+import { type Terms, termsOf } from "../arguments/run-terms.js";
+import { inputOf, ownOf, PROGRAMS_HELP, WANTED, WANTED_HELP, wishOf } from "../arguments/wanted-run.js";
+import { harmless } from "../render/style.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { configMember, tellConfig } from "./common/config-notice.js";
+import { accompanied } from "./common/continue-run.js";
+import { EXIT_HELP } from "./common/exit-code.js";
+import { configOf, isKept, makePlace } from "./common/place.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "./common/run-command.js";
+import { companyFor, errorStyle } from "./common/run-company.js";
 
 const HELP = `Usage: bursar run <file> [flags]
 
@@ -82,7 +85,12 @@ async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
   const terms = termsOf(config, flags, found, systemClock.now().instant);
   const hints = hintsOf(flags);
   const input = await inputOf(textOf(flags, "input"), terminal);
-  await using equipment = await equip(flags, { env: terminal.env, config }, ownOf(found), sandbox);
+  await using equipment = await equip(
+    equipmentOptions(flags, { env: terminal.env, config }),
+    config,
+    sandbox,
+    ownOf(found),
+  );
   found.checkTools(equipment.tools);
   if (flags.detach === true && !isKept(flags, config, terminal)) {
     throw new UsageError("a memory: store ends with this process, so nothing can be left to a worker; name another");
@@ -91,7 +99,7 @@ async function start({ word: file, flags, terminal }: Chore): Promise<Done> {
   const preflight = preflightOf(flags);
   const printing = new Printing();
   const { printed } = printing;
-  const foresight = foresightOf(flags, place, equipment);
+  const foresight = foresightOf(place, equipment, estimateChoiceOf(flags));
   await using bursar = await bursarAt(place, equipment, terminal, {
     foresight,
     printed,

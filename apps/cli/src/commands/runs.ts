@@ -1,14 +1,14 @@
 import { Events, isInterrupted, type RunRecord, type RunStatus, readRun, type Store } from "bursar";
 import { heldIn, standing } from "bursar/views";
-import { UsageError, unknown } from "../args.js";
+import { UsageError, unknown } from "../app/errors.js";
+import { findRun } from "../app/store/find-run.js";
+import { latestIds, MOST_SEEN } from "../app/store/latest-ids.js";
+import { COMMON_HELP, countOf, IDS_HELP, QUIET, textOf } from "../arguments/run-flags.js";
 import { type RunRow, runsText } from "../render/run-table.js";
 import { harmless } from "../render/style.js";
-import { type Chore, type Done, listed, type RunsCommand, runsCommand } from "../runs/command.js";
-import { findRun } from "../runs/find.js";
-import { COMMON_HELP, countOf, IDS_HELP, QUIET, textOf } from "../runs/flags.js";
-import { latestIds, MOST_SEEN } from "../runs/latest-ids.js";
-import { openPlace } from "../runs/place.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { openPlace } from "./common/place.js";
+import { type Chore, type Done, listed, type RunsCommand, runsCommand } from "./common/run-command.js";
 
 const STATUSES: readonly RunStatus[] = ["queued", "running", "paused", "completed", "failed", "cancelled"];
 const SHOWN = 20;

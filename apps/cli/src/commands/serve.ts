@@ -1,14 +1,30 @@
 import { WORKER_SLOTS } from "bursar";
-import { UsageError } from "../args.js";
-import { Patience } from "../render/patience.js";
-import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { COMMON_HELP, countOf, EQUIPMENT, EQUIPMENT_HELP } from "../runs/flags.js";
-import { openServing } from "../serve/serving.js";
-import { ServeTelling } from "../serve/telling.js";
-import type { Terminal } from "../terminal.js";
-import { GATEWAY_FLAGS, GATEWAY_HELP } from "./gateway-options.js";
-import { UPSTREAMS_HELP } from "./gateway-upstreams.js";
-import { GRACE_MS, LISTENING, LISTENING_HELP, readGrace, untilStopped } from "./listening.js";
+import { UsageError } from "../app/errors.js";
+import { untilStopped } from "../app/listening.js";
+import { command } from "../arguments/command-line.js";
+import { equipmentOptions } from "../arguments/equipment-flags.js";
+import { checkNoGateway, GATEWAY_FLAGS, GATEWAY_HELP, gatewayPlan } from "../arguments/gateway-flags.js";
+import {
+  connectionsOf,
+  GRACE_MS,
+  hostOf,
+  LISTENING,
+  LISTENING_HELP,
+  readGrace,
+  readPort,
+  tlsOf,
+} from "../arguments/listening-flags.js";
+import { COMMON_HELP, countOf, EQUIPMENT, EQUIPMENT_HELP, type Given, textOf } from "../arguments/run-flags.js";
+import { hasUpstreams, UPSTREAMS_HELP } from "../arguments/upstream-flags.js";
+import { demoStore } from "../serve/demo-world.js";
+import { type ListeningOptions, openServing } from "../serve/serving.js";
+import { Patience } from "../terminal/patience.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { configMember, tellConfig } from "./common/config-notice.js";
+import { configOf, storeUrl } from "./common/place.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "./common/run-command.js";
+import { ServeTelling } from "./common/serve-output.js";
+import { warnOfDefect } from "./common/sweeping.js";
 
 const MOST = 1000;
 
@@ -70,14 +86,35 @@ async function work({ flags, terminal, style }: Chore): Promise<Done> {
   const grace_ms = readGrace(flags);
   const telling = new ServeTelling(terminal, style, { json: flags.json === true, quiet: flags.quiet === true });
   const onError = (error: unknown) => telling.failed(error);
-  await using serving = await openServing({ flags, terminal, most, onError });
-  telling.begin(serving);
+  const { env } = terminal;
+  const config = configOf(flags, terminal);
+  tellConfig(config, flags);
+  const named = textOf(flags, "store") ?? (flags.demo === true ? demoStore(env) : undefined);
+  // Commands that people are told name the store, also where no flag did.
+  const placed: Given = named === undefined ? flags : { ...flags, store: named };
+  const hasGateway = hasUpstreams(flags, env);
+  if (!hasGateway) checkNoGateway(flags, EQUIPMENT);
+  await using serving = await openServing({
+    env,
+    config,
+    store: storeUrl(placed, config),
+    isDemo: flags.demo === true,
+    equipment: equipmentOptions(flags, { env, config, hasGateway }),
+    gateway: hasGateway ? gatewayPlan(flags, env, config) : null,
+    listening: listeningOf(flags),
+    commandLine: (name, id) => command(name, id, placed, null),
+    most,
+    onError,
+    onDefect: warnOfDefect,
+  });
+  const served = { ...serving, store: named ?? "", ...configMember(config) };
+  telling.begin(served);
   const { signal } = terminal;
   const isTold = flags.demo === true && flags.json !== true && flags.quiet !== true;
   const patience = new Patience(isTold ? terminal.aside : null, "making a run that waits");
   const demo = serving.demo().finally(() => patience[Symbol.dispose]());
   demo.then(
-    (run) => run !== null && !signal.aborted && telling.demo(run, serving),
+    (run) => run !== null && !signal.aborted && telling.demo(run, served),
     (error: unknown) => !signal.aborted && onError(error),
   );
   await untilStopped(signal);
@@ -85,4 +122,20 @@ async function work({ flags, terminal, style }: Chore): Promise<Done> {
   telling.say("takes no more requests, and waits for those under way");
   await serving.close(grace_ms);
   return { report: null, text: "" };
+}
+
+function listeningOf(flags: Given): ListeningOptions {
+  const [host, url] = [hostOf(flags), textOf(flags, "url")];
+  const tls = tlsOf(flags);
+  const port = textOf(flags, "port");
+  return {
+    port: readPort(port),
+    // A demonstration that names no port runs on any.
+    mayTakeAnyPort: port === undefined && flags.demo === true,
+    ...connectionsOf(flags),
+    ...(host !== undefined && { host }),
+    ...(url !== undefined && { url }),
+    ...(tls !== null && { tls }),
+    ...(flags.login === true && { requireLogin: true }),
+  };
 }

@@ -1,13 +1,13 @@
 import { writeAmount } from "bursar";
 import { budgetsOf, childrenOf, readStory, runView } from "bursar/views";
+import { needsOf } from "../app/programs/program-needs.js";
+import { openLooking } from "../app/runs/missing-parts.js";
+import { findRun } from "../app/store/find-run.js";
+import { COMMON_HELP, QUIET } from "../arguments/run-flags.js";
 import { pageText, type RunPage } from "../render/run-page.js";
-import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { findRun } from "../runs/find.js";
-import { COMMON_HELP, QUIET } from "../runs/flags.js";
-import { openLooking } from "../runs/missing.js";
-import { needsOf } from "../runs/needs.js";
-import { openPlace } from "../runs/place.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { openPlace } from "./common/place.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "./common/run-command.js";
 
 const STEPS = 30;
 

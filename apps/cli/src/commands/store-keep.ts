@@ -1,5 +1,6 @@
-import { shown, UsageError } from "../args.js";
-import { bytes, counted, number, readSpan } from "../render/quantities.js";
+import { shown, UsageError } from "../app/errors.js";
+import { readSpan } from "../arguments/read-span.js";
+import { bytes, counted, number } from "../render/quantities.js";
 import { facts } from "../render/report.js";
 import { COMMON_HELP, type StoreCommand } from "./store-work.js";
 

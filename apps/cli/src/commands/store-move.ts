@@ -1,9 +1,9 @@
 import { createReadStream, statSync } from "node:fs";
 import type { Chunks, ExportReport, WorkOptions } from "bursar/store";
-import { CommandError, shown, UsageError } from "../args.js";
+import { CommandError, shown, UsageError } from "../app/errors.js";
 import { counted } from "../render/quantities.js";
 import { facts } from "../render/report.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../terminal/terminal.js";
 import { COMMON_HELP, type StoreCommand } from "./store-work.js";
 
 const STREAM = "-";

@@ -1,10 +1,11 @@
 import { BursarError } from "bursar";
 import { type Housekeeping, openHousekeeping, type WorkOptions } from "bursar/store";
-import { CommandError, readArguments, UsageError } from "../args.js";
-import { ProgressBar } from "../render/progress.js";
+import { CommandError, UsageError } from "../app/errors.js";
+import { readArguments } from "../arguments/parse-arguments.js";
 import { type Style, styleFor, wantsColour } from "../render/style.js";
-import { configOf } from "../runs/place.js";
-import type { Terminal } from "../terminal.js";
+import { ProgressBar } from "../terminal/progress-bar.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { configOf } from "./common/place.js";
 
 /** What every command about a store understands. */
 const COMMON = {

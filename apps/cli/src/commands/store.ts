@@ -1,5 +1,6 @@
-import { UsageError, unknownCommand } from "../args.js";
-import type { Terminal } from "../terminal.js";
+import { UsageError } from "../app/errors.js";
+import { unknownCommand } from "../arguments/parse-arguments.js";
+import type { Terminal } from "../terminal/terminal.js";
 import { archive, backup, migrate, vacuum } from "./store-keep.js";
 import { check, info } from "./store-look.js";
 import { exportStore, importStore } from "./store-move.js";

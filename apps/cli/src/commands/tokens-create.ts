@@ -1,11 +1,11 @@
 import { InputError } from "bursar";
 import { ROLES, type Role, Tokens } from "bursar/server";
-import { UsageError, unknown } from "../args.js";
-import { readSpan } from "../render/quantities.js";
+import { UsageError, unknown } from "../app/errors.js";
+import { readSpan } from "../arguments/read-span.js";
+import { COMMON_HELP, type Given, principalOf, QUIET, textOf } from "../arguments/run-flags.js";
 import { harmless } from "../render/style.js";
-import type { Chore, Done, RunsCommand } from "../runs/command.js";
-import { COMMON_HELP, type Given, principalOf, QUIET, textOf } from "../runs/flags.js";
-import { configOf, isKept, makePlace } from "../runs/place.js";
+import { configOf, isKept, makePlace } from "./common/place.js";
+import type { Chore, Done, RunsCommand } from "./common/run-command.js";
 
 export const CREATE: RunsCommand = {
   help: `Usage: bursar tokens create --name <name> --role <role> [flags]

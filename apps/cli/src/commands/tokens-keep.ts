@@ -1,11 +1,11 @@
 import { type Token, Tokens } from "bursar/server";
-import { UsageError } from "../args.js";
+import { UsageError } from "../app/errors.js";
+import { onlyId } from "../app/store/only-id.js";
+import { COMMON_HELP, IDS_HELP, principalOf, QUIET } from "../arguments/run-flags.js";
 import { spanLeft } from "../render/quantities.js";
 import { clip, harmless, pad, type Style } from "../render/style.js";
-import { type Chore, type Done, listed, type RunsCommand } from "../runs/command.js";
-import { COMMON_HELP, IDS_HELP, principalOf, QUIET } from "../runs/flags.js";
-import { onlyId } from "../runs/only-id.js";
-import { openPlace } from "../runs/place.js";
+import { openPlace } from "./common/place.js";
+import { type Chore, type Done, listed, type RunsCommand } from "./common/run-command.js";
 
 const CODES = "Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted";
 const STATUS_COLUMNS = 10;

@@ -1,8 +1,12 @@
-import { CommandError, readArguments, shown } from "../args.js";
-import { harmless, styleFor, wantsColour } from "../render/style.js";
-import { bursarAt } from "../runs/company.js";
-import { type Equipment, equip } from "../runs/equipment.js";
-import { EXIT } from "../runs/exit-code.js";
+import { type Equipment, equip } from "../app/equipment/equipment.js";
+import { LazySandbox } from "../app/equipment/lazy-sandbox.js";
+import { CommandError, shown } from "../app/errors.js";
+import { quoted } from "../app/programs/program-needs.js";
+import { bursarAt } from "../app/runs/open-bursar.js";
+import type { Place } from "../app/store/opened-store.js";
+import { command } from "../arguments/command-line.js";
+import { equipmentOptions } from "../arguments/equipment-flags.js";
+import { readArguments } from "../arguments/parse-arguments.js";
 import {
   COMMON,
   COMMON_HELP,
@@ -12,12 +16,12 @@ import {
   type Given,
   principalOf,
   textOf,
-} from "../runs/flags.js";
-import { quoted } from "../runs/needs.js";
-import { command } from "../runs/outcome.js";
-import { openPlace, type Place } from "../runs/place.js";
-import type { Terminal } from "../terminal.js";
+} from "../arguments/run-flags.js";
+import { harmless, styleFor, wantsColour } from "../render/style.js";
+import type { Terminal } from "../terminal/terminal.js";
 import type { Left } from "../tui/run-screen.js";
+import { EXIT } from "./common/exit-code.js";
+import { openPlace } from "./common/place.js";
 
 const HELP = `Usage: bursar tui [flags]
 
@@ -63,7 +67,11 @@ async function open(flags: Given, terminal: Terminal): Promise<number> {
   }
   const by = principalOf(flags);
   await using place = await openPlace(flags, terminal);
-  await using equipment = await equip(flags, { env, config: place.config });
+  await using equipment = await equip(
+    equipmentOptions(flags, { env, config: place.config }),
+    place.config,
+    new LazySandbox(env),
+  );
   const bursar = await bursarAt(place, equipment, terminal);
   const style = styleFor(wantsColour(env, isTerminal));
   const { runScreen } = await loadScreen();

@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
 import { type Head, type StoredVerification, sha256Hex, type Verification, verifyJsonl, verifyStored } from "bursar";
-import { readArguments, UsageError } from "../args.js";
-import { ProgressBar } from "../render/progress.js";
+import { UsageError } from "../app/errors.js";
+import { readArguments } from "../arguments/parse-arguments.js";
+import type { Given } from "../arguments/run-flags.js";
 import { counted } from "../render/quantities.js";
 import { facts } from "../render/report.js";
 import { harmless, type Style, styleFor, wantsColour, wrap } from "../render/style.js";
-import type { Given } from "../runs/flags.js";
-import { openPlace } from "../runs/place.js";
-import type { Terminal } from "../terminal.js";
+import { ProgressBar } from "../terminal/progress-bar.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { openPlace } from "./common/place.js";
 import { findChain } from "./find-chain.js";
 import { counting, openFile } from "./store-move.js";
 

@@ -1,18 +1,21 @@
 import { type RunRecord, type Store, WORKER_SLOTS, Worker } from "bursar";
-import { UsageError } from "../args.js";
-import { counted, readSpan } from "../render/quantities.js";
+import { equip } from "../app/equipment/equipment.js";
+import { LazySandbox } from "../app/equipment/lazy-sandbox.js";
+import { UsageError } from "../app/errors.js";
+import { bursarAt } from "../app/runs/open-bursar.js";
+import { ToldFaults } from "../app/told-faults.js";
+import { equipmentOptions } from "../arguments/equipment-flags.js";
+import { DRAIN_MS } from "../arguments/listening-flags.js";
+import { readSpan } from "../arguments/read-span.js";
+import { COMMON_HELP, countOf, EQUIPMENT, EQUIPMENT_HELP, textOf } from "../arguments/run-flags.js";
+import { counted } from "../render/quantities.js";
 import { noText, standingOf, statusText } from "../render/run.js";
 import { harmless, type Style } from "../render/style.js";
-import { type Chore, type Done, type RunsCommand, runsCommand } from "../runs/command.js";
-import { bursarAt } from "../runs/company.js";
-import { tellConfig } from "../runs/config-notice.js";
-import { equip } from "../runs/equipment.js";
-import { COMMON_HELP, countOf, EQUIPMENT, EQUIPMENT_HELP, textOf } from "../runs/flags.js";
-import { configOf, isKept, makePlace } from "../runs/place.js";
-import { openSweeping } from "../runs/sweeping.js";
-import { ToldFaults } from "../runs/told-faults.js";
-import type { Terminal } from "../terminal.js";
-import { DRAIN_MS } from "./listening.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { tellConfig } from "./common/config-notice.js";
+import { configOf, isKept, makePlace } from "./common/place.js";
+import { type Chore, type Done, type RunsCommand, runsCommand } from "./common/run-command.js";
+import { openSweeping } from "./common/sweeping.js";
 
 const MOST = 1000;
 
@@ -67,7 +70,11 @@ async function work({ flags, terminal, style }: Chore): Promise<Done> {
   if (!isKept(flags, config, terminal)) {
     throw new UsageError("a memory: store ends with this process, so no run can be in it; name another with --store");
   }
-  await using equipment = await equip(flags, { env: terminal.env, config });
+  await using equipment = await equip(
+    equipmentOptions(flags, { env: terminal.env, config }),
+    config,
+    new LazySandbox(terminal.env),
+  );
   await using place = await makePlace(flags, config, terminal);
   const told = new Telling(terminal, style, { json: flags.json === true, quiet: flags.quiet === true });
   const bursar = await bursarAt(place, equipment, terminal, { claim_ms, changed: (run) => told.changed(run) });

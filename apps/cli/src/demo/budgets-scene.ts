@@ -1,14 +1,14 @@
 import { MemoryStore, systemClock, systemTimer } from "bursar";
 import { positionsOf } from "bursar/views";
-import { Keyboard } from "../keyboard.js";
-import { LiveView } from "../render/live.js";
 import { styleFor, wantsColour } from "../render/style.js";
-import { JsonView, PlainView, type ReadPositions, type View } from "../render/view.js";
-import type { Terminal } from "../terminal.js";
+import { Keyboard } from "../terminal/keyboard.js";
+import type { Terminal } from "../terminal/terminal.js";
 import type { Answer } from "./approval.js";
+import { LiveView } from "./live-view.js";
 import { fastPace, watchingPace } from "./pace.js";
 import { playScenario } from "./scenario.js";
 import { RUN } from "./script.js";
+import { JsonView, PlainView, type ReadPositions, type View } from "./view.js";
 
 export interface BudgetsFlags {
   readonly fast: boolean;

@@ -1,6 +1,6 @@
 import type { Position } from "bursar/views";
-import { legend, renderBars } from "./bars.js";
-import { clip, pad, type Style, widthOf } from "./style.js";
+import { legend, renderBars } from "../render/bars.js";
+import { clip, pad, type Style, widthOf } from "../render/style.js";
 import type { Underway } from "./underway.js";
 
 /** What the live part of the screen shows. */

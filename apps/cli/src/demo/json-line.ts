@@ -1,4 +1,4 @@
-import type { Moment } from "../demo/moment.js";
+import type { Moment } from "./moment.js";
 
 /** A moment as one line of JSON. */
 export function jsonLine(moment: Moment): string {

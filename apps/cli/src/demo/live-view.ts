@@ -1,15 +1,10 @@
-import type { Moment } from "../demo/moment.js";
+import type { Style } from "../render/style.js";
+import { FramePainter, HIDE_CURSOR, type Screen, SHOW_CURSOR } from "../terminal/frame-painter.js";
 import { renderFrame, renderLast } from "./frame.js";
-import { FramePainter, type FrameScreen, HIDE_CURSOR, SHOW_CURSOR } from "./frame-painter.js";
-import { Narrator } from "./plain.js";
-import type { Style } from "./style.js";
+import type { Moment } from "./moment.js";
+import { Narrator } from "./narrator.js";
 import { follow, IDLE, type Underway } from "./underway.js";
 import { endsRun, type ReadPositions, type View } from "./view.js";
-
-/** What the live view needs of a terminal. */
-export interface Screen extends FrameScreen {
-  readonly rows: () => number;
-}
 
 const FRAME_MS = 80;
 /** Lines that stay, above bars that are redrawn in place. */

@@ -1,8 +1,8 @@
 import type { Json, JsonObject, Link } from "bursar";
-import type { Moment, Summary } from "../demo/moment.js";
-import { objectOf, refusalIn } from "../demo/tally.js";
-import { bareEdgeFigure, edgeFigure, edgeFigures, NAMED, rest } from "./figures.js";
-import { pad, type Style, wrap } from "./style.js";
+import { bareEdgeFigure, edgeFigure, edgeFigures, NAMED, rest } from "../render/figures.js";
+import { pad, type Style, wrap } from "../render/style.js";
+import type { Moment, Summary } from "./moment.js";
+import { objectOf, refusalIn } from "./tally.js";
 
 type Told<Kind extends Moment["kind"]> = Extract<Moment, { kind: Kind }>;
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { LazySandbox } from "../runs/lazy-sandbox.js";
-import type { Terminal } from "../terminal.js";
+import { LazySandbox } from "../app/equipment/lazy-sandbox.js";
+import type { Terminal } from "../terminal/terminal.js";
 import { openDemoStore } from "./demo-store.js";
 import { playRun } from "./run-scene.js";
 import { type Decision, JsonShow, TextShow } from "./run-show.js";

@@ -12,8 +12,7 @@ import {
 import { chatModel } from "bursar/models";
 import { openScriptedModel } from "bursar/testing";
 import { leftOf, positionsFor } from "bursar/views";
-import type { Choice } from "../runs/decide.js";
-import { driveOn } from "../runs/drive.js";
+import { type Choice, driveOn } from "../app/runs/drive-run.js";
 import { waitingLine } from "./program-line.js";
 import { prove, tamper } from "./proof.js";
 import type { RunMoment, RunSummary } from "./run-moment.js";

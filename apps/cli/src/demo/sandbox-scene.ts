@@ -1,7 +1,7 @@
 import { openSandbox, type SandboxResult } from "@bursar/sandbox";
 import { executionText } from "../render/execution.js";
 import { printable, type Style, styleFor, wantsColour } from "../render/style.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../terminal/terminal.js";
 import { ENDLESS, ENDLESS_FUEL } from "./endless.js";
 
 /** Runs a program that never ends in the sandbox, and shows how it is stopped, and what its author is told. */

@@ -1,5 +1,5 @@
 import { styleFor, wantsColour } from "../render/style.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../terminal/terminal.js";
 
 const TRIES: readonly (readonly [command: string, what: string])[] = [
   ["npx bursar demo --deny", "say no"],

@@ -1,4 +1,4 @@
-import type { Moment } from "../demo/moment.js";
+import type { Moment } from "./moment.js";
 
 /** The calls that are being made, and those that wait. */
 export interface Underway {

@@ -1,9 +1,9 @@
 import type { Position } from "bursar/views";
-import type { Moment } from "../demo/moment.js";
-import { legend, renderBars } from "./bars.js";
-import { jsonLine } from "./json.js";
-import { Narrator } from "./plain.js";
-import type { Style } from "./style.js";
+import { legend, renderBars } from "../render/bars.js";
+import type { Style } from "../render/style.js";
+import { jsonLine } from "./json-line.js";
+import type { Moment } from "./moment.js";
+import { Narrator } from "./narrator.js";
 
 /** Where moments are shown. */
 export interface View extends Disposable {

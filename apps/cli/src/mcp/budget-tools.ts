@@ -1,8 +1,8 @@
 import { pendingRequests, readApproval, readRun, requestExtension } from "bursar";
 import { z } from "zod";
+import { isDeciding } from "../app/roles.js";
 import { type Driving, withHuman } from "./driving.js";
 import { canElicit, elicitAnswer } from "./elicitation.js";
-import { isDeciding } from "./options.js";
 import { REQUEST, requestText, requestView } from "./requests.js";
 import { findRun, RUN_ID } from "./run-tools.js";
 import { type Extra, noted, type Offer, type Said, ToolError } from "./said.js";

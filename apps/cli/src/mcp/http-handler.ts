@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import type { Principal } from "bursar";
+import { isDeciding } from "../app/roles.js";
 import { type McpConnection, openMcp, workplaceFor } from "./mcp.js";
-import { isDeciding, type McpSettings } from "./options.js";
+import type { McpSettings } from "./options.js";
 import type { Workplace } from "./workplace.js";
 
 export interface McpHandlerOptions extends McpSettings {

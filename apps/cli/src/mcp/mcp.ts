@@ -1,4 +1,5 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { isActing, isDeciding } from "../app/roles.js";
 import { offerBudgets } from "./budget-tools.js";
 import { offerCode } from "./code-tools.js";
 import { offerDecisions } from "./decision-tools.js";
@@ -6,7 +7,7 @@ import type { Driving } from "./driving.js";
 import { offerEstimate } from "./estimate-tool.js";
 import { offerFiles } from "./file-tool.js";
 import { limitsText } from "./left.js";
-import { isActing, isDeciding, type McpSettings, type Peer } from "./options.js";
+import type { McpSettings, Peer } from "./options.js";
 import { offerPackages } from "./package-tool.js";
 import { offerPrompts } from "./prompts.js";
 import { offerResources } from "./resources.js";

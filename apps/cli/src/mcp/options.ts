@@ -1,18 +1,7 @@
 import type { Sandbox } from "@bursar/sandbox";
-import type {
-  BudgetId,
-  BudgetLimits,
-  BudgetPolicies,
-  Bursar,
-  ExecutionHints,
-  Json,
-  Preflight,
-  PreflightPolicy,
-  Principal,
-  Program,
-  RunRecord,
-} from "bursar";
-import type { BroughtCode } from "../runs/brought.js";
+import type { BudgetId, BudgetLimits, Bursar, Preflight, Principal, Program, RunRecord } from "bursar";
+import type { BroughtCode } from "../app/equipment/client-program.js";
+import type { RunWish } from "../app/runs/start-runs.js";
 
 /** What is the same for all connections of a process. */
 export interface McpSettings {
@@ -51,20 +40,6 @@ export interface McpSettings {
   readonly onError?: (error: unknown) => void;
 }
 
-/** What is asked for with a run. */
-export interface RunWish {
-  /** A name of its own: started again under the same, it is the same run. */
-  readonly id?: string;
-  readonly program: Program;
-  readonly input: Json;
-  readonly limits?: BudgetLimits;
-  readonly policies?: BudgetPolicies;
-  readonly session?: string;
-  /** What becomes of it when it is expected not to fit. */
-  readonly preflight?: PreflightPolicy;
-  readonly hints?: ExecutionHints;
-}
-
 /** Who is at the other end of a connection. */
 export interface Peer {
   readonly principal: Principal;
@@ -83,13 +58,3 @@ export const CODE_LIMITS: BudgetLimits = {
   steps: 1000,
   subcalls: 100,
 };
-
-/** Whether these credentials decide over requests; no run's own do. */
-export function isDeciding({ role, run }: Principal): boolean {
-  return run === undefined && (role === "operator" || role === "admin");
-}
-
-/** Whether these credentials may do anything but look. */
-export function isActing({ role }: Principal): boolean {
-  return role !== "viewer";
-}

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { isDeciding } from "../app/roles.js";
 import { SESSION, SESSION_ID } from "./code-schemas.js";
 import { sessionView } from "./code-tools.js";
-import { isDeciding, type McpSettings, type Peer } from "./options.js";
+import type { McpSettings, Peer } from "./options.js";
 import { Progress } from "./progress.js";
 import { type Extra, type Offer, ToolError } from "./said.js";
 import type { Workplace } from "./workplace.js";

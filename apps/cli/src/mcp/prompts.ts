@@ -3,8 +3,9 @@ import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { GetPromptResult } from "@modelcontextprotocol/sdk/types.js";
 import type { Store } from "bursar";
 import { z } from "zod";
+import { isDeciding } from "../app/roles.js";
 import { limitsText } from "./left.js";
-import { isDeciding, type Peer } from "./options.js";
+import type { Peer } from "./options.js";
 import { runIds } from "./resources.js";
 import type { Workplace } from "./workplace.js";
 

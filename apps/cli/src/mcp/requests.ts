@@ -1,10 +1,11 @@
 import type { ApprovalRequest, Bursar, Execution, RunResult } from "bursar";
 import { type ApprovalView, predictionIn, runView } from "bursar/views";
 import { z } from "zod";
+import { isDeciding } from "../app/roles.js";
 import { fuelText, textsIn } from "../render/execution.js";
 import { denialText } from "../render/run.js";
 import type { Driving } from "./driving.js";
-import { isDeciding, type McpSettings, type Peer } from "./options.js";
+import type { McpSettings, Peer } from "./options.js";
 
 /** A request as clients see it, with the places where a person can answer it. */
 export const REQUEST = z.object({

@@ -9,12 +9,13 @@ import {
   SESSION_NAME,
 } from "bursar";
 import { z } from "zod";
-import { BROUGHT_LANGUAGES } from "../runs/brought.js";
+import { BROUGHT_LANGUAGES } from "../app/equipment/client-program.js";
+import { isDeciding } from "../app/roles.js";
+import type { RunWish } from "../app/runs/start-runs.js";
 import { wholeUpTo } from "./code-schemas.js";
 import { BOUNDS } from "./code-sessions.js";
 import { type Driving, LOOK_MS, standing, waitFor, withHuman } from "./driving.js";
 import { refused } from "./execution.js";
-import { isDeciding, type RunWish } from "./options.js";
 import { RUN, runAnswer } from "./requests.js";
 import { type Extra, noted, type Offer, type Said, ToolError } from "./said.js";
 import type { Workplace } from "./workplace.js";

@@ -8,7 +8,7 @@ import type {
 } from "@modelcontextprotocol/sdk/types.js";
 import { BursarError } from "bursar";
 import type { z } from "zod";
-import { isSandboxFault } from "../sandbox-fault.js";
+import { isSandboxFault } from "../app/sandbox-fault.js";
 
 /** What a tool answers: for programs, and for a model to read. */
 export interface Said {

@@ -1,18 +1,16 @@
 import type { Bursar } from "bursar";
-import { broughtProgram } from "../runs/brought.js";
-import type { Equipment } from "../runs/equipment.js";
-import { needsFrom } from "../runs/equipment.js";
-import type { Given } from "../runs/flags.js";
-import { needing } from "../runs/needs.js";
-import { command } from "../runs/outcome.js";
-import type { Place } from "../runs/place.js";
-import { version } from "../version.js";
+import { broughtProgram } from "../app/equipment/client-program.js";
+import type { Equipment } from "../app/equipment/equipment.js";
+import { needsFrom } from "../app/equipment/equipment.js";
+import { sandboxOf } from "../app/equipment/opened-sandbox.js";
+import { needing } from "../app/programs/program-needs.js";
+import { estimatingBy, startingBy } from "../app/runs/start-runs.js";
+import type { Place } from "../app/store/opened-store.js";
+import { version } from "../app/version.js";
 import type { McpSettings } from "./options.js";
-import { sandboxOf } from "./sandbox-of.js";
-import { estimatingBy, startingBy } from "./terms.js";
 
 export interface SettingsParts {
-  readonly flags: Given;
+  readonly commandLine: NonNullable<McpSettings["commandLine"]>;
   readonly place: Place;
   readonly equipment: Equipment;
   readonly bursar: Bursar;
@@ -20,7 +18,13 @@ export interface SettingsParts {
 }
 
 /** What MCP needs of a process that drives runs. */
-export async function mcpSettings({ flags, place, equipment, bursar, onError }: SettingsParts): Promise<McpSettings> {
+export async function mcpSettings({
+  commandLine,
+  place,
+  equipment,
+  bursar,
+  onError,
+}: SettingsParts): Promise<McpSettings> {
   const { defaultPlaces } = await import("@bursar/sandbox");
   const { sandbox, programs } = equipment;
   return {
@@ -36,6 +40,6 @@ export async function mcpSettings({ flags, place, equipment, bursar, onError }: 
     },
     start: startingBy(bursar, place.config),
     estimate: estimatingBy(bursar, place.config),
-    commandLine: (name, id) => command(name, id, flags, null),
+    commandLine,
   };
 }

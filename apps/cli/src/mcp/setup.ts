@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { quoted } from "../runs/needs.js";
+import { quoted } from "../app/programs/program-needs.js";
 
 /** The clients whose set-up is known. */
 export const CLIENTS = ["claude-code", "claude-desktop", "cursor", "vscode"] as const;

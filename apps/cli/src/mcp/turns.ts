@@ -1,4 +1,4 @@
-import { unlessAborted } from "../runs/unless-aborted.js";
+import { unlessAborted } from "../app/unless-aborted.js";
 import { ToolError } from "./said.js";
 
 /** So many may wait at the same time: each holds its code in memory. */

@@ -1,7 +1,7 @@
 import type { DimensionView } from "bursar/views";
-import { bar } from "../render/bars.js";
-import { runFigure, runShare } from "../render/run-figures.js";
-import { clip, fitted, harmless, pad, type Style } from "../render/style.js";
+import { bar } from "./bars.js";
+import { runFigure, runShare } from "./run-figures.js";
+import { clip, fitted, harmless, pad, type Style } from "./style.js";
 
 const GAP = "  ";
 const MOST_CELLS = 40;

@@ -40,12 +40,3 @@ const HALF_MINUTE = 30_000;
 export function spanLeft(ms: number): string {
   return span(ms > 2 * HALF_MINUTE ? ms + HALF_MINUTE : ms);
 }
-
-const LENGTHS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
-
-/** Reads `30d`, `12h` and the like; null when it is none. */
-export function readSpan(text: string): number | null {
-  const [, count, unit = ""] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
-  const length = LENGTHS[unit];
-  return count === undefined || length === undefined ? null : Number(count) * length;
-}

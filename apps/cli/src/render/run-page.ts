@@ -1,6 +1,6 @@
 import { type ApprovalRequest, hasEnded, type RunRecord, type RunResult } from "bursar";
 import type { BudgetNode, ExpectedView, Story, StoryStep } from "bursar/views";
-import { needsOf, quoted } from "../runs/needs.js";
+import { needsOf, quoted } from "../app/programs/program-needs.js";
 import { approvalText } from "./approval.js";
 import { expectedText } from "./estimate.js";
 import { executionLines } from "./execution.js";

@@ -1,6 +1,6 @@
 import { type JsonObject, type ProgramTerms, STANDARD, writeAmount } from "bursar";
 import { type Configuration, effectiveBudget, printOrigin, printProblem } from "bursar/config";
-import { configReport } from "../runs/config-notice.js";
+import { configReport } from "../app/config-report.js";
 
 /**
  * What a run gets that an operator starts and says nothing of, and who says so; one of this program, if it is named: then the program's

@@ -16,11 +16,11 @@ import {
 import { chatModel } from "bursar/models";
 import { defaultFile } from "bursar/store";
 import { openScriptedModel } from "bursar/testing";
+import { type Equipment, needsFrom } from "../app/equipment/equipment.js";
+import { needing } from "../app/programs/program-needs.js";
 import { ENDLESS, ENDLESS_FUEL } from "../demo/endless.js";
 import { LIMITS, MEMORY_BYTES, MODEL, PRICES, PROGRAM, PROGRAM_NAME, scriptFor, TOOLS } from "../demo/triage.js";
 import { warmUp } from "../demo/warm-up.js";
-import { type Equipment, needsFrom } from "../runs/equipment.js";
-import { needing } from "../runs/needs.js";
 
 /** What the demonstration's run works with: a real program and real tools over made-up reports, and a scripted model. */
 export interface DemoWorld extends AsyncDisposable {

@@ -1,35 +1,26 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Bursar, Principal } from "bursar";
+import type { Principal } from "bursar";
 import { OWNER } from "bursar/server";
 import { openMcpHandler } from "../mcp/http-handler.js";
-import { mcpSettings } from "../mcp/settings.js";
-import type { Equipment } from "../runs/equipment.js";
-import type { Given } from "../runs/flags.js";
-import { command } from "../runs/outcome.js";
-import type { Place } from "../runs/place.js";
+import { mcpSettings, type SettingsParts } from "../mcp/settings.js";
 
 export interface MountedMcp extends AsyncDisposable {
   readonly handle: (incoming: IncomingMessage, response: ServerResponse, principal: Principal) => Promise<void>;
 }
 
-interface Parts {
-  readonly flags: Given;
-  readonly place: Place;
-  readonly equipment: Equipment;
-  readonly bursar: Bursar;
-  readonly onError: (error: unknown) => void;
+interface MountOptions extends SettingsParts {
   /** Where the server is found. */
   readonly address: () => string;
 }
 
 /** MCP for the clients of a server. */
-export async function mountMcp({ address, ...parts }: Parts): Promise<MountedMcp> {
+export async function mountMcp({ address, ...parts }: MountOptions): Promise<MountedMcp> {
   const handler = openMcpHandler({
     ...(await mcpSettings(parts)),
     // A worker is told of it by the store.
     queued: () => {},
     // The server drives the run: whoever says yes need not have its tools and its model.
-    commandLine: (name, id) => `${command(name, id, parts.flags, null)}${name === "show" ? "" : " --detach"}`,
+    commandLine: (name, id) => `${parts.commandLine(name, id)}${name === "show" ? "" : " --detach"}`,
     approvalUrl: (id) => `${address()}/approvals/${encodeURIComponent(id)}`,
   });
   return {

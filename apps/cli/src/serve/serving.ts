@@ -1,22 +1,22 @@
-import { type Bursar, Worker } from "bursar";
+import { type Bursar, type SampledDefect, Worker } from "bursar";
+import type { Configuration } from "bursar/config";
 import { type Gateway, mountGateway, type Served } from "bursar/gateway";
 import { openServer, type Server, type ServerOptions } from "bursar/server";
 import { Feed } from "bursar/views";
-import { checkNoGateway, gatewayOptions } from "../commands/gateway-options.js";
-import { hasUpstreams } from "../commands/gateway-upstreams.js";
-import { asUsage, connectionsOf, hostOf, notListening, readPort, tlsOf } from "../commands/listening.js";
-import { bursarAt } from "../runs/company.js";
-import { type ConfigReport, configMember, tellConfig } from "../runs/config-notice.js";
-import { type Equipment, equip } from "../runs/equipment.js";
-import { EQUIPMENT, type Given, textOf } from "../runs/flags.js";
-import { LazySandbox } from "../runs/lazy-sandbox.js";
-import { configOf, makePlace, type Place } from "../runs/place.js";
-import { openSweeping, type Sweeping } from "../runs/sweeping.js";
-import { ToldFaults } from "../runs/told-faults.js";
-import type { Terminal } from "../terminal.js";
-import { version } from "../version.js";
+import type { Environment } from "../app/environment.js";
+import { type Equipment, type EquipmentOptions, equip } from "../app/equipment/equipment.js";
+import { type GatewayPlan, gatewayOptions } from "../app/equipment/gateway-options.js";
+import { LazySandbox } from "../app/equipment/lazy-sandbox.js";
+import { asUsage } from "../app/errors.js";
+import { notListening } from "../app/listening.js";
+import { bursarAt } from "../app/runs/open-bursar.js";
+import { makePlace, type Place } from "../app/store/opened-store.js";
+import { openSweeping, type Sweeping } from "../app/store/sweeping.js";
+import { ToldFaults } from "../app/told-faults.js";
+import { version } from "../app/version.js";
+import type { McpSettings } from "../mcp/options.js";
 import { configView } from "./config-view.js";
-import { demoRun, demoStore, openDemoWorld } from "./demo-world.js";
+import { demoRun, openDemoWorld } from "./demo-world.js";
 import { Endings } from "./endings.js";
 import { type MountedMcp, mountMcp } from "./mount-mcp.js";
 import { pageFolder } from "./page-folder.js";
@@ -24,11 +24,30 @@ import { shownSandbox } from "./shown-sandbox.js";
 import { estimatingFrom, startingFrom } from "./starting.js";
 
 export interface ServingOptions {
-  readonly flags: Given;
-  readonly terminal: Terminal;
+  readonly env: Environment;
+  readonly config: Configuration;
+  /** The URL of the store; undefined for the user's own. */
+  readonly store: string | undefined;
+  /** Whether programs, tools and model are those of the demonstration. */
+  readonly isDemo: boolean;
+  readonly equipment: EquipmentOptions;
+  /** Null where there is no provider to send requests to. */
+  readonly gateway: GatewayPlan | null;
+  readonly listening: ListeningOptions;
+  /** The command line that does something with a request or a run. */
+  readonly commandLine: NonNullable<McpSettings["commandLine"]>;
   /** How many runs are driven here at the same time; 0 leaves them to others. */
   readonly most: number;
   readonly onError: (error: unknown) => void;
+  /** Called where a budget differs from its chain. */
+  readonly onDefect: (defect: SampledDefect) => void;
+}
+
+export interface ListeningOptions
+  extends Pick<ServerOptions, "host" | "url" | "tls" | "requireLogin" | "connections" | "connections_per_address"> {
+  readonly port: number;
+  /** Whether any other port does where this one is taken. */
+  readonly mayTakeAnyPort: boolean;
 }
 
 /** Everything that one process serves. */
@@ -37,9 +56,6 @@ export interface Serving extends AsyncDisposable {
   readonly hasGateway: boolean;
   /** Whether everybody has to show a token. */
   readonly demanding: boolean;
-  /** Where the runs are. */
-  readonly store: string;
-  readonly configuration?: ConfigReport;
   /** The run that waits for somebody, where one was wanted. */
   demo(): Promise<string | null>;
   /** Takes no more requests, waits for those under way and for the calls that its runs are making, and lets go of the runs. */
@@ -56,40 +72,29 @@ export async function openServing(options: ServingOptions): Promise<Serving> {
   }
 }
 
-async function open({ flags, terminal, most, onError }: ServingOptions, endings: Endings): Promise<Serving> {
-  const config = configOf(flags, terminal);
-  tellConfig(config, flags);
-  const sandbox = endings.add(new LazySandbox(terminal.env));
-  const world = flags.demo === true ? endings.add(await openDemoWorld(sandbox.open)) : null;
-  const given = await equip(
-    flags,
-    { env: terminal.env, config, hasGateway: hasUpstreams(flags, terminal.env) },
-    {},
-    sandbox,
-  );
+async function open(options: ServingOptions, endings: Endings): Promise<Serving> {
+  const { env, config, most, onError } = options;
+  const sandbox = endings.add(new LazySandbox(env));
+  const world = options.isDemo ? endings.add(await openDemoWorld(sandbox.open)) : null;
+  const given = await equip(options.equipment, config, sandbox);
   const equipment: Equipment =
     world === null ? given : { ...given, programs: [world.program], tools: world.tools, model: world.model };
-  const store = textOf(flags, "store") ?? (world === null ? undefined : demoStore(terminal.env));
-  const place = endings.add(await makePlace(store === undefined ? flags : { ...flags, store }, config, terminal));
+  const place = endings.add(await makePlace(config, options.store, env));
   const feed = endings.add(new Feed({ store: place.store, failed: onError }));
-  const sweeping = endings.add(await openSweeping(place, store === undefined ? flags : { ...flags, store }, config));
-  const bursar = await bursarAt({ ...place, store: feed.store }, equipment, terminal);
+  const url = options.store ?? env.BURSAR_STORE;
+  const sweeping = endings.add(await openSweeping(place.store, url, options.onDefect));
+  const bursar = await bursarAt({ ...place, store: feed.store }, equipment, { env });
   const faults = new ToldFaults();
   const failed = (error: unknown, run: string | null) => {
     if (faults.line(error, run) !== null) onError(error);
   };
   const worker = endings.add(new Worker({ bursar, most: Math.max(1, most), failed }));
   if (most > 0) worker.start();
-  // Commands that are told to people name the store, also where no flag did.
-  const told = store === undefined ? flags : { ...flags, store };
-  const parts = { flags: told, terminal, place, equipment, bursar, feed, sweeping, onError };
-  const { server, gateway, mcp } = await listen(parts, endings);
+  const { server, gateway, mcp } = await listen({ options, place, equipment, bursar, feed, sweeping }, endings);
   return {
     url: server.url,
     hasGateway: gateway !== null,
     demanding: server.demanding,
-    store: store ?? "",
-    ...configMember(config),
     demo: async () => (world === null ? null : (await demoRun(bursar, world, equipment)).id),
     close: async (within_ms) => {
       // Clients of MCP keep a stream open for as long as they live, which nobody should wait for.
@@ -101,36 +106,35 @@ async function open({ flags, terminal, most, onError }: ServingOptions, endings:
 }
 
 interface Parts {
-  readonly flags: Given;
-  readonly terminal: Terminal;
+  readonly options: ServingOptions;
   readonly place: Place;
   readonly equipment: Equipment;
   readonly bursar: Bursar;
   readonly feed: Feed;
   readonly sweeping: Sweeping;
-  readonly onError: (error: unknown) => void;
 }
 
 async function listen(
   parts: Parts,
   endings: Endings,
 ): Promise<{ readonly server: Server; readonly gateway: Gateway | null; readonly mcp: MountedMcp }> {
-  const { flags, equipment, place, bursar, feed, sweeping, onError } = parts;
+  const { options, equipment, place, bursar, feed, sweeping } = parts;
+  const { onError, commandLine } = options;
   let server: Server | null = null;
   const address = () => server?.url ?? "";
   const gateway = await gatewayFor(parts, address);
   if (gateway !== null) endings.add(gateway);
-  const mcp = endings.add(await mountMcp({ ...parts, address }));
+  const mcp = endings.add(await mountMcp({ place, equipment, bursar, onError, commandLine, address }));
   const page = pageFolder();
-  const options: ServerOptions = {
+  const { port, mayTakeAnyPort, ...where } = options.listening;
+  const serverOptions: ServerOptions = {
     store: feed.store,
     bursar,
     feed,
     version: version(),
     onError,
     checks: sweeping.checks,
-    ...whereOf(flags),
-    ...connectionsOf(flags),
+    ...where,
     ...(page !== null && { page }),
     mounts: { mcp: mcp.handle, ...(gateway !== null && { gateway }) },
     programs: () => equipment.programs.map(({ name, kind }) => ({ name, kind })),
@@ -140,31 +144,26 @@ async function listen(
     config: (program) =>
       configView(place.config, program, equipment.programs.find(({ name }) => name === program)?.terms),
   };
-  server = endings.add(await opened(options, flags));
+  server = endings.add(await opened(serverOptions, port, mayTakeAnyPort));
   return { server, gateway, mcp };
 }
 
 /** The gateway, where there is a provider to send requests to. */
-async function gatewayFor(
-  { flags, terminal, place, feed, onError }: Parts,
-  url: () => string,
-): Promise<Gateway | null> {
-  if (!hasUpstreams(flags, terminal.env)) {
-    checkNoGateway(flags, EQUIPMENT);
-    return null;
-  }
+async function gatewayFor({ options, place, feed }: Parts, url: () => string): Promise<Gateway | null> {
+  if (options.gateway === null) return null;
   const approval_url = (id: string) => `${url()}/approvals/${encodeURIComponent(id)}`;
-  const options = await gatewayOptions(flags, terminal, place.config, feed.store);
-  const host = hostOf(flags);
+  const { host } = options.listening;
+  const { onError } = options;
+  const given = await gatewayOptions(options.gateway, place.config, feed.store);
   const onServed = (served: Served) => {
     if (served.failed === STOPPED) onError(new Error(cutText(served)));
   };
   return asUsage("", () =>
-    mountGateway({ ...options, url, approval_url, onError, onServed, ...(host !== undefined && { host }) }),
+    mountGateway({ ...given, url, approval_url, onError, onServed, ...(host !== undefined && { host }) }),
   );
 }
 
-/** Of an answer that the gateway itself has cut, because it was to stop. */
+/** The failure of an answer that the gateway itself has cut, because it was stopped. */
 const STOPPED = "gateway_stopped";
 
 function cutText({ model, path, label, key_id, charged: { cost_usd } }: Served): string {
@@ -174,26 +173,12 @@ function cutText({ model, path, label, key_id, charged: { cost_usd } }: Served):
   return `an answer of ${model ?? path}${key} was cut, because the gateway was stopped (${STOPPED})${cost}`;
 }
 
-function whereOf(flags: Given): Pick<ServerOptions, "host" | "url" | "tls" | "requireLogin"> {
-  const [host, url] = [hostOf(flags), textOf(flags, "url")];
-  const tls = tlsOf(flags);
-  return {
-    ...(host !== undefined && { host }),
-    ...(url !== undefined && { url }),
-    ...(tls !== null && { tls }),
-    ...(flags.login === true && { requireLogin: true }),
-  };
-}
-
-async function opened(options: ServerOptions, flags: Given): Promise<Server> {
-  const named = textOf(flags, "port");
-  const port = readPort(named);
+async function opened(options: ServerOptions, port: number, mayTakeAnyPort: boolean): Promise<Server> {
   try {
     return await asUsage("", () => openServer({ ...options, port }));
   } catch (error) {
     const isTaken = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
-    // Whoever only wants to see it has not asked for this port.
-    if (isTaken && named === undefined && flags.demo === true) return openServer({ ...options, port: 0 });
+    if (isTaken && mayTakeAnyPort) return openServer({ ...options, port: 0 });
     throw notListening(error, options.host, port);
   }
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "bursar";
 import type { ShownSandbox } from "bursar/server";
-import { sandboxOf } from "../mcp/sandbox-of.js";
-import type { LazySandbox } from "../runs/lazy-sandbox.js";
+import type { LazySandbox } from "../app/equipment/lazy-sandbox.js";
+import { sandboxOf } from "../app/equipment/opened-sandbox.js";
 
 /** The sessions of this process's sandbox; to look at them does not open it. */
 export function shownSandbox(lazy: LazySandbox): ShownSandbox {

@@ -1,10 +1,10 @@
 import { type Bursar, InputError, type Program } from "bursar";
 import type { Configuration } from "bursar/config";
 import type { ServerOptions, WantedProgram } from "bursar/server";
-import { estimatingBy, startingBy } from "../mcp/terms.js";
-import { broughtProgram } from "../runs/brought.js";
-import { type Equipment, needsFrom } from "../runs/equipment.js";
-import { needing } from "../runs/needs.js";
+import { broughtProgram } from "../app/equipment/client-program.js";
+import { type Equipment, needsFrom } from "../app/equipment/equipment.js";
+import { needing } from "../app/programs/program-needs.js";
+import { estimatingBy, startingBy } from "../app/runs/start-runs.js";
 
 /** Starts runs over HTTP: programs that are offered here, and those that are brought along for the sandbox. */
 export function startingFrom(

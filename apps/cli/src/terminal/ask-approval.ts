@@ -1,15 +1,10 @@
 import { type ApprovalRequest, type BudgetAmounts, systemClock } from "bursar";
-import { UsageError } from "../args.js";
+import { UsageError } from "../app/errors.js";
+import type { Choice } from "../app/runs/drive-run.js";
+import { amountsOf } from "../arguments/run-flags.js";
 import { approvalText } from "../render/approval.js";
 import { runFigures } from "../render/run-figures.js";
 import type { Style } from "../render/style.js";
-import { amountsOf } from "./flags.js";
-
-/** What is answered to a request. */
-export type Choice =
-  | { readonly kind: "approve"; readonly extensions?: BudgetAmounts; readonly reason: string | null }
-  | { readonly kind: "deny"; readonly reason: string | null }
-  | { readonly kind: "leave" };
 
 /** Puts a question to whoever is at the keyboard; null when nobody is any more. */
 export type Ask = (question: string) => Promise<string | null>;

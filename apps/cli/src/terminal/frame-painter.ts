@@ -1,9 +1,14 @@
-import { widthOf } from "./style.js";
+import { widthOf } from "../render/style.js";
 
 /** Where a frame is drawn. */
 export interface FrameScreen {
   readonly write: (text: string) => void;
   readonly columns: () => number;
+}
+
+/** The same, with its height. */
+export interface Screen extends FrameScreen {
+  readonly rows: () => number;
 }
 
 export const HIDE_CURSOR = "\x1b[?25l";

@@ -1,4 +1,4 @@
-import type { KeySource } from "../keyboard.js";
+import type { KeySource } from "./keyboard.js";
 
 const INTERRUPT = "\x03";
 const END = "\x04";

@@ -1,5 +1,5 @@
-import type { Screen } from "./live.js";
-import { clip } from "./style.js";
+import { clip } from "../render/style.js";
+import type { Screen } from "./frame-painter.js";
 
 interface Timer {
   after(ms: number, run: () => void): Disposable;

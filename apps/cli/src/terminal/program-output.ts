@@ -1,7 +1,7 @@
 import type { RunRecord } from "bursar";
-import type { Screen } from "../render/live.js";
 import { printable } from "../render/style.js";
-import type { Terminal } from "../terminal.js";
+import type { Screen } from "./frame-painter.js";
+import type { Terminal } from "./terminal.js";
 
 type Written = RunRecord["output"];
 

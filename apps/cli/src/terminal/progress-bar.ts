@@ -1,7 +1,7 @@
 import type { Progress } from "bursar/store";
-import type { Screen } from "./live.js";
-import { number } from "./quantities.js";
-import { clip } from "./style.js";
+import { number } from "../render/quantities.js";
+import { clip } from "../render/style.js";
+import type { Screen } from "./frame-painter.js";
 
 const FRAME_MS = 100;
 const CELLS = 24;

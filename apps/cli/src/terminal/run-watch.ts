@@ -1,9 +1,9 @@
 import { type Link, parseLine, type RunRecord, type Store } from "bursar";
 import { Problems, positionsFor, runOutlook } from "bursar/views";
-import { FramePainter, type FrameScreen } from "../render/frame-painter.js";
 import { runBars, worthwhile } from "../render/run-bars.js";
 import { RunNarrator } from "../render/run-lines.js";
 import { clip, type Style } from "../render/style.js";
+import { FramePainter, type FrameScreen } from "./frame-painter.js";
 
 const FRAME_MS = 100;
 const PLAIN_MS = 250;

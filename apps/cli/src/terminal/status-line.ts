@@ -1,5 +1,5 @@
-import type { Screen } from "../render/live.js";
 import { clip, harmless } from "../render/style.js";
+import type { Screen } from "./frame-painter.js";
 
 const CLEAR = "\r\x1b[K";
 

@@ -1,5 +1,5 @@
+import type { Screen } from "./frame-painter.js";
 import type { KeySource } from "./keyboard.js";
-import type { Screen } from "./render/live.js";
 
 /** The process as the commands see it: where they write, whom they can ask, and when they have to stop. */
 export interface Terminal extends Screen {

@@ -1,8 +1,8 @@
 import { ApprovalError, type ApproveOptions, type Bursar, type Principal, type RunRecord } from "bursar";
+import { findRequest } from "../app/store/find-run.js";
+import { rootOf } from "../app/store/run-root.js";
 import { standingOf } from "../render/run.js";
 import { runFigures } from "../render/run-figures.js";
-import { findRequest } from "../runs/find.js";
-import { rootOf } from "../runs/root.js";
 import { Background } from "./background.js";
 import type { Note, Wish } from "./state.js";
 

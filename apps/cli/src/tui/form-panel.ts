@@ -1,7 +1,7 @@
 import type { ApprovalView } from "bursar/views";
+import { shareOf } from "../render/dimension-lines.js";
 import { runFigure } from "../render/run-figures.js";
 import { clip, harmless, pad, type Style } from "../render/style.js";
-import { shareOf } from "./dimension-lines.js";
 import { REASON } from "./form.js";
 import { shownPart } from "./scroll.js";
 import type { Field, Form } from "./state.js";

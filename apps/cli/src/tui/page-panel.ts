@@ -1,5 +1,6 @@
 import type { Link } from "bursar";
 import type { BudgetView, RunView, StepView } from "bursar/views";
+import { dimensionLines, worthALine } from "../render/dimension-lines.js";
 import { expectedText } from "../render/estimate.js";
 import { executionLines } from "../render/execution.js";
 import { counted, span } from "../render/quantities.js";
@@ -7,7 +8,6 @@ import { denialText, statusText } from "../render/run.js";
 import { linkText } from "../render/run-chain.js";
 import { runFigure, runFigures } from "../render/run-figures.js";
 import { clip, harmless, pad, printable, type Style } from "../render/style.js";
-import { dimensionLines, worthALine } from "./dimension-lines.js";
 import { topicOf } from "./request-lines.js";
 import { shownEnd } from "./scroll.js";
 import type { Mark, RunSight, Sight } from "./sight.js";

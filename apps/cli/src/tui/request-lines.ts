@@ -1,10 +1,10 @@
 import type { ApprovalView, DimensionView, PredictionView } from "bursar/views";
 import { actionText } from "../render/approval.js";
+import { dimensionLines } from "../render/dimension-lines.js";
 import { predictedTable } from "../render/estimate.js";
 import { counted, spanLeft } from "../render/quantities.js";
 import { runFigures } from "../render/run-figures.js";
 import { clip, harmless, pad, type Style, wrap } from "../render/style.js";
-import { dimensionLines } from "./dimension-lines.js";
 
 const LABEL = 11;
 

@@ -1,9 +1,9 @@
 import type { RunRow } from "bursar/views";
 import { bar } from "../render/bars.js";
+import { shareOf } from "../render/dimension-lines.js";
 import { statusText } from "../render/run.js";
 import { costText, shortSpan } from "../render/run-table.js";
 import { clip, harmless, pad, type Style } from "../render/style.js";
-import { shareOf } from "./dimension-lines.js";
 import { chosenId } from "./press.js";
 import { shownPart } from "./scroll.js";
 import type { Sight } from "./sight.js";

@@ -1,7 +1,7 @@
 import { defineAgent, InputError, MemoryStore, openBursar, type Principal, type Program } from "bursar";
 import { readConfig, shippedConfig } from "bursar/config";
 import { expect, test } from "vitest";
-import { startingBy } from "../../src/mcp/terms.js";
+import { startingBy } from "../../src/app/runs/start-runs.js";
 
 const writer = defineAgent("writer", async () => null);
 

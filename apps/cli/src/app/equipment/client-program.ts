@@ -1,8 +1,8 @@
 import { guestProgram, InputError, type Program } from "bursar";
 import { compilePlan } from "bursar/plans";
+import { checkPlan } from "../programs/find-program.js";
+import { planFrom } from "../programs/plan-program.js";
 import { type Equipment, MEMORY_BYTES } from "./equipment.js";
-import { planFrom } from "./plan-program.js";
-import { checkPlan } from "./program.js";
 
 /** The languages in which a client may send a program of its own. */
 export const BROUGHT_LANGUAGES = ["python", "javascript", "rtfs"] as const;

@@ -1,19 +1,31 @@
-import { resolve } from "node:path";
-import { type GuestSource, guestProgram, type Model, type Program, type ProgramRef, RunError, type Tool } from "bursar";
+import {
+  type GuestSource,
+  guestProgram,
+  InputError,
+  type Model,
+  type Program,
+  type ProgramRef,
+  RunError,
+  type Tool,
+} from "bursar";
 import type { Configuration } from "bursar/config";
-import { type AllowedMembers, type ModelDeployments, type ModelPrices, openPrices } from "bursar/models";
-import { CommandError } from "../args.js";
-import type { Terminal } from "../terminal.js";
-import { allowedBy } from "./allowed.js";
-import { deploymentsOf } from "./deployments.js";
-import { type EQUIPMENT, type Given, listOf } from "./flags.js";
+import {
+  type AllowedMembers,
+  allowedNames,
+  chatModel,
+  type ModelDeployments,
+  type ModelPrices,
+  openPrices,
+  type PriceRemedies,
+  type Reuse,
+} from "bursar/models";
+import { CommandError, UsageError } from "../errors.js";
+import { findProgram } from "../programs/find-program.js";
+import { loadModule } from "../programs/module-file.js";
+import { planProgram } from "../programs/plan-program.js";
+import { bareSource, checkNeeds, digestWith, howToGive, type Needs, needsOf } from "../programs/program-needs.js";
 import { runReuse } from "./foresight.js";
-import { LazySandbox } from "./lazy-sandbox.js";
-import { modelFlags, modelOf, pricesOf } from "./model.js";
-import { loadModule } from "./module-file.js";
-import { bareSource, checkNeeds, digestWith, howToGive, type Needs, needsOf } from "./needs.js";
-import { planProgram } from "./plan-program.js";
-import { findProgram } from "./program.js";
+import type { LazySandbox } from "./lazy-sandbox.js";
 
 /** 256 MiB, as the sandbox has it. */
 export const MEMORY_BYTES: number = 256 * 1024 * 1024;
@@ -29,56 +41,65 @@ export interface Equipment extends AsyncDisposable {
   readonly deployments: ModelDeployments;
   /** What is sent to each host beside what is known. */
   readonly allow: AllowedMembers;
+  /** How a user states a missing price or deployment. */
+  readonly remedies: PriceRemedies;
   readonly sandbox: LazySandbox;
   /** The flags that another process needs to be equipped alike. */
   readonly flags: readonly string[];
 }
 
-/** What there is without any flag. */
-interface Surroundings extends Pick<Terminal, "env"> {
-  readonly config: Configuration;
-  /** Whether a gateway beside it also takes the prices that name a model. */
-  readonly hasGateway?: boolean;
+/** Where a model is asked. */
+export interface ModelAddress {
+  readonly url: string;
+  readonly model: string;
+  readonly apiKey?: string;
+  readonly max_tokens?: number;
+  /** What the address is called in error messages. */
+  readonly label: string;
 }
 
-/** Loads what the flags name, and what a file that is run brings along by itself. */
+export interface EquipmentOptions extends Pick<Equipment, "prices" | "deployments" | "allow" | "remedies" | "flags"> {
+  /** Files with trusted agents and tools, which are loaded into this process. */
+  readonly modules: readonly string[];
+  /** Files with further programs, which runs may start below themselves. */
+  readonly programs: readonly string[];
+  /** The model that runs may ask; null for none. */
+  readonly model: ModelAddress | null;
+}
+
+/** Loads modules and programs, and opens the model. `own` is what a file that is run brings along by itself. */
 export async function equip(
-  flags: Given,
-  { env, config, hasGateway = false }: Surroundings,
+  options: EquipmentOptions,
+  config: Configuration,
+  sandbox: LazySandbox,
   own: Partial<Pick<Equipment, "programs" | "tools" | "flags">> = {},
-  sandbox: LazySandbox = new LazySandbox(env),
 ): Promise<Equipment> {
   const programs: Program[] = [...(own.programs ?? [])];
   const tools: Tool[] = [...(own.tools ?? [])];
-  for (const file of new Set(listOf(flags, "module"))) {
+  for (const file of new Set(options.modules)) {
     const module = await loadModule(file);
     programs.push(...module.agents.filter((agent) => !programs.includes(agent)));
     tools.push(...module.tools.filter((tool) => !tools.includes(tool)));
   }
-  for (const file of new Set(listOf(flags, "program"))) {
+  for (const file of new Set(options.programs)) {
     const wish = { file, name: undefined, trusted: false, packages: [], memory_bytes: MEMORY_BYTES };
     const { program } = await findProgram({ ...wish, sandbox: sandbox.open });
     programs.push(program);
   }
   refuseTwins(programs, "program");
   refuseTwins(tools, "tool");
-  const batched = config.foresight.batches?.model ?? null;
-  const prices = pricesOf(flags, env, batched);
-  // The model that a price is stated for need not be the only one that is asked.
-  const book = prices === null ? null : await openPrices({ prices });
+  const { prices, deployments, allow, remedies } = options;
   const reuse = runReuse(config);
-  const deployments = deploymentsOf(flags, config);
-  const allow = allowedBy(flags, config);
-  const model = modelOf(flags, env, { batched, book, reuse, deployments, allow, hasGateway });
   return {
     programs,
     tools,
-    model,
+    model: options.model === null ? null : await openModel(options.model, options, reuse),
     prices,
     deployments,
     allow,
+    remedies,
     sandbox,
-    flags: [...(own.flags ?? []), ...fileFlags(flags, "module"), ...fileFlags(flags, "program"), ...modelFlags(flags)],
+    flags: [...(own.flags ?? []), ...options.flags],
     [Symbol.asyncDispose]: async () => {
       await reuse?.settled();
       await sandbox[Symbol.asyncDispose]();
@@ -86,9 +107,26 @@ export async function equip(
   };
 }
 
-/** Files are named from the root, because whoever goes on may stand elsewhere. */
-function fileFlags(flags: Given, name: keyof typeof EQUIPMENT): readonly string[] {
-  return listOf(flags, name).flatMap((file) => [`--${name}`, resolve(file)]);
+async function openModel(
+  { label, ...address }: ModelAddress,
+  { prices, deployments, allow, remedies }: EquipmentOptions,
+  reuse: Reuse | null,
+): Promise<Model> {
+  // The model that a price is stated for need not be the only one that is asked. A model that has no stated price is looked up
+  // in the table of prices, and refused when it is asked and not found there.
+  const book = prices === null ? null : await openPrices({ prices });
+  try {
+    return chatModel({
+      ...address,
+      deployments,
+      allow: allowedNames(allow, address.url),
+      remedies,
+      ...(book !== null && { prices: book }),
+      ...(reuse !== null && { reuse }),
+    });
+  } catch (error) {
+    throw error instanceof InputError ? new UsageError(`${label}: ${error.message}`) : error;
+  }
 }
 
 function refuseTwins(things: readonly { readonly name: string }[], what: string): void {

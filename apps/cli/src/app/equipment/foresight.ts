@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import type { Batches, BursarOptions, PreflightPolicy } from "bursar";
+import type { Batches, BursarOptions } from "bursar";
 import type { Configuration, ReuseSection } from "bursar/config";
 import type { GatewayOptions } from "bursar/gateway";
 import {
@@ -11,43 +11,29 @@ import {
   type Reuse,
   type ReuseOptions,
 } from "bursar/models";
-import { CommandError, UsageError, unknown } from "../args.js";
-import type { Terminal } from "../terminal.js";
-import { FLAG_REMEDIES } from "./deployments.js";
+import type { Environment } from "../environment.js";
+import { CommandError } from "../errors.js";
+import type { Place } from "../store/opened-store.js";
 import type { Equipment } from "./equipment.js";
-import { type Flags, type Given, textOf } from "./flags.js";
-import type { Place } from "./place.js";
 
 /** Where batches go unless an address is said. */
 const HOMES = { openai: "https://api.openai.com", anthropic: "https://api.anthropic.com" } as const;
-const POLICIES = ["refuse", "ask", "warn", "off"] as const;
 
-/** What is said about the estimate that is made before a run begins. */
-export const PREFLIGHT: Flags = { preflight: { type: "string" }, "no-predict": { type: "boolean" } };
-
-export const PREFLIGHT_HELP = `  --preflight <what> what becomes of a run whose 95 % does not fit into its
-                     limits: warn (the default), ask, refuse; off neither
-                     estimates it nor learns from it
-  --no-predict       do not ask a model what it will take`;
-
-/** What becomes of a run that is expected not to fit; null when nothing is said, or nothing is to be estimated. */
-export function preflightOf(flags: Given): PreflightPolicy | null {
-  const text = textOf(flags, "preflight");
-  if (text === undefined) return null;
-  const policy = POLICIES.find((each) => each === text);
-  if (policy === undefined) throw new UsageError(unknown(`--preflight ${text.slice(0, 40)}`, text, POLICIES));
-  return policy === "off" ? null : policy;
+/** What a command says about estimates, beside the configuration. */
+export interface EstimateChoice {
+  readonly isOff: boolean;
+  readonly asksModel: boolean;
 }
 
 /** Whether, and how, what runs will take is estimated. */
 export function foresightOf(
-  flags: Given,
   { config, store }: Place,
   { model }: Pick<Equipment, "model">,
+  { isOff, asksModel }: EstimateChoice = { isOff: false, asksModel: true },
 ): NonNullable<BursarOptions["foresight"]> {
   const { enabled, preflight, predict, reservations } = config.foresight;
-  if (!enabled || textOf(flags, "preflight") === "off") return false;
-  if (predict === null || model === null || flags["no-predict"] === true) return { preflight, reservations };
+  if (!enabled || isOff) return false;
+  if (predict === null || model === null || !asksModel) return { preflight, reservations };
   const { model: name, cost_usd } = predict;
   const budget = { limits: { cost_usd, steps: 20 } };
   const predictor = modelPredictor({ model, store, budget, request: { model: name } });
@@ -57,8 +43,8 @@ export function foresightOf(
 /** What takes calls that can wait, if the configuration names a provider for them. */
 export async function batchesOf(
   { config, store }: Place,
-  { prices, deployments, allow }: Pick<Equipment, "prices" | "deployments" | "allow">,
-  { env }: Pick<Terminal, "env">,
+  { prices, deployments, allow, remedies }: Equipment,
+  env: Environment,
 ): Promise<Batches | null> {
   const { batches } = config.foresight;
   if (batches === null) return null;
@@ -71,7 +57,7 @@ export async function batchesOf(
     ...section,
     store,
     deployments,
-    remedies: FLAG_REMEDIES,
+    remedies,
     allow: allowedNames(allow, batches.url ?? HOMES[batches.provider]),
     ...(apiKey !== undefined && { apiKey }),
     // The model that the price is stated for need not be the one that batches go to, which the table may know.

@@ -1,5 +1,5 @@
 import type { Sandbox } from "@bursar/sandbox";
-import type { LazySandbox } from "../runs/lazy-sandbox.js";
+import type { LazySandbox } from "./lazy-sandbox.js";
 
 /** The sandbox that runs use, as what it is: code of clients needs more of it than runs do. */
 export function sandboxOf(lazy: LazySandbox): () => Promise<Sandbox> {

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { guestProgram, type Program, type Sandbox, type Tool } from "bursar";
 import { compilePlan, type Plan, planErrorAt } from "bursar/plans";
-import { CommandError, UsageError, unknown } from "../args.js";
+import { CommandError, UsageError, unknown } from "../errors.js";
 import { type LoadedModule, loadModule } from "./module-file.js";
 import { planFrom } from "./plan-program.js";
 import { kindOf, readProgram, stemOf } from "./program-file.js";

@@ -1,7 +1,7 @@
 import { extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Program, Tool } from "bursar";
-import { CommandError } from "../args.js";
+import { CommandError } from "../errors.js";
 import { digestModule } from "./module-code.js";
 import { readProgram } from "./program-file.js";
 

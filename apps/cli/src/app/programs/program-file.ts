@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
-import { CommandError, UsageError } from "../args.js";
+import { CommandError, UsageError } from "../errors.js";
 
 /** How a file is executed: in the sandbox, as a plan that becomes a program for the sandbox, or as trusted code in this process. */
 export type FileKind = "python" | "javascript" | "plan" | "module";

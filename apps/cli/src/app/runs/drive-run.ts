@@ -1,6 +1,7 @@
 import {
   ApprovalError,
   type ApprovalRequest,
+  type BudgetAmounts,
   type Bursar,
   BursarError,
   InputError,
@@ -8,8 +9,13 @@ import {
   pendingRequests,
   type RunRecord,
 } from "bursar";
-import type { Choice } from "./decide.js";
-import { unlessAborted } from "./unless-aborted.js";
+import { unlessAborted } from "../unless-aborted.js";
+
+/** What is answered to a request. */
+export type Choice =
+  | { readonly kind: "approve"; readonly extensions?: BudgetAmounts; readonly reason: string | null }
+  | { readonly kind: "deny"; readonly reason: string | null }
+  | { readonly kind: "leave" };
 
 /** How a run is accompanied while it is driven. */
 export interface Company {

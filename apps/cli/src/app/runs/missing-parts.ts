@@ -11,10 +11,10 @@ import {
   readRun,
   type Store,
 } from "bursar";
-import type { Terminal } from "../terminal.js";
-import { LazySandbox } from "./lazy-sandbox.js";
-import { digestModule } from "./module-code.js";
-import { bareSource, needsOf } from "./needs.js";
+import type { Environment } from "../environment.js";
+import { LazySandbox } from "../equipment/lazy-sandbox.js";
+import { digestModule } from "../programs/module-code.js";
+import { bareSource, needsOf } from "../programs/program-needs.js";
 
 /**
  * Opens what can tell what this machine lacks to go on with runs: the key and the packages of the sandbox, and the code of modules as they
@@ -22,10 +22,10 @@ import { bareSource, needsOf } from "./needs.js";
  */
 export async function openLooking(
   store: Store,
-  terminal: Pick<Terminal, "env">,
+  { env }: { readonly env: Environment },
   runs: readonly string[],
 ): Promise<Looking> {
-  const sandbox = new LazySandbox(terminal.env);
+  const sandbox = new LazySandbox(env);
   const codes = new Map<string, string>();
   for await (const { program } of withThoseAbove(store, runs)) {
     const code = await codeOnDisk(program);

@@ -1,9 +1,9 @@
 import { type Bursar, openBursar } from "bursar";
-import type { Terminal } from "../terminal.js";
-import { checkWebhook, type Place } from "./place.js";
+import type { Environment } from "../environment.js";
+import { checkWebhook, type Place } from "../store/opened-store.js";
 
-/** Opens what decides over runs and ends them, but goes on with none: that takes nothing of what they need. */
-export function openDeciding({ store, config }: Place, terminal: Terminal): Bursar {
-  checkWebhook(config, terminal);
+/** Opens what decides over runs and ends them, but drives none: that needs no programs, tools or models. */
+export function openDeciding({ store, config }: Place, { env }: { readonly env: Environment }): Bursar {
+  checkWebhook(config, env);
   return openBursar({ store });
 }

@@ -13,7 +13,7 @@ import {
 import type { SharedOpening } from "bursar/config";
 import { nearest } from "bursar/nearest";
 import { sessionViews } from "bursar/views";
-import { CommandError, UsageError } from "../args.js";
+import { CommandError, UsageError } from "../errors.js";
 
 /** A session that a run is to be started in, and what whoever starts it should know about it. */
 export interface SharedPlace {

@@ -1,7 +1,34 @@
-import { type Bursar, type Preflight, type Principal, RunError, type RunRecord, type StartOptions } from "bursar";
+import {
+  type BudgetLimits,
+  type BudgetPolicies,
+  type Bursar,
+  type ExecutionHints,
+  type Json,
+  type Preflight,
+  type PreflightPolicy,
+  type Principal,
+  type Program,
+  RunError,
+  type RunRecord,
+  type StartOptions,
+} from "bursar";
 import { type Configuration, effectiveBudget, type SharedOpening } from "bursar/config";
-import { openShared, sharedTerms } from "../runs/shared.js";
-import { isDeciding, type RunWish } from "./options.js";
+import { isDeciding } from "../roles.js";
+import { openShared, sharedTerms } from "./shared-budgets.js";
+
+/** What is asked for with a run. */
+export interface RunWish {
+  /** A name of its own: started again under the same, it is the same run. */
+  readonly id?: string;
+  readonly program: Program;
+  readonly input: Json;
+  readonly limits?: BudgetLimits;
+  readonly policies?: BudgetPolicies;
+  readonly session?: string;
+  /** What becomes of it when it is expected not to fit. */
+  readonly preflight?: PreflightPolicy;
+  readonly hints?: ExecutionHints;
+}
 
 /** Starts runs below the budgets that the configuration names; what they get themselves, `bursar` knows from its governance. */
 export function startingBy(

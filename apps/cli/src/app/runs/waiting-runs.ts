@@ -1,5 +1,5 @@
 import { type ApprovalRequest, type Bursar, claimOf, type RunRecord, runOfCheckpoint } from "bursar";
-import { rootOf } from "./root.js";
+import { rootOf } from "../store/run-root.js";
 
 /** The run that was named in place of a request, if it waits for it; else the first that does. */
 export function namedRun(word: string, request: ApprovalRequest): string {

@@ -1,7 +1,7 @@
 import { type Document, readRun, type Store, sessionBudget } from "bursar";
 import { nearest } from "bursar/nearest";
-import { CommandError } from "../args.js";
-import { only, runBy, shownWord } from "./find.js";
+import { CommandError } from "../errors.js";
+import { only, runBy, shownWord } from "./find-run.js";
 
 /** So many of the latest runs and keys are looked at for the budgets that they belong to. */
 const MOST_SEEN = 500;

@@ -11,7 +11,7 @@ import {
   runWithRequests,
   type Store,
 } from "bursar";
-import { CommandError, shown } from "../args.js";
+import { CommandError, shown } from "../errors.js";
 
 /** So many are named when a beginning is ambiguous. */
 const MOST_NAMED = 5;

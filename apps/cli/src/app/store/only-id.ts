@@ -1,4 +1,4 @@
-import { CommandError, shown } from "../args.js";
+import { CommandError, shown } from "../errors.js";
 
 const MOST_NAMED = 5;
 const LONGEST = 100;

@@ -1,25 +1,17 @@
-import { type SampledDefect, type StoreChecks, Sweeper } from "bursar";
-import type { Configuration } from "bursar/config";
+import { type SampledDefect, type Store, type StoreChecks, Sweeper } from "bursar";
 import { openHousekeeping } from "bursar/store";
-import { harmless } from "../render/style.js";
-import type { Given } from "./flags.js";
-import { type Place, storeUrl } from "./place.js";
 
-/** A sweeper that also compares budgets with their chains, and says on stderr where they differ. */
+/** A sweeper that also compares budgets with their chains, and reports where they differ. */
 export interface Sweeping extends AsyncDisposable {
   checks(): StoreChecks;
 }
 
 export async function openSweeping(
-  place: Place,
-  flags: Given,
-  config: Configuration,
-  tell: (line: string) => void = tellOnStderr,
+  store: Store,
+  /** The URL of the store; undefined for the user's own. */
+  url: string | undefined,
+  differs: (defect: SampledDefect) => void,
 ): Promise<Sweeping> {
-  const { store } = place;
-  const url = storeUrl(flags, config) ?? process.env.BURSAR_STORE;
-  const differs = ({ where, problem }: SampledDefect) =>
-    tell(`bursar: the store differs from its chains: ${harmless(`${where}: ${problem}`)}; run \`bursar store check\``);
   // A store in memory can be changed by its own process alone.
   const housekeeping = /^memory:/i.test(url ?? "") ? null : openHousekeeping(url, { dimensions: store.dimensions });
   const check = housekeeping === null ? undefined : await housekeeping.sample();
@@ -32,8 +24,4 @@ export async function openSweeping(
       await housekeeping?.[Symbol.asyncDispose]();
     },
   };
-}
-
-function tellOnStderr(line: string): void {
-  process.stderr.write(`${line}\n`);
 }

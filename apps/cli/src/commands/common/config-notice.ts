@@ -1,19 +1,9 @@
 import { homedir } from "node:os";
-import { type Configuration, type Problem, printProblem } from "bursar/config";
-import { counted } from "../render/quantities.js";
-import { harmless } from "../render/style.js";
-import type { Given } from "./flags.js";
-
-/** Which configuration files are in force, and what of them is ignored, for programs. */
-export interface ConfigReport {
-  readonly file: string | null;
-  readonly tightened_by: readonly (string | null)[];
-  readonly ignored: readonly Problem[];
-}
-
-export function configReport({ file, tightenedBy, ignored }: Configuration): ConfigReport {
-  return { file, tightened_by: tightenedBy.map((each) => each.file), ignored };
-}
+import { type Configuration, printProblem } from "bursar/config";
+import { type ConfigReport, configReport } from "../../app/config-report.js";
+import type { Given } from "../../arguments/run-flags.js";
+import { counted } from "../../render/quantities.js";
+import { harmless } from "../../render/style.js";
 
 /** The same as a member of a report; none where no file is in force. */
 export function configMember(config: Configuration): { readonly configuration?: ConfigReport } {

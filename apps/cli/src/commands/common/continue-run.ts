@@ -1,14 +1,17 @@
 import { type Bursar, claimOf, type Principal, RunError, type RunRecord, type Store } from "bursar";
-import type { Terminal } from "../terminal.js";
-import type { Done } from "./command.js";
-import { bursarAt, companyFor } from "./company.js";
-import { type Company, driveOn } from "./drive.js";
-import { equip } from "./equipment.js";
-import { type Given, principalOf } from "./flags.js";
-import { needsOf } from "./needs.js";
-import { interrupted, outcomeOf } from "./outcome.js";
-import type { Place } from "./place.js";
-import { Printing } from "./printing.js";
+import { equip } from "../../app/equipment/equipment.js";
+import { LazySandbox } from "../../app/equipment/lazy-sandbox.js";
+import { needsOf } from "../../app/programs/program-needs.js";
+import { type Company, driveOn } from "../../app/runs/drive-run.js";
+import { bursarAt } from "../../app/runs/open-bursar.js";
+import { Printing } from "../../app/runs/program-printing.js";
+import type { Place } from "../../app/store/opened-store.js";
+import { equipmentOptions } from "../../arguments/equipment-flags.js";
+import { type Given, principalOf } from "../../arguments/run-flags.js";
+import type { Terminal } from "../../terminal/terminal.js";
+import type { Done } from "./run-command.js";
+import { companyFor } from "./run-company.js";
+import { interrupted, outcomeOf } from "./run-outcome.js";
 
 export interface GoingOn {
   readonly place: Place;
@@ -26,7 +29,11 @@ export async function goOn(
   act: (bursar: Bursar, by: Principal) => Promise<unknown>,
 ): Promise<Done> {
   const by = principalOf(flags);
-  await using equipment = await equip(flags, { env: terminal.env, config: place.config });
+  await using equipment = await equip(
+    equipmentOptions(flags, { env: terminal.env, config: place.config }),
+    place.config,
+    new LazySandbox(terminal.env),
+  );
   const from = ((await place.store.head(run.budget))?.seq ?? -1) + 1;
   const printing = new Printing();
   await using bursar = await bursarAt(place, equipment, terminal, { printed: printing.printed });

@@ -1,9 +1,9 @@
 import type { JsonObject } from "bursar";
 import type { Gateway, Served, UpstreamOptions } from "bursar/gateway";
-import { runFigures } from "../render/run-figures.js";
-import { clip, fitted, harmless, pad, type Style } from "../render/style.js";
-import type { ConfigReport } from "../runs/config-notice.js";
-import type { Terminal } from "../terminal.js";
+import type { ConfigReport } from "../../app/config-report.js";
+import { runFigures } from "../../render/run-figures.js";
+import { clip, fitted, harmless, pad, type Style } from "../../render/style.js";
+import type { Terminal } from "../../terminal/terminal.js";
 
 const MODEL_COLUMNS = 24;
 const LABEL_COLUMNS = 16;

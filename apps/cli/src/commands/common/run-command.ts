@@ -1,10 +1,11 @@
 import { BursarError, RunError } from "bursar";
-import { CommandError, readArguments, UsageError } from "../args.js";
-import { Patience } from "../render/patience.js";
-import { type Style, styleFor, wantsColour } from "../render/style.js";
-import type { Terminal } from "../terminal.js";
+import { CommandError, UsageError } from "../../app/errors.js";
+import { readArguments } from "../../arguments/parse-arguments.js";
+import { COMMON, type Flags, type Given } from "../../arguments/run-flags.js";
+import { type Style, styleFor, wantsColour } from "../../render/style.js";
+import { Patience } from "../../terminal/patience.js";
+import type { Terminal } from "../../terminal/terminal.js";
 import { EXIT } from "./exit-code.js";
-import { COMMON, type Flags, type Given } from "./flags.js";
 
 /** One command about runs. */
 export interface RunsCommand {

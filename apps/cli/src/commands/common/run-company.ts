@@ -1,69 +1,19 @@
-import {
-  type ApprovalRequest,
-  type Bursar,
-  type BursarOptions,
-  execHandler,
-  openBursar,
-  type Principal,
-  type RunRecord,
-} from "bursar";
-import { type Configuration, governingTerms } from "bursar/config";
-import { keepSites, tieredModel } from "bursar/models";
+import type { ApprovalRequest, Bursar, Principal, RunRecord } from "bursar";
 import { positionsFor } from "bursar/views";
-import { counted } from "../render/quantities.js";
-import { runBars, worthwhile } from "../render/run-bars.js";
-import { type Style, styleFor, wantsColour } from "../render/style.js";
-import type { Terminal } from "../terminal.js";
-import { askPerson, type Choice } from "./decide.js";
-import type { Company } from "./drive.js";
-import { type Equipment, reviver } from "./equipment.js";
-import type { Given } from "./flags.js";
-import { batchesOf, foresightOf } from "./foresight.js";
-import { readLine } from "./line-reader.js";
-import { checkWebhook, type Place } from "./place.js";
-import type { Printing } from "./printing.js";
-import { ProgramOutput } from "./program-output.js";
-import { Watching } from "./watching.js";
+import type { Choice, Company } from "../../app/runs/drive-run.js";
+import type { Printing } from "../../app/runs/program-printing.js";
+import type { Given } from "../../arguments/run-flags.js";
+import { counted } from "../../render/quantities.js";
+import { runBars, worthwhile } from "../../render/run-bars.js";
+import { type Style, styleFor, wantsColour } from "../../render/style.js";
+import { askPerson } from "../../terminal/ask-approval.js";
+import { readLine } from "../../terminal/line-reader.js";
+import { ProgramOutput } from "../../terminal/program-output.js";
+import { Watching } from "../../terminal/run-watch.js";
+import type { Terminal } from "../../terminal/terminal.js";
 
 /** So often --yes says yes: a run that never ends is not extended without an end. */
 const MOST_YES = 20;
-
-/** Opens what drives runs in this process. */
-export async function bursarAt(
-  place: Place,
-  equipment: Equipment,
-  terminal: Terminal,
-  more: Pick<BursarOptions, "claim_ms" | "changed" | "foresight" | "printed"> & {
-    /** The policy of the configuration that runs get here, in place of their own. */
-    readonly policy?: string | undefined;
-  } = {},
-): Promise<Bursar> {
-  const { store, config } = place;
-  const { programs, tools, model, sandbox } = equipment;
-  const { policy, ...rest } = more;
-  checkWebhook(config, terminal);
-  const { tiers } = config.foresight;
-  const batches = await batchesOf(place, equipment, terminal);
-  // What model calls have taught is written down now and then, and at last.
-  place.beforeClosing(() => keepSites(store));
-  return openBursar({
-    store,
-    programs,
-    tools,
-    revive: reviver(equipment),
-    governance: governanceOf(config, policy),
-    foresight: foresightOf({}, place, equipment),
-    ...rest,
-    handlers: { exec: execHandler(sandbox.open) },
-    ...(model !== null && { model: tiers === null ? model : tieredModel(model, tiers) }),
-    ...(batches !== null && { batches }),
-  });
-}
-
-/** What the configuration gives to the runs of a program: whoever is no operator may only tighten it. */
-function governanceOf(config: Configuration, policy: string | undefined): NonNullable<BursarOptions["governance"]> {
-  return (agent) => governingTerms(config, { agent, policy });
-}
 
 /** What is shown of a run while it is driven here goes to standard error: standard output is the program's. */
 export function errorStyle({ env }: Terminal): Style {

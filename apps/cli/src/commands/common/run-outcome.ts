@@ -1,17 +1,17 @@
 import { type ApprovalRequest, type Bursar, type RunRecord, systemClock } from "bursar";
 import { runView } from "bursar/views";
-import { approvalText } from "../render/approval.js";
-import { executionLines } from "../render/execution.js";
-import { resultText, valueText } from "../render/run.js";
-import { runFigure } from "../render/run-figures.js";
-import { printable } from "../render/style.js";
-import type { Terminal } from "../terminal.js";
-import type { Done } from "./command.js";
-import { errorStyle, lastBars } from "./company.js";
+import { type Needs, needsOf } from "../../app/programs/program-needs.js";
+import { command } from "../../arguments/command-line.js";
+import type { Given } from "../../arguments/run-flags.js";
+import { approvalText } from "../../render/approval.js";
+import { executionLines } from "../../render/execution.js";
+import { resultText, valueText } from "../../render/run.js";
+import { runFigure } from "../../render/run-figures.js";
+import { printable } from "../../render/style.js";
+import type { Terminal } from "../../terminal/terminal.js";
 import { EXIT, exitCodeOf } from "./exit-code.js";
-import { type Given, textOf } from "./flags.js";
-import { type Needs, needsOf, quoted } from "./needs.js";
-import { mayHoldLogin } from "./store-login.js";
+import type { Done } from "./run-command.js";
+import { errorStyle, lastBars } from "./run-company.js";
 
 /** What a command that has driven a run says at its end: the result to standard output, all else to standard error. */
 export async function outcomeOf(bursar: Bursar, known: RunRecord, flags: Given, terminal: Terminal): Promise<Done> {
@@ -43,21 +43,6 @@ function nextSteps(run: RunRecord, requests: readonly ApprovalRequest[], flags: 
   const needs = needsOf(run.program);
   if (run.status === "paused" && requests.length === 0) return [command("resume", run.id, flags, needs)];
   return requests.flatMap(({ id }) => [command("approve", id, flags, needs), command("deny", id, flags, null)]);
-}
-
-/** A command line to copy; a login that is in a URL is not repeated. */
-export function command(name: string, id: string, flags: Given, needs: Needs | null): string {
-  const words = ["bursar", name, id, ...placeFlags(flags), ...(needs?.flags ?? [])];
-  return words.map(quoted).join(" ");
-}
-
-function placeFlags(flags: Given): readonly string[] {
-  const words: string[] = [];
-  const store = textOf(flags, "store");
-  const config = textOf(flags, "config");
-  if (store !== undefined && !mayHoldLogin(store)) words.push("--store", store);
-  if (config !== undefined) words.push("--config", config);
-  return words;
 }
 
 /** The last word when a run was left in the middle: it is not lost. */

@@ -1,12 +1,20 @@
-import { harmless, type Style } from "../render/style.js";
-import { quoted } from "../runs/needs.js";
-import { command } from "../runs/outcome.js";
-import { mayHoldLogin } from "../runs/store-login.js";
-import type { Terminal } from "../terminal.js";
-import type { Serving } from "./serving.js";
+import type { ConfigReport } from "../../app/config-report.js";
+import { quoted } from "../../app/programs/program-needs.js";
+import { mayHoldLogin } from "../../app/store/store-login.js";
+import { command } from "../../arguments/command-line.js";
+import { harmless, type Style } from "../../render/style.js";
+import type { Serving } from "../../serve/serving.js";
+import type { Terminal } from "../../terminal/terminal.js";
 
 /** What is sent without TLS, and leaves this machine. */
 const IN_THE_OPEN = /^http:\/\/(?!localhost[:/]|127\.|\[::1\])/;
+
+/** What is served, and how it was started. */
+interface Served extends Pick<Serving, "url" | "hasGateway" | "demanding"> {
+  /** The store that was named; empty for the user's own. */
+  readonly store: string;
+  readonly configuration?: ConfigReport;
+}
 
 /** What a server says: where it is, what to try, and what went wrong. */
 export class ServeTelling {
@@ -21,7 +29,7 @@ export class ServeTelling {
   }
 
   /** Says where it listens, and what is there. */
-  begin({ url, hasGateway, demanding, store, configuration }: Serving): void {
+  begin({ url, hasGateway, demanding, store, configuration }: Served): void {
     const { json, quiet } = this.how;
     const { pid } = process;
     const event = {
@@ -58,7 +66,7 @@ export class ServeTelling {
   }
 
   /** Says what there is to do with the run that waits. */
-  demo(run: string, { url, store }: Serving): void {
+  demo(run: string, { url, store }: Served): void {
     const { json, quiet } = this.how;
     if (json) this.terminal.write(`${JSON.stringify({ event: "demo", run, url: `${url}/runs/${run}` })}\n`);
     if (json || quiet) return;
