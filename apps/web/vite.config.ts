@@ -1,12 +1,15 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 
+/** The folders of the packages that are bundled into workers. */
+const workerPackages = new Set<string>();
+
 // biome-ignore lint/style/noDefaultExport: Vite takes its configuration from there and from nowhere else
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [compressed()],
+  plugins: [workerLicenses(), compressed()],
   build: {
     outDir: "dist",
     emptyOutDir: true,
@@ -17,9 +20,42 @@ export default defineConfig({
     // What others have written is in it, and their licences have to come with every copy.
     license: { fileName: "licenses.txt" },
   },
-  worker: { format: "es" },
+  worker: { format: "es", plugins: () => [workerModules()] },
   server: { proxy: { "/api": "http://127.0.0.1:8787" } },
 });
+
+/** Notes which packages a worker bundles: Vite's own list of licences leaves workers out. */
+function workerModules(): Plugin {
+  return {
+    name: "worker-modules",
+    generateBundle(_, bundle) {
+      for (const chunk of Object.values(bundle)) {
+        for (const id of chunk.type === "chunk" ? chunk.moduleIds : []) {
+          const [folder] = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id) ?? [];
+          if (folder !== undefined) workerPackages.add(folder);
+        }
+      }
+    },
+  };
+}
+
+/** Adds the licences of packages that only workers bundle. */
+function workerLicenses(): Plugin {
+  return {
+    name: "worker-licenses",
+    apply: "build",
+    writeBundle({ dir = "dist" }) {
+      const file = join(dir, "licenses.txt");
+      const listed = readFileSync(file, "utf8");
+      for (const folder of workerPackages) {
+        const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+        if (listed.includes(`## ${name} - `)) continue;
+        const text = readFileSync(join(folder, "LICENSE"), "utf8").trim();
+        appendFileSync(file, `\n## ${name} - ${version} (${license})\n\n${text}\n`);
+      }
+    },
+  };
+}
 
 /** Writes each file in its compressed forms too, so that the server need not compress anything. */
 function compressed(): Plugin {

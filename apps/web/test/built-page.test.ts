@@ -26,7 +26,7 @@ test("all of the page, with its charts and its verifier, is under 100 KB gzipped
 test("the licences of all that others have written come with it", () => {
   const { devDependencies } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   const licences = files.get("licenses.txt")?.toString() ?? "";
-  for (const name of ["preact", "uplot"]) {
+  for (const name of ["preact", "uplot", "@noble/hashes"]) {
     expect(Object.keys(devDependencies)).toContain(name);
     expect(licences).toMatch(new RegExp(`^## ${name} - .*MIT[^]*Copyright`, "m"));
   }

@@ -4,6 +4,7 @@ import { percentOf } from "../format/amount.js";
 import { inOrder, labelOf } from "../format/dimension.js";
 import { Amount } from "../parts/amount.js";
 import { Bar } from "../parts/bar.js";
+import { DataTable, type TableColumn } from "../parts/data-table.js";
 import { Instant } from "../parts/instant.js";
 
 const OWNERS: Readonly<Record<BudgetView["owner"], string>> = {
@@ -52,62 +53,53 @@ export function BudgetTable({ view, title }: { readonly view: BudgetView; readon
     );
   }
   return (
-    <table class="amounts">
-      <caption class="budget-title">
-        {title} <span class="run-id">{budget}</span>
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Dimension</th>
-          <th scope="col" class="wide-only">
-            <span class="unseen">Share</span>
-          </th>
-          <th scope="col" class="number">
-            Used
-          </th>
-          <th scope="col" class="number">
-            Held
-          </th>
-          <th scope="col" class="number">
-            Limit
-          </th>
-          <th scope="col" class="number wide-only">
-            %
-          </th>
-          <th scope="col" class="wide-only">
-            When exhausted
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {inOrder(dimensions, ({ dimension }) => dimension).map((each) => (
-          <Row key={each.dimension} view={each} />
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="amounts"
+      caption={
+        <>
+          {title} <span class="run-id">{budget}</span>
+        </>
+      }
+      captionClass="budget-title"
+      rows={inOrder(dimensions, ({ dimension }) => dimension)}
+      keyOf={({ dimension }) => dimension}
+      rowClass={({ used, limit }) => (used >= limit ? "exhausted" : "")}
+      columns={COLUMNS}
+    />
   );
 }
 
-function Row({ view }: { readonly view: DimensionView }): JSX.Element {
-  const { dimension, used, held, limit, policy, exhausted_at } = view;
-  return (
-    <tr class={used >= limit ? "exhausted" : ""}>
-      <th scope="row">
+const COLUMNS: readonly TableColumn<DimensionView>[] = [
+  {
+    title: "Dimension",
+    cell: ({ dimension, used, limit }) => (
+      <>
         {labelOf(dimension)}
         {used >= limit && <span class="tag">exhausted</span>}
-      </th>
-      <td class="wide-only bar-cell">
-        <Bar {...view} />
-      </td>
-      <td class="number">
-        <Amount dimension={dimension} value={used} />
-      </td>
-      <td class="number">{held > 0 ? <Amount dimension={dimension} value={held} /> : <span class="note">–</span>}</td>
-      <td class="number">
-        <Amount dimension={dimension} value={limit} />
-      </td>
-      <td class="number wide-only">{percentOf(used, limit)}</td>
-      <td class="wide-only">
+      </>
+    ),
+  },
+  {
+    title: "Share",
+    isTitleHidden: true,
+    isWideOnly: true,
+    cellClass: "bar-cell",
+    cell: (view) => <Bar {...view} />,
+  },
+  { title: "Used", isNumber: true, cell: ({ dimension, used }) => <Amount dimension={dimension} value={used} /> },
+  {
+    title: "Held",
+    isNumber: true,
+    cell: ({ dimension, held }) =>
+      held > 0 ? <Amount dimension={dimension} value={held} /> : <span class="note">–</span>,
+  },
+  { title: "Limit", isNumber: true, cell: ({ dimension, limit }) => <Amount dimension={dimension} value={limit} /> },
+  { title: "%", isNumber: true, isWideOnly: true, cell: ({ used, limit }) => percentOf(used, limit) },
+  {
+    title: "When exhausted",
+    isWideOnly: true,
+    cell: ({ policy, exhausted_at, used, limit }) => (
+      <>
         {policy.replaceAll("_", " ")}
         {exhausted_at !== null && used < limit && (
           <span class="note">
@@ -115,7 +107,7 @@ function Row({ view }: { readonly view: DimensionView }): JSX.Element {
             · at this rate <Instant at={exhausted_at} />
           </span>
         )}
-      </td>
-    </tr>
-  );
-}
+      </>
+    ),
+  },
+];

@@ -4,6 +4,7 @@ import { percentOf } from "../format/amount.js";
 import { inOrder, labelOf } from "../format/dimension.js";
 import { Amount } from "../parts/amount.js";
 import { Bar } from "../parts/bar.js";
+import { DataTable, type TableColumn } from "../parts/data-table.js";
 
 interface ConsumptionTableProps {
   readonly consumed: JsonObject;
@@ -21,85 +22,63 @@ export function ConsumptionTable({ consumed, held, limits, exhausted }: Consumpt
   const unused = limited.filter((dimension) => !isTelling(dimension));
   // Mostly nothing is held, and then phones need not find room for it.
   const isHeld = rows.some((dimension) => numberOf(held[dimension]) > 0);
+  const usedOf = (dimension: string) => numberOf(consumed[dimension]);
+  const limitOf = (dimension: string) => numberOf(limits[dimension]);
+  const columns: readonly TableColumn<string>[] = [
+    {
+      title: "Dimension",
+      cell: (dimension) => (
+        <>
+          {labelOf(dimension)}
+          {dimension === exhausted && <span class="tag">asked for</span>}
+        </>
+      ),
+    },
+    {
+      title: "Share",
+      isTitleHidden: true,
+      isWideOnly: true,
+      cellClass: "bar-cell",
+      cell: (dimension) => (
+        <Bar
+          dimension={dimension}
+          used={usedOf(dimension)}
+          held={numberOf(held[dimension])}
+          limit={limitOf(dimension)}
+        />
+      ),
+    },
+    {
+      title: "Used",
+      isNumber: true,
+      cell: (dimension) => <Amount dimension={dimension} value={usedOf(dimension)} />,
+    },
+    {
+      title: "Held",
+      isNumber: true,
+      cell: (dimension) => <Amount dimension={dimension} value={numberOf(held[dimension])} />,
+    },
+    {
+      title: "Limit",
+      isNumber: true,
+      cell: (dimension) => <Amount dimension={dimension} value={limitOf(dimension)} />,
+    },
+    { title: "%", isNumber: true, cell: (dimension) => percentOf(usedOf(dimension), limitOf(dimension)) },
+  ];
   return (
     <div>
-      <table class="amounts">
-        <caption>{isHeld ? "Used and held" : "Used"}, against limits, when it was asked</caption>
-        <thead>
-          <tr>
-            <th scope="col">Dimension</th>
-            <th scope="col" class="wide-only">
-              <span class="unseen">Share</span>
-            </th>
-            <th scope="col" class="number">
-              Used
-            </th>
-            {isHeld && (
-              <th scope="col" class="number">
-                Held
-              </th>
-            )}
-            <th scope="col" class="number">
-              Limit
-            </th>
-            <th scope="col" class="number">
-              %
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((dimension) => (
-            <Row
-              key={dimension}
-              dimension={dimension}
-              used={numberOf(consumed[dimension])}
-              held={numberOf(held[dimension])}
-              showsHeld={isHeld}
-              limit={numberOf(limits[dimension])}
-              exhausted={dimension === exhausted}
-            />
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        class="amounts"
+        caption={`${isHeld ? "Used and held" : "Used"}, against limits, when it was asked`}
+        rows={rows}
+        keyOf={(dimension) => dimension}
+        rowClass={(dimension) => (dimension === exhausted ? "exhausted" : "")}
+        columns={isHeld ? columns : columns.filter(({ title }) => title !== "Held")}
+      />
       {unused.length > 0 && (
         <p class="note">Nothing used of: {unused.map((dimension) => labelOf(dimension).toLowerCase()).join(", ")}.</p>
       )}
     </div>
-  );
-}
-
-interface RowProps {
-  readonly dimension: string;
-  readonly used: number;
-  readonly held: number;
-  readonly showsHeld: boolean;
-  readonly limit: number;
-  readonly exhausted: boolean;
-}
-
-function Row({ dimension, used, held, showsHeld, limit, exhausted }: RowProps): JSX.Element {
-  return (
-    <tr class={exhausted ? "exhausted" : ""}>
-      <th scope="row">
-        {labelOf(dimension)}
-        {exhausted && <span class="tag">asked for</span>}
-      </th>
-      <td class="wide-only bar-cell">
-        <Bar dimension={dimension} used={used} held={held} limit={limit} />
-      </td>
-      <td class="number">
-        <Amount dimension={dimension} value={used} />
-      </td>
-      {showsHeld && (
-        <td class="number">
-          <Amount dimension={dimension} value={held} />
-        </td>
-      )}
-      <td class="number">
-        <Amount dimension={dimension} value={limit} />
-      </td>
-      <td class="number">{percentOf(used, limit)}</td>
-    </tr>
   );
 }
 

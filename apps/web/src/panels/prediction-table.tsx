@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { formatRough } from "../format/amount.js";
 import { labelOf } from "../format/dimension.js";
 import { Amount } from "../parts/amount.js";
+import { DataTable, type TableColumn } from "../parts/data-table.js";
 import { SOURCES } from "./expected.js";
 
 /** What a run is predicted to take that has not begun, what does not fit first, and where that comes from. */
@@ -11,31 +12,14 @@ export function PredictionTable({ prediction }: { readonly prediction: Predictio
   const sorted = [...dimensions].sort((a, b) => Number(b.missing > 0) - Number(a.missing > 0));
   return (
     <div>
-      <table class="amounts prediction">
-        <caption>Predicted, against limits</caption>
-        <thead>
-          <tr>
-            <th scope="col">Dimension</th>
-            <th scope="col" class="number">
-              Median
-            </th>
-            <th scope="col" class="number">
-              95 %
-            </th>
-            <th scope="col" class="number">
-              Limit
-            </th>
-            <th scope="col" class="wide-only">
-              Says
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {sorted.map((each) => (
-            <Row key={each.dimension} view={each} />
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        class="amounts prediction"
+        caption="Predicted, against limits"
+        rows={sorted}
+        keyOf={({ dimension }) => dimension}
+        rowClass={({ missing }) => (missing > 0 ? "exhausted" : "")}
+        columns={COLUMNS}
+      />
       <ul class="sources">
         {sources.map(({ source, about }) => (
           <li key={source} class="note">
@@ -52,20 +36,23 @@ export function PredictionTable({ prediction }: { readonly prediction: Predictio
   );
 }
 
-function Row({ view }: { readonly view: PredictedView }): JSX.Element {
-  const { dimension, median, upper, limit, missing, source } = view;
-  return (
-    <tr class={missing > 0 ? "exhausted" : ""}>
-      <th scope="row">
+const COLUMNS: readonly TableColumn<PredictedView>[] = [
+  {
+    title: "Dimension",
+    cell: ({ dimension, missing }) => (
+      <>
         {labelOf(dimension)}
         {missing > 0 && <span class="tag">{formatRough(dimension, missing)} missing</span>}
-      </th>
-      <td class="number">{formatRough(dimension, median)}</td>
-      <td class="number">{formatRough(dimension, upper)}</td>
-      <td class="number">
-        {limit === null ? <span class="note">none</span> : <Amount dimension={dimension} value={limit} />}
-      </td>
-      <td class="wide-only">{SOURCES[source]}</td>
-    </tr>
-  );
-}
+      </>
+    ),
+  },
+  { title: "Median", isNumber: true, cell: ({ dimension, median }) => formatRough(dimension, median) },
+  { title: "95 %", isNumber: true, cell: ({ dimension, upper }) => formatRough(dimension, upper) },
+  {
+    title: "Limit",
+    isNumber: true,
+    cell: ({ dimension, limit }) =>
+      limit === null ? <span class="note">none</span> : <Amount dimension={dimension} value={limit} />,
+  },
+  { title: "Says", isWideOnly: true, cell: ({ source }) => SOURCES[source] },
+];

@@ -5,6 +5,7 @@ import { shortId } from "../format/id.js";
 import { formatDuration } from "../format/time.js";
 import { Amount } from "../parts/amount.js";
 import { Bar } from "../parts/bar.js";
+import { DataTable, type TableColumn } from "../parts/data-table.js";
 import { Instant } from "../parts/instant.js";
 import { Status } from "../parts/status.js";
 import { runAddress } from "../router/route.js";
@@ -16,69 +17,55 @@ interface RunsTableProps {
 
 export function RunsTable({ caption, runs }: RunsTableProps): JSX.Element {
   return (
-    <table class="runs">
-      <caption class="unseen">{caption}</caption>
-      <thead>
-        <tr>
-          <th scope="col">Run</th>
-          <th scope="col">Status</th>
-          <th scope="col">Tightest limit</th>
-          <th scope="col" class="number wide-only">
-            Cost
-          </th>
-          <th scope="col" class="number wide-only">
-            Tokens
-          </th>
-          <th scope="col" class="wide-only">
-            Session
-          </th>
-          <th scope="col" class="wide-only">
-            Started
-          </th>
-          <th scope="col" class="number wide-only">
-            Took
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {runs.map((run) => (
-          <Row key={run.id} run={run} />
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="runs"
+      caption={caption}
+      captionClass="unseen"
+      rows={runs}
+      keyOf={({ id }) => id}
+      columns={COLUMNS}
+    />
   );
 }
 
-function Row({ run }: { readonly run: RunRow }): JSX.Element {
-  return (
-    <tr>
-      <th scope="row">
-        <a href={runAddress(run.id)} data-item class="run-name">
-          {run.program.name}
+const COLUMNS: readonly TableColumn<RunRow>[] = [
+  {
+    title: "Run",
+    cell: ({ id, program }) => (
+      <>
+        <a href={runAddress(id)} data-item class="run-name">
+          {program.name}
         </a>
-        <span class="run-id" title={run.id}>
-          {shortId(run.id)}
+        <span class="run-id" title={id}>
+          {shortId(id)}
         </span>
-      </th>
-      <td>
+      </>
+    ),
+  },
+  {
+    title: "Status",
+    cell: (run) => (
+      <>
         <Status status={run.interrupted ? "interrupted" : run.denied === null ? run.status : "denied"} />
         {run.waiting.length > 0 && <span class="note waits">waits for an answer</span>}
-      </td>
-      <td>{run.tightest === null ? <span class="note">no limit</span> : <Tightest view={run.tightest} />}</td>
-      <td class="number wide-only">
-        <Used run={run} dimension="cost_usd" />
-      </td>
-      <td class="number wide-only">
-        <Used run={run} dimension="llm_tokens" />
-      </td>
-      <td class="wide-only">{run.session ?? <span class="note">none</span>}</td>
-      <td class="wide-only">
-        <Instant at={run.created} />
-      </td>
-      <td class="number wide-only">{run.ended === null ? "" : formatDuration(run.ended - run.created)}</td>
-    </tr>
-  );
-}
+      </>
+    ),
+  },
+  {
+    title: "Tightest limit",
+    cell: ({ tightest }) => (tightest === null ? <span class="note">no limit</span> : <Tightest view={tightest} />),
+  },
+  { title: "Cost", isNumber: true, isWideOnly: true, cell: (run) => <Used run={run} dimension="cost_usd" /> },
+  { title: "Tokens", isNumber: true, isWideOnly: true, cell: (run) => <Used run={run} dimension="llm_tokens" /> },
+  { title: "Session", isWideOnly: true, cell: ({ session }) => session ?? <span class="note">none</span> },
+  { title: "Started", isWideOnly: true, cell: ({ created }) => <Instant at={created} /> },
+  {
+    title: "Took",
+    isNumber: true,
+    isWideOnly: true,
+    cell: ({ created, ended }) => (ended === null ? "" : formatDuration(ended - created)),
+  },
+];
 
 function Tightest({ view }: { readonly view: DimensionView }): JSX.Element {
   const { dimension, used, held, limit } = view;

@@ -4,6 +4,7 @@ import { useResource } from "../../api/resource.js";
 import type { Config, ConfiguredLimit } from "../../api/shapes.js";
 import { labelOf } from "../../format/dimension.js";
 import { Amount } from "../../parts/amount.js";
+import { DataTable } from "../../parts/data-table.js";
 import { Heading } from "../../parts/heading.js";
 import { JsonText } from "../../parts/json.js";
 import { Empty, Ready } from "../../parts/states.js";
@@ -48,33 +49,30 @@ export function ConfigPage(): JSX.Element {
 
 function Limits({ limits }: { readonly limits: readonly ConfiguredLimit[] }): JSX.Element {
   return (
-    <table class="amounts">
-      <caption>What a run gets unless it says otherwise</caption>
-      <thead>
-        <tr>
-          <th scope="col">Dimension</th>
-          <th scope="col" class="number">
-            Limit
-          </th>
-          <th scope="col">When exhausted</th>
-          <th scope="col">Comes from</th>
-        </tr>
-      </thead>
-      <tbody>
-        {limits.map(({ dimension, value, policy, origin }) => (
-          <tr key={dimension}>
-            <th scope="row">
+    <DataTable
+      class="amounts"
+      caption="What a run gets unless it says otherwise"
+      rows={limits}
+      keyOf={({ dimension }) => dimension}
+      columns={[
+        {
+          title: "Dimension",
+          cell: ({ dimension }) => (
+            <>
               {labelOf(dimension)}
               <span class="run-id">{dimension}</span>
-            </th>
-            <td class="number">
-              {value === null ? <span class="note">no limit</span> : <Amount dimension={dimension} value={value} />}
-            </td>
-            <td>{policy.replaceAll("_", " ")}</td>
-            <td class="origin">{origin}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+            </>
+          ),
+        },
+        {
+          title: "Limit",
+          isNumber: true,
+          cell: ({ dimension, value }) =>
+            value === null ? <span class="note">no limit</span> : <Amount dimension={dimension} value={value} />,
+        },
+        { title: "When exhausted", cell: ({ policy }) => policy.replaceAll("_", " ") },
+        { title: "Comes from", cellClass: "origin", cell: ({ origin }) => origin },
+      ]}
+    />
   );
 }

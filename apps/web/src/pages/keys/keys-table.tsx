@@ -1,6 +1,7 @@
-import { Fragment, type JSX } from "preact";
+import type { JSX } from "preact";
 import type { Key, KeyView } from "../../api/shapes.js";
 import { ConfirmButton } from "../../parts/confirm-button.js";
+import { DataTable } from "../../parts/data-table.js";
 import { Instant } from "../../parts/instant.js";
 import { Status } from "../../parts/status.js";
 import { addressOf } from "../../router/route.js";
@@ -15,58 +16,45 @@ interface KeysTableProps {
 
 export function KeysTable({ keys, busy, onRotate, onRevoke }: KeysTableProps): JSX.Element {
   return (
-    <table>
-      <caption class="unseen">Gateway keys, oldest first</caption>
-      <thead>
-        <tr>
-          <th scope="col">Key</th>
-          <th scope="col">Status</th>
-          <th scope="col" class="wide-only">
-            Budget
-          </th>
-          <th scope="col" class="wide-only">
-            Made
-          </th>
-          <th scope="col" class="wide-only">
-            Expires
-          </th>
-          <th scope="col">
-            <span class="unseen">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {keys.map((key) => (
-          <Fragment key={key.id}>
-            <tr class="step-continued">
-              <th scope="row">
-                {key.label || "no label"}
-                <span class="run-id">{key.id}</span>
-              </th>
-              <td>
-                <Status status={key.status} />
-              </td>
-              <td class="wide-only">{key.budget}</td>
-              <td class="wide-only">
-                <Instant at={key.created} />
-              </td>
-              <td class="wide-only">{key.expires === null ? "never" : <Instant at={key.expires} />}</td>
-              <td class="number">
-                {key.status === "active" && (
-                  <Actions keyView={key} busy={busy} onRotate={onRotate} onRevoke={onRevoke} />
-                )}
-              </td>
-            </tr>
-            <tr class="step-more">
-              <td colSpan={6}>
-                <KeyAmounts view={key} />
-                <ChainLink of={key} />
-              </td>
-            </tr>
-          </Fragment>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      caption="Gateway keys, oldest first"
+      captionClass="unseen"
+      rows={keys}
+      keyOf={({ id }) => id}
+      rowClass={() => "step-continued"}
+      columns={[
+        {
+          title: "Key",
+          cell: ({ label, id }) => (
+            <>
+              {label || "no label"}
+              <span class="run-id">{id}</span>
+            </>
+          ),
+        },
+        { title: "Status", cell: ({ status }) => <Status status={status} /> },
+        { title: "Budget", isWideOnly: true, cell: ({ budget }) => budget },
+        { title: "Made", isWideOnly: true, cell: ({ created }) => <Instant at={created} /> },
+        {
+          title: "Expires",
+          isWideOnly: true,
+          cell: ({ expires }) => (expires === null ? "never" : <Instant at={expires} />),
+        },
+        {
+          title: "Actions",
+          isTitleHidden: true,
+          cellClass: "number",
+          cell: (key) =>
+            key.status === "active" && <Actions keyView={key} busy={busy} onRotate={onRotate} onRevoke={onRevoke} />,
+        },
+      ]}
+      below={(key) => (
+        <>
+          <KeyAmounts view={key} />
+          <ChainLink of={key} />
+        </>
+      )}
+    />
   );
 }
 

@@ -6,6 +6,7 @@ import { formatAmount, percentOf } from "../../format/amount.js";
 import { inOrder, labelOf } from "../../format/dimension.js";
 import { mendLocale } from "../../format/locale.js";
 import { formatAgo, formatDuration, formatInstant } from "../../format/time.js";
+import { DataTable } from "../../parts/data-table.js";
 import { useNow } from "../../parts/now.js";
 import { Empty, Loading, Ready } from "../../parts/states.js";
 import type { UsageChartProps } from "./usage-chart.js";
@@ -142,28 +143,17 @@ const MOST_ROWS = 40;
 function Points({ view, begin }: { readonly view: BurnDown; readonly begin: number }): JSX.Element {
   const { dimension, points } = view;
   return (
-    <table class="amounts">
-      <caption class="unseen">{labelOf(dimension)}: the last changes</caption>
-      <thead>
-        <tr>
-          <th scope="col">After</th>
-          <th scope="col" class="number">
-            Used
-          </th>
-          <th scope="col" class="number">
-            Limit
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {points.slice(-MOST_ROWS).map(({ at, used, limit }, index) => (
-          <tr key={index}>
-            <th scope="row">{formatDuration(Math.max(0, at - begin))}</th>
-            <td class="number">{formatAmount(dimension, used)}</td>
-            <td class="number">{formatAmount(dimension, limit)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="amounts"
+      caption={`${labelOf(dimension)}: the last changes`}
+      captionClass="unseen"
+      rows={points.slice(-MOST_ROWS)}
+      keyOf={(_, index) => index}
+      columns={[
+        { title: "After", cell: ({ at }) => formatDuration(Math.max(0, at - begin)) },
+        { title: "Used", isNumber: true, cell: ({ used }) => formatAmount(dimension, used) },
+        { title: "Limit", isNumber: true, cell: ({ limit }) => formatAmount(dimension, limit) },
+      ]}
+    />
   );
 }

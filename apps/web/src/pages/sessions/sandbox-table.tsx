@@ -5,6 +5,7 @@ import { mayOperate, type SandboxSessionView } from "../../api/shapes.js";
 import { useAct } from "../../parts/act.js";
 import { announce } from "../../parts/announcer.js";
 import { ConfirmButton } from "../../parts/confirm-button.js";
+import { DataTable } from "../../parts/data-table.js";
 import { Instant } from "../../parts/instant.js";
 import { Empty, Problem } from "../../parts/states.js";
 
@@ -26,43 +27,37 @@ export function SandboxTable({ sessions, reload }: SandboxTableProps): JSX.Eleme
   return (
     <>
       {error !== null && <Problem error={error} />}
-      <table>
-        <caption class="unseen">Sandbox sessions</caption>
-        <thead>
-          <tr>
-            <th scope="col">Session</th>
-            <th scope="col">Language</th>
-            <th scope="col">State</th>
-            <th scope="col" class="wide-only">
-              Since
-            </th>
-            <th scope="col">
-              <span class="unseen">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {sessions.map(({ id, language, status, created }) => (
-            <tr key={id}>
-              <th scope="row">{id}</th>
-              <td>{language ?? ""}</td>
-              <td>{status ?? ""}</td>
-              <td class="wide-only">{typeof created === "number" && <Instant at={created} />}</td>
-              <td class="number">
-                {mayOperate(me) && (
-                  <ConfirmButton
-                    label="Destroy"
-                    about={`session ${id}`}
-                    question="Its files and its memory are gone for good."
-                    disabled={busy}
-                    onConfirm={() => destroy(id)}
-                  />
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        caption="Sandbox sessions"
+        captionClass="unseen"
+        rows={sessions}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: "Session", cell: ({ id }) => id },
+          { title: "Language", cell: ({ language }) => language ?? "" },
+          { title: "State", cell: ({ status }) => status ?? "" },
+          {
+            title: "Since",
+            isWideOnly: true,
+            cell: ({ created }) => typeof created === "number" && <Instant at={created} />,
+          },
+          {
+            title: "Actions",
+            isTitleHidden: true,
+            cellClass: "number",
+            cell: ({ id }) =>
+              mayOperate(me) && (
+                <ConfirmButton
+                  label="Destroy"
+                  about={`session ${id}`}
+                  question="Its files and its memory are gone for good."
+                  disabled={busy}
+                  onConfirm={() => destroy(id)}
+                />
+              ),
+          },
+        ]}
+      />
     </>
   );
 }

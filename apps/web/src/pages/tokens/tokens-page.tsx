@@ -6,6 +6,7 @@ import type { TokenView } from "../../api/shapes.js";
 import { useAct } from "../../parts/act.js";
 import { announce } from "../../parts/announcer.js";
 import { ConfirmButton } from "../../parts/confirm-button.js";
+import { DataTable } from "../../parts/data-table.js";
 import { Heading } from "../../parts/heading.js";
 import { Instant } from "../../parts/instant.js";
 import { Secret } from "../../parts/secret.js";
@@ -60,47 +61,44 @@ interface TokensTableProps {
 
 function TokensTable({ tokens, busy, onRevoke }: TokensTableProps): JSX.Element {
   return (
-    <table>
-      <caption class="unseen">Access tokens, oldest first</caption>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Role</th>
-          <th scope="col">Status</th>
-          <th scope="col" class="wide-only">
-            Expires
-          </th>
-          <th scope="col">
-            <span class="unseen">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {tokens.map((token) => (
-          <tr key={token.id}>
-            <th scope="row">
-              {token.name}
-              <span class="run-id">{token.id}</span>
-            </th>
-            <td>{token.role}</td>
-            <td>
-              <Status status={token.status} />
-            </td>
-            <td class="wide-only">{token.expires === null ? "never" : <Instant at={token.expires} />}</td>
-            <td class="number">
-              {token.status === "active" && (
-                <ConfirmButton
-                  label="Revoke"
-                  about={`access token of ${token.name}`}
-                  question="Whoever is logged in with it is logged out. This cannot be undone."
-                  disabled={busy}
-                  onConfirm={() => onRevoke(token)}
-                />
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      caption="Access tokens, oldest first"
+      captionClass="unseen"
+      rows={tokens}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: "Name",
+          cell: ({ name, id }) => (
+            <>
+              {name}
+              <span class="run-id">{id}</span>
+            </>
+          ),
+        },
+        { title: "Role", cell: ({ role }) => role },
+        { title: "Status", cell: ({ status }) => <Status status={status} /> },
+        {
+          title: "Expires",
+          isWideOnly: true,
+          cell: ({ expires }) => (expires === null ? "never" : <Instant at={expires} />),
+        },
+        {
+          title: "Actions",
+          isTitleHidden: true,
+          cellClass: "number",
+          cell: (token) =>
+            token.status === "active" && (
+              <ConfirmButton
+                label="Revoke"
+                about={`access token of ${token.name}`}
+                question="Whoever is logged in with it is logged out. This cannot be undone."
+                disabled={busy}
+                onConfirm={() => onRevoke(token)}
+              />
+            ),
+        },
+      ]}
+    />
   );
 }
