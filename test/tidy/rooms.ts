@@ -24,7 +24,9 @@ export const ROOMS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
     ports: { imports: ["core"], world: "nothing" },
     runtime: { imports: ["ports", "core"], world: "node" },
     foresight: { imports: ["ports", "core"], world: "nothing" },
-    runs: { imports: ["foresight", "runtime", "ports", "core"], world: "node" },
+    "json-schema": { imports: ["core"], world: "packages" },
+    // Its one package is @standard-schema/spec, which is types alone.
+    runs: { imports: ["json-schema", "foresight", "runtime", "ports", "core"], world: "packages" },
     stores: ADAPTER,
     ambient: { imports: ["stores", ...ADAPTER.imports], world: "node" },
     models: ADAPTER,
@@ -38,7 +40,10 @@ export const ROOMS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
     // What faces show; they import it, and it imports none of them.
     views: { imports: ["runs", "foresight", "runtime", "ports", "core"], world: "node" },
     // Of the models it needs how deep a JSON text is nested, as the gateway does.
-    server: { imports: ["views", "gateway", "models", "runs", "foresight", "runtime", "ports", "core"], world: "node" },
+    server: {
+      imports: ["views", "gateway", "models", "runs", "json-schema", "foresight", "runtime", "ports", "core"],
+      world: "node",
+    },
   },
   "packages/sandbox": {
     guests: { imports: [], world: "nothing" },

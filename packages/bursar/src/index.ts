@@ -88,6 +88,7 @@ export {
 } from "./foresight/calibration.js";
 export type { Estimate, Expected, Source, SourcedOpinion } from "./foresight/estimate.js";
 export type { Preflight, PreflightDimension, PreflightPolicy } from "./foresight/preflight.js";
+export type { JsonSchema, JsonSchemaKeywords } from "./json-schema/json-schema.js";
 export type { Batches, BatchTerms } from "./ports/batches.js";
 export type { Clock } from "./ports/clock.js";
 export type { Known, Opinion, Prediction, Predictor, Question } from "./ports/foresight.js";
@@ -178,11 +179,11 @@ export {
 export { currentRequest } from "./runs/request-needs.js";
 export type { Denial, RunResult } from "./runs/result.js";
 export { type RunWithRequests, runWithRequests } from "./runs/run-with-requests.js";
-export type { Schema } from "./runs/schema.js";
 export { sessionBudget, tenantSession } from "./runs/session-budget.js";
 export { checkSessionName, SESSION_NAME } from "./runs/session-name.js";
 export type { TermOrigin, TermOrigins } from "./runs/terms.js";
-export { defineTool, type Tool, type ToolContext } from "./runs/tool.js";
+export { defineTool, type Tool, type ToolArguments, type ToolContext, type ToolOptions } from "./runs/tool.js";
+export { getToolInputSchema, type ToolInput } from "./runs/tool-input.js";
 export { Webhook, type WebhookOptions } from "./runs/webhook.js";
 export { WORKER_SLOTS, Worker, type WorkerOptions } from "./runs/worker.js";
 export { type StoredVerification, type VerifyStoredOptions, verifyStored } from "./runtime/anchors.js";

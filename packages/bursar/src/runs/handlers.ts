@@ -8,8 +8,8 @@ import { batchDeed } from "./batch-deed.js";
 import type { Asking, ChildGrant, Deed, Handlers } from "./deed.js";
 import { RunError } from "./error.js";
 import { type Models, modelDeed } from "./model-deed.js";
-import { mismatch } from "./schema.js";
 import { type Tool, useTool } from "./tool.js";
+import { parseToolInput } from "./tool-input.js";
 
 export interface World {
   readonly tools: readonly Tool[];
@@ -73,7 +73,10 @@ function markDeed({ name, phase, ...rest }: JsonObject): Deed {
   return { kind: "value", value: null, record: { action_type, data: { name: String(name).slice(0, 200), ...rest } } };
 }
 
-function toolDeed(tools: ReadonlyMap<string, Tool>, { name, args: given = null, final = false }: JsonObject): Deed {
+async function toolDeed(
+  tools: ReadonlyMap<string, Tool>,
+  { name, args: given = null, final = false }: JsonObject,
+): Promise<Deed> {
   // Who hands over nothing means no arguments, in whatever way his language says so.
   const args = given ?? {};
   const tool = typeof name === "string" ? tools.get(name) : undefined;
@@ -83,17 +86,17 @@ function toolDeed(tools: ReadonlyMap<string, Tool>, { name, args: given = null, 
     const hint = guess === null ? `there is ${known.join(", ") || "none"}` : `did you mean ${guess}?`;
     throw new RunError("unknown_tool", `there is no tool ${show(name)}; ${hint}`);
   }
-  const problem = mismatch(args, tool.input);
-  if (problem !== null) throw new RunError("invalid_input", `${tool.name}: ${problem}`);
+  const parsed = await parseToolInput(tool, args);
+  if (!parsed.ok) throw new RunError("invalid_input", `${tool.name}: ${parsed.problem}`);
   return {
     kind: "call",
     capability_id: tool.name,
     call: "tool",
     final: final === true,
-    asked: typeof tool.quote === "function" ? tool.quote(args) : (tool.quote ?? {}),
+    asked: typeof tool.quote === "function" ? tool.quote(parsed.value as Json) : (tool.quote ?? {}),
     approval: tool.approval ?? false,
     interrupted: tool.interrupted ?? "repeat",
-    make: (doing) => useTool(tool, args, doing),
+    make: (doing) => useTool(tool, parsed.value, doing),
   };
 }
 

@@ -1,12 +1,14 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Json } from "../core/chain/canonical.js";
 import { InputError, show } from "../core/errors.js";
 import { checkKeys } from "../core/fields.js";
 import type { BudgetAmounts } from "../core/input.js";
+import type { JsonSchema } from "../json-schema/json-schema.js";
 import type { Doing, Made } from "./deed.js";
 import { RunError } from "./error.js";
 import { type GovernedFetch, governedFetch } from "./governed-fetch.js";
 import { type GovernedFiles, governedFiles } from "./governed-files.js";
-import { checkSchema, type Schema } from "./schema.js";
+import { checkToolInput, type ToolInput } from "./tool-input.js";
 
 /** What a tool gets besides its arguments. */
 export interface ToolContext {
@@ -23,8 +25,13 @@ export interface ToolContext {
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  /** What it takes, as JSON Schema. */
-  readonly input: Schema;
+  /**
+   * What the tool takes: a schema of Zod, Valibot, ArkType or another library that implements Standard Schema, or a JSON Schema. Input that
+   * does not fit is refused before the call, and costs nothing.
+   */
+  readonly input: ToolInput;
+  /** The JSON Schema that models and MCP clients are shown, where the library of `input` cannot write one. */
+  readonly inputSchema?: JsonSchema;
   /** The most a call may use, in edge units. A step is counted anyway. */
   readonly quote?: BudgetAmounts | ((args: Json) => BudgetAmounts);
   /**
@@ -40,34 +47,52 @@ export interface Tool {
   run(args: never, context: ToolContext): Promise<unknown> | unknown;
 }
 
-const KEYS = ["name", "description", "input", "quote", "meter", "approval", "interrupted", "run"];
+/** The arguments that `run` gets: what a Standard Schema parses them to. After a JSON Schema, `run` names their type itself. */
+export type ToolArguments<Input extends ToolInput> = [Input] extends [StandardSchemaV1]
+  ? StandardSchemaV1.InferOutput<Input>
+  : never;
+
+/** A tool as it is defined, with the types that follow from its input. */
+export interface ToolOptions<Input extends ToolInput> extends Omit<Tool, "input" | "quote" | "run"> {
+  readonly input: Input;
+  /** The most a call may use, in edge units. A step is counted anyway. */
+  readonly quote?:
+    | BudgetAmounts
+    | ((args: [Input] extends [StandardSchemaV1] ? StandardSchemaV1.InferOutput<Input> : Json) => BudgetAmounts);
+  run(args: ToolArguments<Input>, context: ToolContext): Promise<unknown> | unknown;
+}
+
+const KEYS = ["name", "description", "input", "inputSchema", "quote", "meter", "approval", "interrupted", "run"];
 
 /**
- * Says what a tool is and what it may cost.
+ * Defines a tool: what it takes, what it may cost and what it does.
  *
  * @example
  * ```ts
  * const search = defineTool({
  *   name: "search",
  *   description: "Searches the web.",
- *   input: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
+ *   input: z.object({ query: z.string() }),
  *   quote: { cost_usd: 0.005 },
- *   run: async ({ query }: { query: string }, { fetch }) => (await fetch(`https://search.example/?q=${query}`)).json(),
+ *   run: async ({ query }, { fetch }) => (await fetch(`https://search.example/?q=${query}`)).json(),
  * });
  * ```
+ *
+ * @throws {InputError} that names the field, and says what is allowed.
  */
-export function defineTool(tool: Tool): Tool {
+export function defineTool<Input extends ToolInput>(tool: ToolOptions<Input>): Tool {
   checkKeys(tool, "tool", KEYS);
   if (typeof tool.name !== "string" || !/^[\w./:-]{1,100}$/.test(tool.name)) {
     throw new InputError("tool.name", `is ${show(tool.name)}; allowed: 1 to 100 letters, digits and . _ - / :`);
   }
   if (typeof tool.run !== "function") throw new InputError("tool.run", `is ${show(tool.run)}; allowed: a function`);
-  checkSchema(tool.input, "tool.input");
-  return tool;
+  checkToolInput(tool);
+  // `quote` and `run` get what the schema parses, so they can take what the schema says.
+  return tool as unknown as Tool;
 }
 
 /** Uses a tool, inside the call that was admitted for it. */
-export async function useTool(tool: Tool, args: Json, doing: Doing): Promise<Made> {
+export async function useTool(tool: Tool, args: unknown, doing: Doing): Promise<Made> {
   const ends = new LooseEnds(tool.name);
   const { over } = ends;
   const fetch = governedFetch(doing, over);

@@ -1,17 +1,17 @@
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { Schema } from "../runs/schema.js";
 import { SERVER_CHAIN } from "../runtime/server-chain.js";
 import { budgetChain, chainPage } from "../views/views.js";
 import { HttpError, notThere } from "./http-error.js";
 import { type Asked, json, type Reply, type Route, WRITTEN } from "./route.js";
+import type { WireSchema } from "./schemas.js";
 import * as S from "./schemas.js";
 import { runOf, SEE_BUDGETS, type World } from "./world.js";
 
 const PAGE = { status: 200, schema: S.SCHEMAS.ChainPage } as const;
 const LINES = { status: 200, type: "application/jsonl" } as const;
-const QUERY: Readonly<Record<string, Schema>> = { from: S.FROM, limit: { ...S.LIMIT, maximum: 2000 } };
+const QUERY: Readonly<Record<string, WireSchema>> = { from: S.FROM, limit: { ...S.LIMIT, maximum: 2000 } };
 
 /** Chains, exactly as they were hashed: of runs, of other budgets, and the server's own, which has tokens, keys and logins. */
 export function chainRoutes(world: World): readonly Route[] {

@@ -1,5 +1,5 @@
-import type { Schema } from "../runs/schema.js";
 import type { Route } from "./route.js";
+import type { WireSchema } from "./schemas.js";
 import { SCHEMAS } from "./schemas.js";
 
 /** What differs from one server to the next. */
@@ -74,10 +74,10 @@ function contentOf(answer: Route["answer"]): unknown {
   return { [type]: { schema: { type: "array", description, items: { anyOf: events.map((each) => written(each)) } } } };
 }
 
-const NAMES: ReadonlyMap<Schema, string> = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
+const NAMES: ReadonlyMap<WireSchema, string> = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
 
 /** A schema in which those that have a name stand by it. */
-function written(schema: Schema, whole = false): unknown {
+function written(schema: WireSchema, whole = false): unknown {
   const name = whole ? undefined : NAMES.get(schema);
   if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
   const { properties, items, anyOf, additionalProperties: further } = schema;

@@ -2,9 +2,10 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { nearest } from "../core/nearest.js";
 import { bodyOf } from "../gateway/body.js";
+import { findSchemaMismatch } from "../json-schema/schema-validator.js";
 import { isDeeper } from "../models/wire/text-scan.js";
-import { mismatch, type Schema } from "../runs/schema.js";
 import { HttpError } from "./http-error.js";
+import type { WireSchema } from "./schemas.js";
 
 const TOLD = "/openapi.json tells what is taken";
 /** Deeper than anything that somebody means, and not so deep that it would take all of the stack to walk through. */
@@ -17,7 +18,7 @@ function invalid(message: string, hint = TOLD): HttpError {
 /** The query of a request, as its route says. */
 export function readQuery(
   search: URLSearchParams,
-  schemas: Readonly<Record<string, Schema>>,
+  schemas: Readonly<Record<string, WireSchema>>,
 ): Readonly<Record<string, string | number>> {
   const query: Record<string, string | number> = {};
   for (const [name, text] of search) {
@@ -29,7 +30,7 @@ export function readQuery(
     }
     if (Object.hasOwn(query, name)) throw invalid(`the query ${name} is there twice`);
     const value = schema.type === "integer" && /^-?\d{1,16}$/.test(text) ? Number(text) : text;
-    const problem = mismatch(value, schema, name);
+    const problem = findSchemaMismatch(value, schema, name);
     if (problem !== null) throw invalid(problem);
     query[name] = value;
   }
@@ -39,7 +40,7 @@ export function readQuery(
 /** The body of a request, as its route says. */
 export async function readBody(
   incoming: IncomingMessage,
-  schema: Schema,
+  schema: WireSchema,
   most: number,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { "content-type": type = "", "content-encoding": encoding = "identity" } = incoming.headers;
@@ -62,7 +63,7 @@ export async function readBody(
     throw new HttpError(413, { code: "too_long", message, hint: "send less", headers: { connection: "close" } });
   }
   const value = parsed(bytes);
-  const problem = mismatch(value, schema, "body");
+  const problem = findSchemaMismatch(value, schema, "body");
   if (problem !== null) throw invalid(problem);
   return value as Readonly<Record<string, unknown>>;
 }

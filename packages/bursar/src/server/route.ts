@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { Schema } from "../runs/schema.js";
 import { HttpError } from "./http-error.js";
+import type { WireSchema } from "./schemas.js";
 import type { Role } from "./tokens.js";
 import type { Visitor } from "./visitors.js";
 
@@ -39,13 +39,13 @@ export interface Route {
   readonly summary: string;
   /** The least that one has to be; null for routes that serve everybody, known or not. */
   readonly role: Role | null;
-  readonly query?: Readonly<Record<string, Schema>>;
-  readonly body?: Schema;
+  readonly query?: Readonly<Record<string, WireSchema>>;
+  readonly body?: WireSchema;
   /** The status of success, with the schema of the JSON or with the type of what it is instead. */
   readonly answer:
-    | { readonly status: number; readonly schema: Schema }
+    | { readonly status: number; readonly schema: WireSchema }
     /** With the events, where it is a stream of them. */
-    | { readonly status: number; readonly type: string; readonly events?: readonly Schema[] };
+    | { readonly status: number; readonly type: string; readonly events?: readonly WireSchema[] };
   /** Another status of success, with the same answer, and when it is given. */
   readonly otherwise?: { readonly status: number; readonly summary: string };
   serve(asked: Asked): Promise<Reply> | Reply;

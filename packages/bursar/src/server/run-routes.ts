@@ -2,13 +2,13 @@ import type { BudgetAmounts } from "../core/input.js";
 import type { ExecutionHints } from "../runs/hints.js";
 import type { Principal } from "../runs/principal.js";
 import { hasEnded, type RunStatus } from "../runs/record.js";
-import type { Schema } from "../runs/schema.js";
 import { deferred } from "../runtime/deferred.js";
 import type { RunView } from "../views/shapes.js";
 import { burnDown, listRuns, listSteps } from "../views/views.js";
 import { HttpError } from "./http-error.js";
 import type { ServerOptions } from "./options.js";
 import { type Asked, json, type Reply, type Route } from "./route.js";
+import type { WireSchema } from "./schemas.js";
 import * as S from "./schemas.js";
 import { nameOf, WANTED, wantedIn } from "./wanted.js";
 import { runOf, viewOf, type World } from "./world.js";
@@ -19,7 +19,7 @@ const RUN = { status: 200, schema: SCHEMAS.RunView } as const;
 const CANCEL_MS = 10_000;
 
 /** What is added to a budget, and why. */
-export const EXTENSION: Schema = S.input({ extensions: S.AMOUNTS, reason: S.REASON }, ["extensions"]);
+export const EXTENSION: WireSchema = S.input({ extensions: S.AMOUNTS, reason: S.REASON }, ["extensions"]);
 const START = S.input({ ...WANTED, id: S.ID }, ["program"]);
 
 /** Everything about runs. */

@@ -1,49 +1,57 @@
-import type { Schema } from "../runs/schema.js";
+import type { JsonSchemaKeywords } from "../json-schema/json-schema.js";
 import { ROLES } from "./tokens.js";
+
+/** The JSON Schema of something that goes over the wire. One and the same validates requests and describes the API. */
+export interface WireSchema extends JsonSchemaKeywords {
+  readonly properties?: Readonly<Record<string, WireSchema>>;
+  readonly items?: WireSchema;
+  readonly anyOf?: readonly WireSchema[];
+  readonly additionalProperties?: boolean | WireSchema;
+}
 
 // What goes over the wire, as `views/shapes.ts` has it. Every answer that the tests get is held against these.
 
-export const TEXT: Schema = { type: "string" };
-const NUMBER: Schema = { type: "number" };
-const COUNT: Schema = { type: "integer", minimum: 0 };
-const INSTANT: Schema = { type: "number", description: "Milliseconds since 1970." };
-export const FLAG: Schema = { type: "boolean" };
-export const ANYTHING: Schema = {};
-export const JSON_OBJECT: Schema = { type: "object" };
-const HELD: Schema = { type: "object", description: "What is reserved, by dimension: neither used nor free." };
+export const TEXT: WireSchema = { type: "string" };
+const NUMBER: WireSchema = { type: "number" };
+const COUNT: WireSchema = { type: "integer", minimum: 0 };
+const INSTANT: WireSchema = { type: "number", description: "Milliseconds since 1970." };
+export const FLAG: WireSchema = { type: "boolean" };
+export const ANYTHING: WireSchema = {};
+export const JSON_OBJECT: WireSchema = { type: "object" };
+const HELD: WireSchema = { type: "object", description: "What is reserved, by dimension: neither used nor free." };
 
 /** Everything that is not named as optional is always there. */
-export function object(properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema {
+export function object(properties: Readonly<Record<string, WireSchema>>, optional: readonly string[] = []): WireSchema {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: "object", properties, required };
 }
 
 /** An object from outside: what is not known is refused. */
-export function input(properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema {
+export function input(properties: Readonly<Record<string, WireSchema>>, required: readonly string[] = []): WireSchema {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-export function listOf(items: Schema): Schema {
+export function listOf(items: WireSchema): WireSchema {
   return { type: "array", items };
 }
 
-function nullable(schema: Schema): Schema {
+function nullable(schema: WireSchema): WireSchema {
   return typeof schema.type === "string" && schema.properties === undefined && schema.enum === undefined
     ? { ...schema, type: [schema.type, "null"] }
     : { anyOf: [schema, { type: "null" }] };
 }
 
-export function oneOf(words: readonly string[]): Schema {
+export function oneOf(words: readonly string[]): WireSchema {
   return { type: "string", enum: words };
 }
 
-export function pageOf(items: Schema): Schema {
+export function pageOf(items: WireSchema): WireSchema {
   return object({ items: listOf(items), next: nullable(TEXT) });
 }
 
-export const RUN_STATUS: Schema = oneOf(["queued", "running", "paused", "completed", "failed", "cancelled"]);
-export const APPROVAL_STATUS: Schema = oneOf(["pending", "approved", "denied", "expired", "withdrawn"]);
-export const ROLE: Schema = oneOf(ROLES);
+export const RUN_STATUS: WireSchema = oneOf(["queued", "running", "paused", "completed", "failed", "cancelled"]);
+export const APPROVAL_STATUS: WireSchema = oneOf(["pending", "approved", "denied", "expired", "withdrawn"]);
+export const ROLE: WireSchema = oneOf(ROLES);
 
 const DIMENSION = {
   dimension: TEXT,
@@ -248,18 +256,22 @@ const Failure = object({ error: object({ code: TEXT, message: TEXT, hint: TEXT }
 const Me = object({ name: TEXT, role: ROLE, login: FLAG });
 const Decided = object({ approval: ApprovalView, run: nullable(RunView) });
 /** One event of a stream: its name, what stands in its line of data, and where to go on after it, if one can. */
-function eventOf(names: readonly string[], data: Schema, more: Readonly<Record<string, Schema>> = {}): Schema {
+function eventOf(
+  names: readonly string[],
+  data: WireSchema,
+  more: Readonly<Record<string, WireSchema>> = {},
+): WireSchema {
   return object({ event: oneOf(names), ...more, data });
 }
 
-const LAST_SEEN: Schema = {
+const LAST_SEEN: WireSchema = {
   type: "string",
   description: "Sent back as `Last-Event-ID`, it is gone on after this one.",
 };
 const ChangedEvent = eventOf(["changed"], object({ runs: listOf(TEXT), approvals: listOf(TEXT) }));
 const LinkEvent = eventOf(["link"], object({ seq: COUNT, line: TEXT }), { id: LAST_SEEN });
 const RunEvent = eventOf(["run"], RunView);
-const EndEvent: Schema = {
+const EndEvent: WireSchema = {
   ...eventOf(["dropped", "closing"], object({ reason: TEXT })),
   description: "The last one: the stream is over, and can be opened again.",
 };
@@ -291,7 +303,7 @@ type Named =
   | "EndEvent";
 
 /** By the names under which the description of the API has them. */
-export const SCHEMAS: Readonly<Record<Named, Schema>> = {
+export const SCHEMAS: Readonly<Record<Named, WireSchema>> = {
   DimensionView,
   BudgetView,
   ExpectedView,
@@ -318,23 +330,31 @@ export const SCHEMAS: Readonly<Record<Named, Schema>> = {
 };
 
 /** Amounts by dimension, as people write them. */
-export const AMOUNTS: Schema = { type: "object", additionalProperties: { type: "number" } };
-const BUDGET_EXTEND: Schema = input({ dimension: TEXT, additional: NUMBER }, ["dimension", "additional"]);
+export const AMOUNTS: WireSchema = { type: "object", additionalProperties: { type: "number" } };
+const BUDGET_EXTEND: WireSchema = input({ dimension: TEXT, additional: NUMBER }, ["dimension", "additional"]);
 /** Execution hints, which operators alone may give. */
-export const HINTS: Schema = input({ budget_extend: { anyOf: [BUDGET_EXTEND, listOf(BUDGET_EXTEND)] } });
-export const LIMITS: Schema = { type: "object", additionalProperties: { type: ["number", "null"] } };
-export const POLICIES: Schema = {
+export const HINTS: WireSchema = input({ budget_extend: { anyOf: [BUDGET_EXTEND, listOf(BUDGET_EXTEND)] } });
+export const LIMITS: WireSchema = { type: "object", additionalProperties: { type: ["number", "null"] } };
+export const POLICIES: WireSchema = {
   type: "object",
   additionalProperties: oneOf(["hard_stop", "approval_required", "soft_warn"]),
 };
-export const REASON: Schema = { type: ["string", "null"], maxLength: 2000 };
-export const ID: Schema = { type: "string", minLength: 1, maxLength: 1000 };
-export const LIMIT: Schema = { type: "integer", minimum: 1, maximum: 500, description: "How many at most." };
-export const FROM: Schema = { type: "integer", minimum: 0, description: "Where to begin." };
-export const WAIT: Schema = {
+export const REASON: WireSchema = { type: ["string", "null"], maxLength: 2000 };
+export const ID: WireSchema = { type: "string", minLength: 1, maxLength: 1000 };
+export const LIMIT: WireSchema = { type: "integer", minimum: 1, maximum: 500, description: "How many at most." };
+export const FROM: WireSchema = {
+  type: "integer",
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: "Where to begin.",
+};
+export const WAIT: WireSchema = {
   type: "integer",
   minimum: 0,
   maximum: 60_000,
   description: "For how many milliseconds to wait until the run stands still or has ended.",
 };
-export const EXPIRES: Schema = { type: ["number", "null"], description: "An instant that is to come; null for never." };
+export const EXPIRES: WireSchema = {
+  type: ["number", "null"],
+  description: "An instant that is to come; null for never.",
+};

@@ -1,20 +1,20 @@
 import { PREFLIGHT_POLICIES } from "../foresight/preflight.js";
-import type { Schema } from "../runs/schema.js";
 import { checkSessionName } from "../runs/session-name.js";
 import { HttpError } from "./http-error.js";
 import type { WantedRun } from "./options.js";
 import type { Asked } from "./route.js";
+import type { WireSchema } from "./schemas.js";
 import * as S from "./schemas.js";
 
 const LONGEST_CODE = 1_000_000;
 
-const BROUGHT: Schema = S.input(
+const BROUGHT: WireSchema = S.input(
   { name: S.ID, language: { type: "string", maxLength: 40 }, code: { type: "string", maxLength: LONGEST_CODE } },
   ["name", "language", "code"],
 );
 
 /** What is said of a run that is wanted. */
-export const WANTED: Readonly<Record<string, Schema>> = {
+export const WANTED: Readonly<Record<string, WireSchema>> = {
   program: { anyOf: [S.ID, BROUGHT] },
   input: S.ANYTHING,
   limits: S.LIMITS,

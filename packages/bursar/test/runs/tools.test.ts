@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Json } from "../../src/core/chain/canonical.js";
+import type { JsonSchema } from "../../src/json-schema/json-schema.js";
 import { defineAgent } from "../../src/runs/agent.js";
 import { openBursar } from "../../src/runs/bursar.js";
 import type { RunError } from "../../src/runs/error.js";
-import type { Schema } from "../../src/runs/schema.js";
 import { defineTool, type Tool } from "../../src/runs/tool.js";
 import { Theatre } from "./stage.js";
 
@@ -17,12 +17,12 @@ async function call(tools: readonly Tool[], name: string, args?: Json) {
   return theatre.until(theatre.process().run("caller", { name, ...(args !== undefined && { args }) }, { id: "r" }), 0);
 }
 
-function taking(input: Schema): Tool {
+function taking(input: JsonSchema): Tool {
   return defineTool({ name: "take", description: "Takes it.", input, run: (args: Json) => ({ took: args }) });
 }
 
 /** What a schema refuses, and how it says so. */
-const REFUSED: readonly (readonly [Schema, Json, string])[] = [
+const REFUSED: readonly (readonly [JsonSchema, Json, string])[] = [
   [{ type: "object" }, "text", 'input is "text"; allowed: object'],
   [{ type: "object" }, [], "input is an array; allowed: object"],
   [{ type: "object", properties: { to: { type: "string" } }, required: ["to"] }, {}, "input.to is missing"],
@@ -56,7 +56,7 @@ for (const [schema, args, problem] of REFUSED) {
 }
 
 test("input that fits is taken as it is", async () => {
-  const schema: Schema = { type: "object", properties: { to: { type: "string" } }, required: ["to"] };
+  const schema: JsonSchema = { type: "object", properties: { to: { type: "string" } }, required: ["to"] };
   expect(await call([taking(schema)], "take", { to: "ann", more: [1, null] })).toMatchObject({
     status: "completed",
     result: { took: { to: "ann", more: [1, null] } },
@@ -80,22 +80,37 @@ test("names that every object has are no tools", async () => {
   }
 });
 
-test("a schema that says something which would not be looked at is refused when the tool is defined", () => {
-  const define = (input: object) => () => taking(input as Schema);
-  expect(define({ type: "object", patternProperties: {} })).toThrow("tool.input.patternProperties is not known here");
-  expect(define({ properties: { a: { format: "email" } } })).toThrow("tool.input.a.format");
-  expect(define({ items: { not: {} } })).toThrow("tool.input.items.not");
-  expect(define({ type: "strnig" })).toThrow("tool.input.type");
-  expect(define({ type: [] })).toThrow("tool.input.type");
-  expect(define({ type: ["string", "text"] })).toThrow("tool.input.type");
-  expect(define({ anyOf: [] })).toThrow("tool.input.anyOf");
-  expect(define({ anyOf: {} })).toThrow("tool.input.anyOf");
-  expect(define({ enum: [] })).toThrow("tool.input.enum");
-  expect(define({ required: "to" })).toThrow("tool.input.required");
-  expect(define({ properties: [] })).toThrow("tool.input.properties");
-  expect(define({ additionalProperties: "no" })).toThrow("tool.input.additionalProperties");
-  expect(define({ items: { minimum: "5" } })).toThrow("tool.input.items.minimum");
-});
+/** What a schema says wrongly, and the field that the error names. */
+const MALFORMED: readonly (readonly [object, string])[] = [
+  [{ type: "strnig" }, "tool.input.type"],
+  [{ type: [] }, "tool.input.type"],
+  [{ type: ["string", "text"] }, "tool.input.type"],
+  [{ anyOf: [] }, "tool.input.anyOf"],
+  [{ anyOf: {} }, "tool.input.anyOf"],
+  [{ allOf: [5] }, "tool.input.allOf[0]"],
+  [{ enum: [] }, "tool.input.enum"],
+  [{ required: "to" }, "tool.input.required"],
+  [{ properties: [] }, "tool.input.properties"],
+  [{ properties: { to: 5 } }, "tool.input.to"],
+  [{ properties: { to: { type: "text" } } }, "tool.input.to.type"],
+  [{ additionalProperties: "no" }, "tool.input.additionalProperties"],
+  [{ items: { minimum: "5" } }, "tool.input.items.minimum"],
+  [{ maxLength: -1 }, "tool.input.maxLength"],
+  [{ multipleOf: 0 }, "tool.input.multipleOf"],
+  [{ uniqueItems: "yes" }, "tool.input.uniqueItems"],
+  [{ pattern: "(" }, "tool.input.pattern"],
+  [{ patternProperties: { "(": {} } }, "tool.input.patternProperties"],
+  [{ $ref: 5 }, "tool.input.$ref"],
+  [{ $ref: "#/$defs/missing", $defs: {} }, "tool.input.$ref"],
+  [{ $ref: "#missing" }, "tool.input.$ref"],
+  [{ items: { $ref: "https://schemas.example/item.json" } }, "tool.input.items.$ref"],
+];
+
+for (const [schema, field] of MALFORMED) {
+  test(`a schema that would refuse every call or none is refused when the tool is defined: ${JSON.stringify(schema)}`, () => {
+    expect(() => taking(schema as JsonSchema)).toThrow(`${field} is`);
+  });
+}
 
 test("a tool without what it needs is refused when it is defined", () => {
   const tool = { name: "take", description: "Takes it.", input: {}, run: () => 1 };
