@@ -108,7 +108,7 @@ export default {
   options: {
     tsPreCompilationDeps: "specify",
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "/dist/" },
+    exclude: { path: "^(?:packages|apps)/[^/]+/dist/" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "node"] },
   },
 };

@@ -6,7 +6,6 @@ import { defineConfig, type Plugin } from "vite";
 /** The folders of the packages that are bundled into workers. */
 const workerPackages = new Set<string>();
 
-// biome-ignore lint/style/noDefaultExport: Vite takes its configuration from there and from nowhere else
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [workerLicenses(), compressed()],

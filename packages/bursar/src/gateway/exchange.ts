@@ -1,15 +1,8 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import type { Amounts } from "../core/amount.js";
 import { isFree, isUnsent } from "../models/meter/answer-status.js";
-import {
-  type Held,
-  type Meter,
-  type Metered,
-  type MeteredEffect,
-  type MeteredRequest,
-  NOTHING_SENT,
-  NOTHING_USED,
-} from "../models/meter/meter.js";
+import type { Held, Meter, Metered, MeteredEffect, MeteredRequest } from "../models/meter/meter.js";
+import { NOTHING_SENT, NOTHING_USED } from "../models/meter/nothing-used.js";
 import { reported } from "../models/meter/reported.js";
 import { StreamedAnswer } from "../models/meter/streamed-answer.js";
 import type { Reuse } from "../models/reuse/reuse.js";

@@ -1,7 +1,7 @@
 import type { BudgetAmounts } from "../core/input.js";
 import { readAnswer } from "./chat-answer.js";
 import type { CountedAnswer } from "./chat-site.js";
-import { NOTHING_SENT } from "./meter/meter.js";
+import { NOTHING_SENT } from "./meter/nothing-used.js";
 import type { Given } from "./reuse/in-flight.js";
 import { isWhole } from "./reuse/is-whole.js";
 import type { Question, Reuse } from "./reuse/reuse.js";

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
 import { InputError, show } from "../../core/errors.js";
-import type { OpenModel } from "../tiers/open-model.js";
+import type { OpenModel } from "../meter/open-model.js";
 import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
 import { type Deployments, NO_DEPLOYMENTS, type RunModel } from "../wire/deployments.js";
 import { isObject, objectOf } from "../wire/json-object.js";

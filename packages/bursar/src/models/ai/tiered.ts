@@ -1,7 +1,7 @@
 import { InputError, show } from "../../core/errors.js";
 import type { TierListOptions } from "../../ports/tiers.js";
 import type { MeteredRequest } from "../meter/meter.js";
-import type { OpenModel } from "../tiers/open-model.js";
+import type { OpenModel } from "../meter/open-model.js";
 import { readWish } from "../tiers/wish.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 import { type GovernOptions, over, readGoverning } from "./govern.js";

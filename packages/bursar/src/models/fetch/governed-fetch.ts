@@ -6,17 +6,10 @@ import { currentPurse, type Purse, withPurse } from "../../runtime/purse.js";
 import { isFree, isUnsent } from "../meter/answer-status.js";
 import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
 import { HandedOut } from "../meter/handed-out.js";
-import {
-  type Held,
-  Meter,
-  type Metered,
-  type MeteredEffect,
-  type MeteredRequest,
-  NOTHING_SENT,
-  NOTHING_USED,
-} from "../meter/meter.js";
+import { type Held, Meter, type Metered, type MeteredEffect, type MeteredRequest } from "../meter/meter.js";
 import { METER_KEYS, type MeterOptions } from "../meter/meter-options.js";
 import { invalid, readMetered } from "../meter/metered-request.js";
+import { NOTHING_SENT, NOTHING_USED } from "../meter/nothing-used.js";
 import { type Post, ProviderCounts } from "../meter/provider-count.js";
 import type { RefusalReport } from "../meter/refusal.js";
 import { reported } from "../meter/reported.js";

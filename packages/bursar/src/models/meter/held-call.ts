@@ -19,7 +19,8 @@ import { type AnswerClaims, NO_CLAIMS } from "../wire/answer-claims.js";
 import { type SentText, writeSent } from "../wire/source.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import { chargeAnswer, chargeUnreported } from "./answer-charge.js";
-import { type Held, type MeteredEffect, type MeteredRequest, NOTHING_AT_ALL, type Seen } from "./meter.js";
+import type { Held, MeteredEffect, MeteredRequest, Seen } from "./meter.js";
+import { NOTHING_AT_ALL } from "./nothing-used.js";
 import { atEdge, boundOf, learnedOf, mostOfCall, outputOf, type Quote, type Terms, type Used, usdOf } from "./quote.js";
 import type { ToldCall } from "./told-call.js";
 

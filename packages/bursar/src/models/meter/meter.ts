@@ -19,10 +19,8 @@ import { siteKey } from "../reservations/site-key.js";
 import { Sites } from "../reservations/sites.js";
 import type { Siting } from "../reservations/siting.js";
 import { type Choice, Chooser } from "../tiers/chooser.js";
-import type { ChosenTier, OpenModel } from "../tiers/open-model.js";
 import { readTiers, type TierList } from "../tiers/tier-list.js";
 import { checkTierPrices } from "../tiers/tier-prices.js";
-import { type TieredRequest, tieredRequest } from "../tiers/tiered-request.js";
 import { boundByTokenizer } from "../tokens/tokenizer-bound.js";
 import type { AnswerClaims } from "../wire/answer-claims.js";
 import { Deployments } from "../wire/deployments.js";
@@ -37,11 +35,13 @@ import { fits } from "./fits.js";
 import { HeldCall } from "./held-call.js";
 import { longestOutput } from "./longest-output.js";
 import type { MeterOptions } from "./meter-options.js";
+import type { ChosenTier, OpenModel } from "./open-model.js";
 import type { InputCount } from "./provider-count.js";
 import { type Quote, quoteOf, type Terms } from "./quote.js";
 import { type RefusalReport, reportDecision } from "./refusal.js";
 import { takenOver } from "./taken-over.js";
 import { type PricedRequest, priceRequest } from "./terms.js";
+import { type TieredRequest, tieredRequest } from "./tiered-request.js";
 import { ToldCall } from "./told-call.js";
 import { closedBudget, invalidModel, noTiers } from "./unmade.js";
 
@@ -125,20 +125,6 @@ const WITHOUT_HOSTED =
   "each use of its tools that the provider runs may read the model's whole window again, so it needs less without them (a gateway takes them out with --strip-tools)";
 /** A person who extends a budget again and again by too little is not asked for ever. */
 const MOST_QUESTIONS = 10;
-
-/** Nothing was computed, so nothing is charged but the attempt. */
-export const NOTHING_USED: BudgetAmounts = {
-  llm_input_tokens: 0,
-  llm_output_tokens: 0,
-  llm_tokens: 0,
-  cost_usd: 0,
-};
-
-/** Not even the request was sent. */
-export const NOTHING_SENT: BudgetAmounts = { ...NOTHING_USED, network_egress_bytes: 0 };
-
-/** Not even the attempt: those that were made count by themselves. */
-export const NOTHING_AT_ALL: BudgetAmounts = { ...NOTHING_SENT, steps: 0, iterations: 0, depth: 0 };
 
 /**
  * Makes model calls through the gate: it knows what a request may cost at most, holds it to what is left, and charges what it

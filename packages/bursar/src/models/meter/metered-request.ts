@@ -2,7 +2,6 @@ import type { JsonObject } from "../../core/chain/canonical.js";
 import { InputError } from "../../core/errors.js";
 import type { Filling } from "../../runtime/filling.js";
 import { needsOf } from "../tiers/needs.js";
-import type { OpenModel } from "../tiers/open-model.js";
 import { listNamed } from "../tiers/tier-list.js";
 import { NO_WISH, type Wish } from "../tiers/wish.js";
 import type { Deployments } from "../wire/deployments.js";
@@ -15,6 +14,7 @@ import { checkRouting } from "../wire/routing.js";
 import { stripHostedTools } from "../wire/strip-tools.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
 import type { MeteredRequest } from "./meter.js";
+import type { OpenModel } from "./open-model.js";
 import { type RefusalReport, unbounded } from "./refusal.js";
 
 /** A request as it came, before anybody knows what it asks for. */

@@ -3,7 +3,8 @@ import type { AnswerClaims } from "../wire/answer-claims.js";
 import type { TokenCounts } from "../wire/token-counts.js";
 import { isFree, isFreeEachTime, isUnsent } from "./answer-status.js";
 import { BudgetExceededError } from "./budget-exceeded-error.js";
-import { type Held, type Meter, type Metered, type MeteredRequest, NOTHING_AT_ALL, NOTHING_USED } from "./meter.js";
+import type { Held, Meter, Metered, MeteredRequest } from "./meter.js";
+import { NOTHING_AT_ALL, NOTHING_USED } from "./nothing-used.js";
 import { reported } from "./reported.js";
 
 /** What a call gave, and what it is said to have used. */

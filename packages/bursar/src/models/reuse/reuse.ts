@@ -4,15 +4,8 @@ import { sha256Hex } from "../../runtime/crypto.js";
 import type { Effected } from "../../runtime/gate.js";
 import type { Purse } from "../../runtime/purse.js";
 import { untilAborted } from "../../runtime/until-aborted.js";
-import {
-  type Held,
-  type Meter,
-  type Metered,
-  type MeteredEffect,
-  type MeteredRequest,
-  NOTHING_AT_ALL,
-  NOTHING_SENT,
-} from "../meter/meter.js";
+import type { Held, Meter, Metered, MeteredEffect, MeteredRequest } from "../meter/meter.js";
+import { NOTHING_AT_ALL, NOTHING_SENT } from "../meter/nothing-used.js";
 import { parsedObject } from "../wire/json-object.js";
 import { AnswerCache } from "./answer-cache.js";
 import { readInputs } from "./embedding-body.js";

@@ -1,8 +1,7 @@
 import { doseq, forForm, letForm, loop, recur } from "./bindings.js";
-import { body } from "./body.js";
+import { body, fn } from "./body.js";
 import { and, cond, ifForm, or, when } from "./choices.js";
 import { call, parallel, run, step, tryForm } from "./effects.js";
-import { fn } from "./function.js";
 import type { FormName } from "./names.js";
 import type { SpecialForm } from "./special-form.js";
 import { threadFirst, threadLast } from "./threads.js";

@@ -1,13 +1,13 @@
 import type { Amount, Amounts } from "../../core/amount.js";
 import { InputError, show } from "../../core/errors.js";
 import type { Purse } from "../../runtime/purse.js";
-import type { MeteredRequest } from "../meter/meter.js";
-import { quoteOf } from "../meter/quote.js";
 import { quotedPrice } from "../prices/answered-price.js";
 import type { PriceBook } from "../prices/price.js";
+import type { Choice, Chooser, Offer } from "../tiers/chooser.js";
 import { UnboundedError } from "../wire/unbounded-error.js";
-import type { Choice, Chooser, Offer } from "./chooser.js";
+import type { MeteredRequest } from "./meter.js";
 import type { OpenModel } from "./open-model.js";
+import { quoteOf } from "./quote.js";
 
 /** A request, now that it is said which model answers it. */
 export interface TieredRequest {

@@ -1,6 +1,6 @@
-import type { MeteredRequest } from "../meter/meter.js";
-import type { Tier } from "./tier-list.js";
-import type { Wish } from "./wish.js";
+import type { Tier } from "../tiers/tier-list.js";
+import type { Wish } from "../tiers/wish.js";
+import type { MeteredRequest } from "./meter.js";
 
 /** What makes a request one that leaves open which model answers it. */
 export interface OpenModel extends Wish {
