@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { openSandbox, type Sandbox } from "@bursar/sandbox";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { chatModel } from "../../packages/bursar/src/models/chat.js";
+import { chatModel } from "../../packages/bursar/src/models/chat/chat.js";
 import { compilePlan } from "../../packages/bursar/src/plans/plans.js";
 import { openBursar } from "../../packages/bursar/src/runs/bursar.js";
 import { guestProgram } from "../../packages/bursar/src/runs/guest.js";

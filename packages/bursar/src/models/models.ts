@@ -3,14 +3,14 @@
 
 export type { BatchesOptions } from "./batch/batch-options.js";
 export { type BatchCallOptions, Batches, openBatches } from "./batch/batches.js";
-export { type ChatModelOptions, chatModel } from "./chat.js";
+export { type ChatModelOptions, chatModel } from "./chat/chat.js";
+export { ProviderError, type ProviderFailure } from "./chat/provider-error.js";
 export { type AllowedMembers, allowedNames } from "./meter/allowed-members.js";
 export { modelPredictor, type PredictorOptions } from "./predict/predictor.js";
 export { openPrices, type PricesOptions } from "./prices/open-prices.js";
 export type { Bound, Price, PriceBook } from "./prices/price.js";
 export type { PriceRemedies } from "./prices/price-remedies.js";
 export type { ModelPrice, ModelPrices, StatedRates, StatedTier } from "./prices/stated-price.js";
-export { ProviderError, type ProviderFailure } from "./provider-error.js";
 export { keepSites } from "./reservations/sites.js";
 export type { CacheReuse, EmbeddingReuse, ReuseOptions } from "./reuse/options.js";
 export { openReuse, type Reuse } from "./reuse/reuse.js";

@@ -4,15 +4,15 @@ import { BudgetReader, type PlanBudget } from "./budget.js";
 import type { Form, FormOf } from "./edn/form.js";
 import { readForms } from "./edn/reader.js";
 import { Emitter, nameOf } from "./emitter.js";
-import type { Routine } from "./expression.js";
 import { block, body } from "./forms/body.js";
 import { readInputs } from "./inputs.js";
 import type { Plan } from "./plan.js";
 import { programOf } from "./program.js";
 import { Resolver } from "./resolver.js";
 import { readRun } from "./run-form.js";
-import { Scope } from "./scope.js";
 import { Source } from "./source.js";
+import type { Routine } from "./syntax/expression.js";
+import { Scope } from "./syntax/scope.js";
 import { spreadWaiting } from "./waits.js";
 
 export interface CompileOptions {

@@ -1,6 +1,6 @@
-import type { Binding, Expression, FunctionExpression, Handler, Round, Statement, Turn } from "./expression.js";
 import { laterId, nowId } from "./library/library.js";
 import type { Position } from "./plan-error.js";
+import type { Binding, Expression, FunctionExpression, Handler, Round, Statement, Turn } from "./syntax/expression.js";
 
 type Of<Kind extends Expression["kind"]> = Extract<Expression, { readonly kind: Kind }>;
 

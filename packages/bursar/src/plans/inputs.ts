@@ -1,8 +1,8 @@
 import type { Form } from "./edn/form.js";
-import type { Binding, Expression, Statement } from "./expression.js";
 import { bindPattern, checkName, internal, refuseRepeats } from "./forms/pattern.js";
 import { REQUIRED } from "./library/patterns.js";
 import type { Context, Resolver } from "./resolver.js";
+import type { Binding, Expression, Statement } from "./syntax/expression.js";
 
 /** Something a plan wants to be given by name. */
 export interface PlanInput {

@@ -2,12 +2,12 @@ import { nearest } from "../core/nearest.js";
 import type { Form, FormOf } from "./edn/form.js";
 import { printShort } from "./edn/print.js";
 import { DEEPEST } from "./edn/reader.js";
-import type { Arity, Binding, Expression, FunctionExpression, Round, Routine } from "./expression.js";
 import { FOREIGN_FORMS, FORMS } from "./forms/forms.js";
 import { BUILTINS } from "./library/library.js";
 import type { PlanError, Position } from "./plan-error.js";
-import type { Scope } from "./scope.js";
 import type { Source } from "./source.js";
+import type { Arity, Binding, Expression, FunctionExpression, Round, Routine } from "./syntax/expression.js";
+import type { Scope } from "./syntax/scope.js";
 
 /** Where an expression stands. */
 export interface Context {

@@ -1,4 +1,4 @@
-import type { Routine } from "./expression.js";
+import type { Routine } from "./syntax/expression.js";
 
 /** Whoever calls something that waits, waits: what is known of single functions is carried on to their callers. */
 export function spreadWaiting(routines: readonly Routine[]): void {

@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // The public face of `bursar/testing`: what our own tests use, so that users can test as we do.
 
+export { FakeClock } from "./clock/fake-clock.js";
 export { describeStore, type TestRunner } from "./describe-store.js";
-export { FakeClock } from "./fake-clock.js";
 export type { OpenStore } from "./kit/scene.js";
 export type {
   ScriptedAnswer,

@@ -12,7 +12,7 @@ import { govern } from "../../src/models/ai/govern.js";
 import { governedFetch } from "../../src/models/fetch/governed-fetch.js";
 import { currentPurse } from "../../src/runtime/purse.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { openScriptedModel, type ScriptedModel } from "../../src/testing/scripted-model.js";
 import { GPT, modelOn, PRICES } from "../models/ai/scene.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { BudgetController } from "../../src/controller/controller.js";
 import { LedgerError } from "../../src/core/errors.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 /** The module as a new process has it. */
 async function fresh(): Promise<typeof import("../../src/controller/controller.js")> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BudgetController, DEFAULT_BUDGET } from "../../src/controller/controller.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 // Faults that budget controllers of this shape are known for, each of them a way to spend more than was allowed.
 

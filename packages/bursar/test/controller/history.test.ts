@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Budget, BudgetController, type Recording } from "../../src/controller/controller.js";
 import { LedgerError } from "../../src/core/errors.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { type Limits, Model } from "./model.js";
 
 const USD = 1e9;

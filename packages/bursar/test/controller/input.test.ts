@@ -9,7 +9,7 @@ import {
   type Recording,
 } from "../../src/controller/controller.js";
 import { InputError } from "../../src/core/errors.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 const LIMITS = ["maxCost", "maxTokens", "maxTime", "maxDepth", "maxIterations"] as const;
 const WHOLE_LIMITS = LIMITS.filter((key) => key !== "maxCost");

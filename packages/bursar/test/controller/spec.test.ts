@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { scenario } from "../../../../specs/scenario.js";
 import { BudgetController } from "../../src/controller/controller.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 scenario("002/cost-limit-check", () => {
   const controller = new BudgetController({ maxCost: 1 });

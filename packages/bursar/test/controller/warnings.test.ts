@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BudgetController } from "../../src/controller/controller.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 describe("a warning", () => {
   test("tells how much is used, not which mark was passed", () => {

@@ -5,7 +5,7 @@ import { readAmounts, readExtension } from "../../src/core/input.js";
 import { askedTogether, suggestExtension } from "../../src/core/suggestion.js";
 import { Gate } from "../../src/runtime/gate.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 /** A budget of which something is used, perhaps below another. */
 async function scene(limits: BudgetLimits, used: BudgetLimits = {}, session: BudgetLimits | null = null) {

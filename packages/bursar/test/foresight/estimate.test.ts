@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Opinion, Question } from "../../src/ports/foresight.js";
 import { defineTool } from "../../src/runs/tool.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { Past, programNamed, type Taken } from "./past.js";
 
 const SUMS = programNamed("sums");

@@ -4,7 +4,7 @@ import { Pasts } from "../../src/foresight/pasts.js";
 import type { Program } from "../../src/ports/program.js";
 import type { Store } from "../../src/ports/store.js";
 import { type Estimated, estimateOf, type Sources } from "../../src/runs/estimating.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 /** A program that is never executed here: what it took is written down as if it had been. */
 export function programNamed(name: string, version = "1", more: Partial<Program> = {}): Program {

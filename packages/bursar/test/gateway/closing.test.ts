@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { Served } from "../../src/gateway/gateway.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { opened } from "./opened.js";
 import { openRaw, readRaw, written } from "./raw.js";
 import { openServer } from "./server.js";

@@ -9,7 +9,7 @@ import type { Outcomes } from "../../src/ports/store.js";
 import { openBursar } from "../../src/runs/bursar.js";
 import { sha256Hex } from "../../src/runtime/crypto.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { type OpenedOptions, opened } from "./opened.js";
 import { openRaw, readRaw, written } from "./raw.js";
 import { until } from "./until.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { KeyLoads } from "../../src/gateway/key-loads.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 const LIMITS = { calls_per_key: 2, body_bytes_per_key: 100_000_000, body_bytes: 50_000_000 };
 

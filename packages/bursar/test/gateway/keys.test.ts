@@ -9,7 +9,7 @@ import { hashOf } from "../../src/runtime/secret.js";
 import { SERVER_CHAIN } from "../../src/runtime/server-chain.js";
 import { MemoryStore } from "../../src/stores/memory.js";
 
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { opened } from "./opened.js";
 import { askRaw, written } from "./raw.js";
 

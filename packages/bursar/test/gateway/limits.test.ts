@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { opened } from "./opened.js";
 import { askRaw, openRaw, readRaw, written } from "./raw.js";
 import { openServer } from "./server.js";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/core/chain/canonical.js";
-import { type ChatModelOptions, chatModel } from "../../src/models/chat.js";
+import { type ChatModelOptions, chatModel } from "../../src/models/chat/chat.js";
 import { openPrices } from "../../src/models/prices/open-prices.js";
 import { openScriptedModel } from "../../src/testing/scripted-model.js";
 

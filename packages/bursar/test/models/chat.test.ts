@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/core/chain/canonical.js";
-import { type ChatModelOptions, chatModel } from "../../src/models/chat.js";
-import { ProviderError } from "../../src/models/provider-error.js";
+import { type ChatModelOptions, chatModel } from "../../src/models/chat/chat.js";
+import { ProviderError } from "../../src/models/chat/provider-error.js";
 import { openScriptedModel, type Script } from "../../src/testing/scripted-model.js";
 
 const FREE = { input_usd_per_mtok: 0, output_usd_per_mtok: 0 };

@@ -5,7 +5,7 @@ import { withBudget } from "../../src/ambient/with-budget.js";
 import type { JsonObject } from "../../src/core/chain/canonical.js";
 import { govern } from "../../src/models/ai/govern.js";
 import { openBatches } from "../../src/models/batch/batches.js";
-import { chatModel } from "../../src/models/chat.js";
+import { chatModel } from "../../src/models/chat/chat.js";
 import { governedFetch } from "../../src/models/fetch/governed-fetch.js";
 import { Budget } from "../../src/prompt/budget.js";
 import { openaiAdapter } from "../../src/prompt/providers/openai.js";

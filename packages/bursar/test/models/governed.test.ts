@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { chatModel } from "../../src/models/chat.js";
+import { chatModel } from "../../src/models/chat/chat.js";
 import { defineAgent } from "../../src/runs/agent.js";
 import { openBursar } from "../../src/runs/bursar.js";
 import { MemoryStore } from "../../src/stores/memory.js";

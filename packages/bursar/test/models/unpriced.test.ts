@@ -10,7 +10,7 @@ import { type Link, parseLine } from "../../src/core/chain/link.js";
 import type { BudgetLimits } from "../../src/core/input.js";
 import { govern } from "../../src/models/ai/govern.js";
 import { openBatches } from "../../src/models/batch/batches.js";
-import { chatModel } from "../../src/models/chat.js";
+import { chatModel } from "../../src/models/chat/chat.js";
 import { governedFetch } from "../../src/models/fetch/governed-fetch.js";
 import { budget as langchainBudget } from "../../src/models/langchain/budget.js";
 import { govern as governAgents } from "../../src/models/openai-agents/govern.js";

@@ -4,7 +4,7 @@ import { InputError } from "../../src/core/errors.js";
 import { Budget } from "../../src/prompt/budget.js";
 import { Deadline } from "../../src/prompt/deadline.js";
 import { BudgetExceededError, PromptEvaluationError } from "../../src/prompt/errors.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 const NOON = Date.UTC(2030, 0, 1, 12);
 const clockAt = (instant: number) => new FakeClock({ instant });

@@ -6,7 +6,7 @@ import { Deadline } from "../../src/prompt/deadline.js";
 import { BudgetExceededError } from "../../src/prompt/errors.js";
 import { evaluate } from "../../src/prompt/evaluate.js";
 import type { Tool, ToolContext } from "../../src/prompt/tool.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { calls, failureOf, overageOf, says, scripted } from "./scripted.js";
 
 const greeting = { name: "greeting", text: "Say hello." };

@@ -6,7 +6,7 @@ import { Deadline } from "../../src/prompt/deadline.js";
 import { evaluate } from "../../src/prompt/evaluate.js";
 import type { ProviderRequest, ProviderResponse } from "../../src/prompt/provider.js";
 import type { Tool } from "../../src/prompt/tool.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { calls, deferred, failureOf, overageOf, says, scripted, turn } from "./scripted.js";
 
 const greeting = { name: "greeting", text: "Say hello." };

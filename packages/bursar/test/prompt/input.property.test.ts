@@ -8,7 +8,7 @@ import { Deadline } from "../../src/prompt/deadline.js";
 import { evaluate } from "../../src/prompt/evaluate.js";
 import type { TokenUsage } from "../../src/prompt/tokens.js";
 import type { TokenReport, Tool } from "../../src/prompt/tool.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { calls, failureOf, says, scripted } from "./scripted.js";
 
 const isTokens = (value: unknown) =>

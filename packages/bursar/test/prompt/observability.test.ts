@@ -7,7 +7,7 @@ import type { CallRecord } from "../../src/prompt/call-record.js";
 import { Deadline } from "../../src/prompt/deadline.js";
 import { evaluate } from "../../src/prompt/evaluate.js";
 import type { Tool } from "../../src/prompt/tool.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { calls, failureOf, overageOf, says, scripted } from "./scripted.js";
 
 const greeting = { name: "greeting", text: "Say hello." };

@@ -8,7 +8,7 @@ import { BudgetExceededError } from "../../src/prompt/errors.js";
 import { evaluate } from "../../src/prompt/evaluate.js";
 import type { Provider, ProviderRequest, ProviderResponse } from "../../src/prompt/provider.js";
 import type { Tool, ToolContext } from "../../src/prompt/tool.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { calls, deferred, failureOf, overageOf, says, scripted, turn } from "./scripted.js";
 
 const child = { name: "child", text: "Look into it." };

@@ -5,7 +5,7 @@ import { openBursar } from "../../src/runs/bursar.js";
 import { defineTool } from "../../src/runs/tool.js";
 import { sha256Hex } from "../../src/runtime/crypto.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 const ANN = { name: "ann", role: "operator" } as const;
 

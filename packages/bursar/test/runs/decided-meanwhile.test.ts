@@ -3,7 +3,7 @@ import type { Document, DocumentKind } from "../../src/core/document.js";
 import { defineAgent } from "../../src/runs/agent.js";
 import { type Bursar, openBursar } from "../../src/runs/bursar.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { runView } from "../../src/views/run-view.js";
 import { ANN } from "./stage.js";
 

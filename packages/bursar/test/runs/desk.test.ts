@@ -4,7 +4,7 @@ import { type Claim, putClaim } from "../../src/runs/claim.js";
 import { Desk } from "../../src/runs/desk.js";
 import { journalAnswer, journalAsk } from "../../src/runs/journal.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 const CLAIM: Claim = {
   run: "r",

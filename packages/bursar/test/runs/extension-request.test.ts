@@ -6,7 +6,7 @@ import { openBursar } from "../../src/runs/bursar.js";
 import { requestExtension } from "../../src/runs/extension-request.js";
 import { Gate } from "../../src/runtime/gate.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 const ANN = { name: "ann", role: "operator" } as const;
 const WISH = { budget: "team", dimension: "cost_usd", action: {} };

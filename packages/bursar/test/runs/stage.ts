@@ -8,7 +8,7 @@ import type { RunResult } from "../../src/runs/result.js";
 import { defineTool, type Tool } from "../../src/runs/tool.js";
 import { sha256Hex } from "../../src/runtime/crypto.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 export const ANN = { name: "ann", role: "operator" } as const;
 

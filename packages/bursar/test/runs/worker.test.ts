@@ -6,7 +6,7 @@ import { Desk } from "../../src/runs/desk.js";
 import { ClaimLostError } from "../../src/runs/error.js";
 import { defineTool, type Tool } from "../../src/runs/tool.js";
 import { Worker } from "../../src/runs/worker.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { ANN, Latch, listOf, settle, Theatre } from "./stage.js";
 
 const talker = defineAgent("talker", async (ctx, { words }: { words: string[] }) => {

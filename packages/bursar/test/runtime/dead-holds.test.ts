@@ -11,7 +11,7 @@ import type { Store } from "../../src/ports/store.js";
 import { HoldWatch } from "../../src/runtime/dead-holds.js";
 import { Gate } from "../../src/runtime/gate.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { Latch, settle } from "../runs/stage.js";
 
 const folders: string[] = [];

@@ -8,7 +8,7 @@ import { Gate } from "../../src/runtime/gate.js";
 import { recordBudgetConsumption } from "../../src/runtime/host.js";
 import { SettlementError } from "../../src/runtime/settlement-error.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 /** A memory store that can be told to be slow, to fail, or to tell of changes without a cause. */
 class Moody extends MemoryStore {

@@ -4,7 +4,7 @@ import { readLimits } from "../../src/core/input.js";
 import { type Effected, Gate, type Gated } from "../../src/runtime/gate.js";
 import { OutOfTime } from "../../src/runtime/time-limit.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 interface Deferred<T> {
   readonly promise: Promise<T>;

@@ -1,6 +1,6 @@
 import { type Link, parseLine } from "../../src/core/chain/link.js";
 import { BudgetContext, type BudgetContextOptions } from "../../src/runtime/context.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 export function contextOf(options: BudgetContextOptions = {}) {
   const clock = new FakeClock();

@@ -3,7 +3,7 @@ import type { Amount } from "../../src/core/amount.js";
 import { TENANT_CHAIN } from "../../src/core/keep.js";
 import { Sweeper } from "../../src/runtime/sweeper.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 async function scene() {
   const clock = new FakeClock();

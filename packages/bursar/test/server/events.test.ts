@@ -7,7 +7,7 @@ import { openBursar } from "../../src/runs/bursar.js";
 import { sha256Hex } from "../../src/runtime/crypto.js";
 import { deferred } from "../../src/runtime/deferred.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { Feed } from "../../src/views/views.js";
 import { openRaw, written } from "../gateway/raw.js";
 import { until } from "../gateway/until.js";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { askRaw, written } from "../gateway/raw.js";
 import { opened, type Told } from "./scene.js";
 

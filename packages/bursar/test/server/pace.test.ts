@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Pace } from "../../src/server/pace.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 test("so many at once, and so many a second in the long run, for each on his own", () => {
   const clock = new FakeClock();

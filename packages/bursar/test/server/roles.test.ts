@@ -4,7 +4,7 @@ import { SERVER_CHAIN } from "../../src/runtime/server-chain.js";
 import { openServer } from "../../src/server/server.js";
 import { ROLES, type Role, Tokens } from "../../src/server/tokens.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { opened, TIGHT } from "./scene.js";
 
 const HOUR_MS = 3_600_000;

@@ -8,7 +8,7 @@ import { LeasingStore } from "../../src/stores/lease/leasing.js";
 import { LeaseLog } from "../../src/stores/lease/log.js";
 import { recoverLeases } from "../../src/stores/lease/recovery.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { temporaryFolder } from "./folder.js";
 
 const TTL_MS = 30_000;

@@ -10,7 +10,7 @@ import { LeaseLog } from "../../src/stores/lease/log.js";
 import { type Note, Proofs } from "../../src/stores/lease/proofs.js";
 import { recoverLeases } from "../../src/stores/lease/recovery.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { temporaryFolder } from "./folder.js";
 
 const SMALL_BYTES = 2000;

@@ -15,7 +15,7 @@ import { LeaseLog } from "../../src/stores/lease/log.js";
 import { recoverLeases } from "../../src/stores/lease/recovery.js";
 import type { Slice, SlicedCall } from "../../src/stores/lease/slice.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { temporaryFolder } from "./folder.js";
 
 const TTL_MS = 30_000;

@@ -7,8 +7,8 @@ import type { Store } from "../../src/ports/store.js";
 import { sha256Hex } from "../../src/runtime/crypto.js";
 import { LeasingStore } from "../../src/stores/lease/leasing.js";
 import { MemoryStore } from "../../src/stores/memory.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { describeStore } from "../../src/testing/describe-store.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
 import { temporaryFolder } from "./folder.js";
 
 const TTL_MS = 30_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Head, InputError, MemoryStore, type Operation, sha256Hex, verifyChain } from "../../src/index.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 
 const BOUND = 400_000;
 

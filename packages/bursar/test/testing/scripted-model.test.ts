@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { openScriptedModel, type Script, ScriptedModel } from "../../src/testing/scripted-model.js";
 
 const MESSAGES = [{ role: "user", content: "What is it?" }];

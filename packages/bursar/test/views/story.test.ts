@@ -4,7 +4,7 @@ import { STANDARD } from "../../src/core/dimensions.js";
 import { readAmounts } from "../../src/core/input.js";
 import type { Operation } from "../../src/core/operation.js";
 import { MemoryStore } from "../../src/stores/memory.js";
-import { FakeClock } from "../../src/testing/fake-clock.js";
+import { FakeClock } from "../../src/testing/clock/fake-clock.js";
 import { StoryTeller } from "../../src/views/story.js";
 import { UsageTrail } from "../../src/views/usage-trail.js";
 

@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 import { type GuestFuel, readFuel } from "../guests/guest-fuel.js";
 import type { GuestFeatures, GuestManifest } from "../guests/guest-manifest.js";
 import { NPM_PYTHON_FUEL } from "../guests/npm-python-fuel.js";
-import { COSTS } from "../wasm/costs.js";
 import { PROFILE_FORMAT } from "../wasm/profile.js";
+import { COSTS } from "../wasm/rewriter/costs.js";
 import { NPM_PYTHON_FEATURES } from "./npm-python-features.js";
 
 /** One build of CPython. */

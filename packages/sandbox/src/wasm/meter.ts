@@ -1,13 +1,13 @@
-import { COSTS } from "./costs.js";
-import { ModuleError } from "./module-error.js";
 import type { Profile } from "./profile.js";
 import { assemble, type MemoryName, privateExports } from "./rewriter/assemble.js";
 import type { Hints } from "./rewriter/charges.js";
+import { COSTS } from "./rewriter/costs.js";
 import { countOf, type Declarations, type External, readDeclarations } from "./rewriter/declarations.js";
 import { Emitter } from "./rewriter/emit.js";
 import { type Body, Graph } from "./rewriter/graph.js";
 import { emitHelper } from "./rewriter/helpers.js";
 import { Layout } from "./rewriter/layout.js";
+import { ModuleError } from "./rewriter/module-error.js";
 import { makePlan, type Optimisations, type Plan } from "./rewriter/plan.js";
 import { Reader } from "./rewriter/reader.js";
 import { Scanner } from "./rewriter/scan.js";

@@ -7,8 +7,8 @@ import type { GuestFuel } from "../../src/guests/guest-fuel.js";
 import { NPM_PYTHON_FUEL } from "../../src/guests/npm-python-fuel.js";
 import { builtPython, npmPython } from "../../src/python/python-manifest.js";
 import { defaultPlaces } from "../../src/sessions/places.js";
-import { COSTS } from "../../src/wasm/costs.js";
 import { PROFILE_FORMAT } from "../../src/wasm/profile.js";
+import { COSTS } from "../../src/wasm/rewriter/costs.js";
 import {
   type BuildSettings,
   type Described,

@@ -5,7 +5,7 @@ import { javascriptImage } from "../../src/javascript/image.js";
 import { compileQuickjs, LARGE_STACK, meterQuickjs } from "../../src/javascript/metered-quickjs.js";
 import { quickjsOf } from "../../src/javascript/quickjs-manifest.js";
 import { pythonImage } from "../../src/python/python-image.js";
-import { COSTS } from "../../src/wasm/costs.js";
+import { COSTS } from "../../src/wasm/rewriter/costs.js";
 import { CACHE, pythonAtHand } from "../python/parts.js";
 import { testPlaces } from "../sessions/places.js";
 

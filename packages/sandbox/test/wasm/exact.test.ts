@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { COSTS } from "../../src/wasm/costs.js";
 import { engine, type WasmGlobal } from "../../src/wasm/engine.js";
 import { meter } from "../../src/wasm/meter.js";
+import { COSTS } from "../../src/wasm/rewriter/costs.js";
 import { PRIVATE } from "../../src/wasm/rewriter/layout.js";
 import { generateModule } from "./generator/module.js";
 import { decode } from "./interpreter/decode.js";

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { engine } from "../../src/wasm/engine.js";
 import { type MeterOptions, meter } from "../../src/wasm/meter.js";
-import { ModuleError } from "../../src/wasm/module-error.js";
+import { ModuleError } from "../../src/wasm/rewriter/module-error.js";
 import {
   type Bytes,
   body,

@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
-import type { ReadingChat } from "../chat-body.js";
+import type { ReadingChat } from "../chat/chat-body.js";
+import { ProviderError } from "../chat/provider-error.js";
+import { shortened } from "../chat/response.js";
 import type { MeteredRequest } from "../meter/meter.js";
-import { ProviderError } from "../provider-error.js";
-import { shortened } from "../response.js";
 import { type AnswerClaims, claimsIn, withoutSecret } from "../wire/answer-claims.js";
 import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";

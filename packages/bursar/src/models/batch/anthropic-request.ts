@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { InputError, show } from "../../core/errors.js";
-import { checkWholeAnswer, fieldsOf, madeOf, type ReadingChat } from "../chat-body.js";
+import { checkWholeAnswer, fieldsOf, madeOf, type ReadingChat } from "../chat/chat-body.js";
 import type { MeteredRequest } from "../meter/meter.js";
 import { readMetered } from "../meter/metered-request.js";
 import { ANTHROPIC_MESSAGES } from "../wire/anthropic-messages.js";

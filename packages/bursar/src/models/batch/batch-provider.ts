@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
-import type { ReadingChat } from "../chat-body.js";
+import type { ReadingChat } from "../chat/chat-body.js";
 import type { MeteredRequest } from "../meter/meter.js";
 import type { AnswerClaims } from "../wire/answer-claims.js";
 import type { ProtocolName } from "../wire/protocol.js";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../core/chain/canonical.js";
+import { bodyOf, shortened } from "../chat/response.js";
 import { isFree, isUnsent } from "../meter/answer-status.js";
-import { bodyOf, shortened } from "../response.js";
 import { parsedObject } from "../wire/json-object.js";
 import { KeyScrubber } from "../wire/key-scrubber.js";
 import { Patience } from "./patience.js";

@@ -24,7 +24,7 @@ import { quoteWithin } from "../../runtime/money-limit.js";
 import { newName } from "../../runtime/names.js";
 import type { Purse } from "../../runtime/purse.js";
 import { systemTimer } from "../../runtime/system-clock.js";
-import { madeOf } from "../chat-body.js";
+import { madeOf } from "../chat/chat-body.js";
 import { BudgetExceededError } from "../meter/budget-exceeded-error.js";
 import { atEdge } from "../meter/quote.js";
 import { reportDecision } from "../meter/refusal.js";

@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { isCount } from "../../core/chain/rules.js";
-import { readAnswer } from "../chat-answer.js";
-import type { ReadingChat } from "../chat-body.js";
-import { readChat } from "../chat-body.js";
-import { bearer } from "../endpoint.js";
+import { readAnswer } from "../chat/chat-answer.js";
+import type { ReadingChat } from "../chat/chat-body.js";
+import { readChat } from "../chat/chat-body.js";
+import { bearer } from "../chat/endpoint.js";
+import { shortened } from "../chat/response.js";
 import type { MeteredRequest } from "../meter/meter.js";
-import { shortened } from "../response.js";
 import { type AnswerClaims, claimsIn, withoutSecret } from "../wire/answer-claims.js";
 import { isObject, listOf, objectOf } from "../wire/json-object.js";
 import { OPENAI_CHAT } from "../wire/openai-chat.js";

@@ -14,7 +14,7 @@ import { Gate, type GatedCall } from "../../runtime/gate.js";
 import { newName } from "../../runtime/names.js";
 import { withPurse } from "../../runtime/purse.js";
 import { systemTimer } from "../../runtime/system-clock.js";
-import { shortened } from "../response.js";
+import { shortened } from "../chat/response.js";
 import { isObject } from "../wire/json-object.js";
 import { readPredictions } from "./answer.js";
 import { requestFor } from "./question.js";

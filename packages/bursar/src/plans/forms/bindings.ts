@@ -1,8 +1,8 @@
 import type { Form, FormOf } from "../edn/form.js";
 import { printShort } from "../edn/print.js";
-import type { Expression, Round, Statement, Turn } from "../expression.js";
 import type { Context, Resolver } from "../resolver.js";
-import { Scope } from "../scope.js";
+import type { Expression, Round, Statement, Turn } from "../syntax/expression.js";
+import { Scope } from "../syntax/scope.js";
 import { block, bodyAfter } from "./body.js";
 import { bindPattern, receivePattern, refuseRepeats } from "./pattern.js";
 

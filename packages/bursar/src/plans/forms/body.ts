@@ -1,4 +1,6 @@
 import type { Form, FormOf } from "../edn/form.js";
+import type { Position } from "../plan-error.js";
+import type { Context, Resolver } from "../resolver.js";
 import {
   type Arity,
   type Binding,
@@ -7,10 +9,8 @@ import {
   NIL,
   type Routine,
   type Statement,
-} from "../expression.js";
-import type { Position } from "../plan-error.js";
-import type { Context, Resolver } from "../resolver.js";
-import { Scope } from "../scope.js";
+} from "../syntax/expression.js";
+import { Scope } from "../syntax/scope.js";
 import { checkName, receivePattern, refuseRepeats } from "./pattern.js";
 
 /** Several forms one after the other. Definitions among them hold from there to the end. */

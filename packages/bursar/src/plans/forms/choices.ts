@@ -1,6 +1,6 @@
 import type { Form, FormOf } from "../edn/form.js";
-import { type Clause, type Expression, NIL } from "../expression.js";
 import type { Context, Resolver } from "../resolver.js";
+import { type Clause, type Expression, NIL } from "../syntax/expression.js";
 import { bodyAfter } from "./body.js";
 
 /** `(if test then else)`. */

@@ -1,10 +1,10 @@
 import { nearest } from "../../core/nearest.js";
 import type { Form, FormOf } from "../edn/form.js";
 import { printShort } from "../edn/print.js";
-import type { Expression, Handler } from "../expression.js";
 import { HOST_EFFECTS } from "../library/host-effects.js";
 import type { Context, Resolver } from "../resolver.js";
-import { Scope } from "../scope.js";
+import type { Expression, Handler } from "../syntax/expression.js";
+import { Scope } from "../syntax/scope.js";
 import { body, bodyAfter } from "./body.js";
 import { checkName } from "./pattern.js";
 

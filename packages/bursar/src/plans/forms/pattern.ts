@@ -1,11 +1,11 @@
 import { nearest } from "../../core/nearest.js";
 import type { Form, FormOf } from "../edn/form.js";
 import { printShort } from "../edn/print.js";
-import { type Binding, type Expression, NIL, type Statement } from "../expression.js";
 import type { Builtin } from "../library/builtin.js";
 import { AS_LIST, AS_MAP } from "../library/patterns.js";
 import type { Position } from "../plan-error.js";
 import type { Context, Resolver } from "../resolver.js";
+import { type Binding, type Expression, NIL, type Statement } from "../syntax/expression.js";
 import { FORM_NAMES } from "./names.js";
 
 /** Names that mean something themselves and so can stand for nothing else. */

@@ -1,7 +1,7 @@
 import type { Form, FormOf } from "../edn/form.js";
 import { printShort } from "../edn/print.js";
-import type { Expression } from "../expression.js";
 import type { Context, Resolver } from "../resolver.js";
+import type { Expression } from "../syntax/expression.js";
 
 /** `(-> x (f a) (g b))` is `(g (f x a) b)`: the value goes in as the first argument. */
 export function threadFirst(list: FormOf<"list">, context: Context, resolver: Resolver): Expression {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { InputError, show } from "../../core/errors.js";
-import { pathTo } from "../../models/endpoint.js";
+import { pathTo } from "../../models/chat/endpoint.js";
 import { ANTHROPIC_MESSAGES } from "../../models/wire/anthropic-messages.js";
 import { isObject, objectOf } from "../../models/wire/json-object.js";
 import type { Ending, PromptMessage, ToolCall } from "../message.js";

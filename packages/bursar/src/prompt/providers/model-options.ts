@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { InputError, show } from "../../core/errors.js";
 import { checkKeys } from "../../core/fields.js";
-import { readHeaders, readKey, readUrl } from "../../models/endpoint.js";
+import { readHeaders, readKey, readUrl } from "../../models/chat/endpoint.js";
 import { readAllowedNames } from "../../models/meter/allowed-members.js";
 import { isObject } from "../../models/wire/json-object.js";
 import type { Timer } from "../../ports/timer.js";

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
-import { bearer, pathTo } from "../../models/endpoint.js";
+import { bearer, pathTo } from "../../models/chat/endpoint.js";
 import { isObject, listOf, objectOf } from "../../models/wire/json-object.js";
 import { OPENAI_CHAT } from "../../models/wire/openai-chat.js";
 import type { Ending, PromptMessage, ToolCall } from "../message.js";

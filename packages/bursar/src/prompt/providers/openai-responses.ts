@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
-import { bearer, pathTo } from "../../models/endpoint.js";
+import { bearer, pathTo } from "../../models/chat/endpoint.js";
 import { listOf, objectOf } from "../../models/wire/json-object.js";
 import { openaiModel } from "../../models/wire/openai-models.js";
 import { OPENAI_RESPONSES } from "../../models/wire/openai-responses.js";

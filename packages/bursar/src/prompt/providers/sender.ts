@@ -1,7 +1,7 @@
 import { BursarError } from "../../core/errors.js";
+import { bodyOf, shortened } from "../../models/chat/response.js";
 import { isFree, isUnsent } from "../../models/meter/answer-status.js";
 import { BudgetExceededError } from "../../models/meter/budget-exceeded-error.js";
-import { bodyOf, shortened } from "../../models/response.js";
 import { parsedObject } from "../../models/wire/json-object.js";
 import { ProviderError, type UsageReport } from "../provider.js";
 import { NO_TOKENS } from "../tokens.js";

@@ -1,4 +1,4 @@
-import { bodyOf } from "../../models/response.js";
+import { bodyOf } from "../../models/chat/response.js";
 import { parsedObject } from "../../models/wire/json-object.js";
 import type { Protocol } from "../../models/wire/protocol.js";
 import type { UsageReport } from "../provider.js";

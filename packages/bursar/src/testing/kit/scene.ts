@@ -12,7 +12,7 @@ import type { CallKind } from "../../core/usage.js";
 import type { Clock } from "../../ports/clock.js";
 import type { Store } from "../../ports/store.js";
 import { sha256Hex } from "../../runtime/crypto.js";
-import { FakeClock } from "../fake-clock.js";
+import { FakeClock } from "../clock/fake-clock.js";
 
 /** Opens an empty store for one test. It has to use the clock and the dimensions it is given. */
 export type OpenStore = (options: { readonly clock: Clock; readonly dimensions: Dimensions }) => Promise<Store>;

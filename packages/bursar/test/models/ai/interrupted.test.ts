@@ -6,7 +6,7 @@ import { govern } from "../../../src/models/ai/govern.js";
 import { BudgetExceededError } from "../../../src/models/meter/budget-exceeded-error.js";
 import type { Outcomes } from "../../../src/ports/store.js";
 import { MemoryStore } from "../../../src/stores/memory.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import { openScriptedModel } from "../../../src/testing/scripted-model.js";
 import { until } from "../../testing/scripted/asking.js";
 import { GPT, modelOn, openScene, PRICES, settled, usedIn, WIRES } from "./scene.js";

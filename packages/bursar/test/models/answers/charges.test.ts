@@ -12,7 +12,7 @@ import { extraOf } from "../../../src/models/prices/extra.js";
 import { openPrices } from "../../../src/models/prices/open-prices.js";
 import { claimsIn, NO_CLAIMS } from "../../../src/models/wire/answer-claims.js";
 import { MemoryStore } from "../../../src/stores/memory.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import { HOUR_MS, Scene } from "../batch/scene.js";
 import { openRestating, type Restated } from "./restating-server.js";
 

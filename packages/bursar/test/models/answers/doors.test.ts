@@ -8,7 +8,7 @@ import { openBudget } from "../../../src/ambient/open-budget.js";
 import type { JsonObject } from "../../../src/core/chain/canonical.js";
 import { type Link, parseLine } from "../../../src/core/chain/link.js";
 import { govern } from "../../../src/models/ai/govern.js";
-import { chatModel } from "../../../src/models/chat.js";
+import { chatModel } from "../../../src/models/chat/chat.js";
 import { governedFetch } from "../../../src/models/fetch/governed-fetch.js";
 import { budget as langChainBudget } from "../../../src/models/langchain/budget.js";
 import { govern as governAgents } from "../../../src/models/openai-agents/govern.js";

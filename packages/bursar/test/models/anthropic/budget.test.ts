@@ -5,7 +5,7 @@ import type { BudgetLimits } from "../../../src/core/input.js";
 import { type BudgetOptions, budget } from "../../../src/models/anthropic/budget.js";
 import { governedFetch } from "../../../src/models/fetch/governed-fetch.js";
 import { BudgetExceededError } from "../../../src/models/meter/budget-exceeded-error.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import { openScriptedModel, type Script } from "../../../src/testing/scripted-model.js";
 import { until } from "../../testing/scripted/asking.js";
 

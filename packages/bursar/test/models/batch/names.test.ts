@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BudgetExceededError } from "../../../src/models/meter/budget-exceeded-error.js";
 import { findItem } from "../../../src/runs/batch-item.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import { COST_NANO, HOUR_MS, quiet, Scene } from "./scene.js";
 
 const ASKED = { prompt: "one", max_tokens: 50 };

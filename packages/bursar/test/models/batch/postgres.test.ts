@@ -6,7 +6,7 @@ import type { Store } from "../../../src/ports/store.js";
 import { sha256Hex } from "../../../src/runtime/crypto.js";
 import { Gate } from "../../../src/runtime/gate.js";
 import { PostgresStore } from "../../../src/stores/postgres/postgres.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import type { BatchFault, BatchQuestion } from "../../../src/testing/scripted/batching.js";
 import { openScriptedModel, type ScriptedModel } from "../../../src/testing/scripted-model.js";
 import { COST_NANO, ECHO, MODEL, PRICES } from "./scene.js";

@@ -11,7 +11,7 @@ import { sha256Hex } from "../../../src/runtime/crypto.js";
 import { Gate } from "../../../src/runtime/gate.js";
 import type { Purse } from "../../../src/runtime/purse.js";
 import { MemoryStore } from "../../../src/stores/memory.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import type { ScriptedBatching } from "../../../src/testing/scripted/batching.js";
 import { openScriptedModel, type Script, type ScriptedModel } from "../../../src/testing/scripted-model.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/chain/canonical.js";
 import type { BatchesOptions } from "../../../src/models/batch/batch-options.js";
-import { chatModel } from "../../../src/models/chat.js";
+import { chatModel } from "../../../src/models/chat/chat.js";
 import { tieredModel } from "../../../src/models/tiers/tiered-model.js";
 import type { Program } from "../../../src/ports/program.js";
 import type { TierListOptions } from "../../../src/ports/tiers.js";

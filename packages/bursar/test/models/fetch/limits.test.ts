@@ -3,7 +3,7 @@ import { openBudget } from "../../../src/ambient/open-budget.js";
 import { withBudget } from "../../../src/ambient/with-budget.js";
 import type { BudgetAmounts } from "../../../src/core/input.js";
 import type { ApprovalQuestion } from "../../../src/runtime/purse.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import { ASK, type Asked, HELLO, openScene, PRICE, PRICES, READ, refusalOf, spent, toldWhile } from "./scene.js";
 
 const ANSWER = { kind: "text", text: "Hello.", usage: { prompt_tokens: 30, completion_tokens: 7 } } as const;

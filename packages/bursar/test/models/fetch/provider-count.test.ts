@@ -6,7 +6,7 @@ import { budget as anthropicBudget } from "../../../src/models/anthropic/budget.
 import { type GovernedFetchOptions, governedFetch } from "../../../src/models/fetch/governed-fetch.js";
 import { ProviderCounts } from "../../../src/models/meter/provider-count.js";
 import { OPENAI_RESPONSES } from "../../../src/models/wire/openai-responses.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import {
   openScriptedModel,
   type ScriptedModel,

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { openBudget } from "../../../src/ambient/open-budget.js";
 import { withBudget } from "../../../src/ambient/with-budget.js";
 import { BudgetExceededError } from "../../../src/models/meter/budget-exceeded-error.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import type { ScriptedHalf } from "../../../src/testing/scripted/answer.js";
 import {
   ASK,

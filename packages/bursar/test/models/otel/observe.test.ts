@@ -17,7 +17,7 @@ import { observe, observePrompts } from "../../../src/models/otel/observe.js";
 import { createAdapter } from "../../../src/prompt/adapter.js";
 import { Budget } from "../../../src/prompt/budget.js";
 import { Deadline } from "../../../src/prompt/deadline.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import { openScriptedModel, type Script } from "../../../src/testing/scripted-model.js";
 import { calls, says, scripted } from "../../prompt/scripted.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { scenario } from "../../../../../specs/scenario.js";
-import { chatModel } from "../../../src/models/chat.js";
+import { chatModel } from "../../../src/models/chat/chat.js";
 import { modelPredictor } from "../../../src/models/predict/predictor.js";
 import { defineAgent } from "../../../src/runs/agent.js";
 import { openBursar } from "../../../src/runs/bursar.js";

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../../src/core/chain/canonical.js";
-import { type ChatModelOptions, chatModel } from "../../../src/models/chat.js";
+import { type ChatModelOptions, chatModel } from "../../../src/models/chat/chat.js";
 import { modelPredictor, type PredictorOptions } from "../../../src/models/predict/predictor.js";
 import type { Question } from "../../../src/ports/foresight.js";
 import type { Model } from "../../../src/ports/model.js";
 import { sha256Hex } from "../../../src/runtime/crypto.js";
 import { MemoryStore } from "../../../src/stores/memory.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import { openScriptedModel, type Script } from "../../../src/testing/scripted-model.js";
 
 const PRICES = { scripted: { input_usd_per_mtok: 0.05, output_usd_per_mtok: 0.4 } };

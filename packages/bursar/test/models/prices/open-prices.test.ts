@@ -3,7 +3,7 @@ import { openPrices, type PricesOptions } from "../../../src/models/prices/open-
 import type { Bound, Price } from "../../../src/models/prices/price.js";
 import type { ProtocolName } from "../../../src/models/wire/protocol.js";
 import { UnboundedError } from "../../../src/models/wire/unbounded-error.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 
 const OPENAI = "https://api.openai.com/v1/chat/completions";
 const ANTHROPIC = "https://api.anthropic.com/v1/messages";

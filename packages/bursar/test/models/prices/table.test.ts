@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openPrices } from "../../../src/models/prices/open-prices.js";
 import type { TokenCounts } from "../../../src/models/wire/token-counts.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 
 const providers: readonly Provider[] = (await waitForUpdate()) ?? [];
 const NOW = Date.parse("2026-11-16T12:00:00Z");

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Amounts } from "../../../src/core/amount.js";
 import type { ReserveOperation } from "../../../src/core/operation.js";
 import { MemoryStore } from "../../../src/stores/memory.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 
 const IDS = ["llm_output_tokens", "cost_usd", "llm_tokens", "steps"] as const;
 const amount = fc.oneof(fc.nat(10), fc.nat(1000), fc.constantFrom(0, 1e14));

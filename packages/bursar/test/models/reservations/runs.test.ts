@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/chain/canonical.js";
-import { type ChatModelOptions, chatModel } from "../../../src/models/chat.js";
+import { type ChatModelOptions, chatModel } from "../../../src/models/chat/chat.js";
 import { keepSites } from "../../../src/models/reservations/sites.js";
 import { tieredModel } from "../../../src/models/tiers/tiered-model.js";
 import { defineAgent } from "../../../src/runs/agent.js";

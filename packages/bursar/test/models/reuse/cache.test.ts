@@ -9,7 +9,7 @@ import { AnswerCache } from "../../../src/models/reuse/answer-cache.js";
 import { AnswerFolder } from "../../../src/models/reuse/answer-folder.js";
 import { openReuse, type Reuse } from "../../../src/models/reuse/reuse.js";
 import { savedUsd } from "../../../src/models/reuse/saved.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import { openScriptedModel } from "../../../src/testing/scripted-model.js";
 import { ASK, type Asked, errorOf, HELLO, openScene, PRICES, refusalOf } from "../fetch/scene.js";
 import { savedBy } from "./chains.js";

@@ -3,7 +3,7 @@ import { scenario } from "../../../../../specs/scenario.js";
 import { openBudget } from "../../../src/ambient/open-budget.js";
 import { withBudget } from "../../../src/ambient/with-budget.js";
 import { deferred } from "../../../src/runtime/deferred.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import type { ScriptedRequest } from "../../../src/testing/scripted/request.js";
 import { errorOf, openScene, PRICES, type Scene, type SceneOptions, until } from "../fetch/scene.js";
 import { savedBy } from "./chains.js";

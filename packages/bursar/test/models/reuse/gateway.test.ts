@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { savedUsd } from "../../../src/models/reuse/saved.js";
 import { deferred } from "../../../src/runtime/deferred.js";
 import { Gate } from "../../../src/runtime/gate.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import { opened } from "../../gateway/opened.js";
 import { until } from "../fetch/scene.js";
 import { savedIn } from "./chains.js";

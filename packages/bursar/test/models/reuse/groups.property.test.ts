@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openBudget } from "../../../src/ambient/open-budget.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import type { ScriptedAnswer } from "../../../src/testing/scripted/answer.js";
 import type { ScriptedRequest } from "../../../src/testing/scripted/request.js";
 import { openScene, until } from "../fetch/scene.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chatModel } from "../../../src/models/chat.js";
+import { chatModel } from "../../../src/models/chat/chat.js";
 import { savedUsd } from "../../../src/models/reuse/saved.js";
 import { defineAgent } from "../../../src/runs/agent.js";
 import { Dice } from "../../runs/simulation/dice.js";

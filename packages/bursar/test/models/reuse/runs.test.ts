@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/chain/canonical.js";
-import { chatModel } from "../../../src/models/chat.js";
-import { readAnswer } from "../../../src/models/chat-answer.js";
+import { chatModel } from "../../../src/models/chat/chat.js";
+import { readAnswer } from "../../../src/models/chat/chat-answer.js";
+import { reusedChat } from "../../../src/models/chat/reused-chat.js";
 import type { ReuseOptions } from "../../../src/models/reuse/options.js";
 import { openReuse } from "../../../src/models/reuse/reuse.js";
 import { savedUsd } from "../../../src/models/reuse/saved.js";
-import { reusedChat } from "../../../src/models/reused-chat.js";
 import type { TiersOptions } from "../../../src/ports/tiers.js";
 import { defineAgent } from "../../../src/runs/agent.js";
 import { openBursar } from "../../../src/runs/bursar.js";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { scenario } from "../../../../../specs/scenario.js";
 import type { JsonObject } from "../../../src/core/chain/canonical.js";
-import { chatModel } from "../../../src/models/chat.js";
+import { chatModel } from "../../../src/models/chat/chat.js";
 import { tieredModel } from "../../../src/models/tiers/tiered-model.js";
 import type { TierListOptions } from "../../../src/ports/tiers.js";
 import { defineAgent } from "../../../src/runs/agent.js";

@@ -3,7 +3,7 @@ import { generateText } from "ai";
 import { describe, expect, test } from "vitest";
 import { openBudget } from "../../../src/ambient/open-budget.js";
 import { tiered } from "../../../src/models/ai/tiered.js";
-import { chatModel } from "../../../src/models/chat.js";
+import { chatModel } from "../../../src/models/chat/chat.js";
 import { tieredModel } from "../../../src/models/tiers/tiered-model.js";
 import type { Model } from "../../../src/ports/model.js";
 import type { TierListOptions } from "../../../src/ports/tiers.js";

@@ -6,7 +6,7 @@ import { BudgetExceededError } from "../../../src/models/meter/budget-exceeded-e
 import { Budget } from "../../../src/prompt/budget.js";
 import { Deadline } from "../../../src/prompt/deadline.js";
 import type { Tool } from "../../../src/prompt/tool.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import { until } from "../../testing/scripted/asking.js";
 import { failureOf, overageOf } from "../scripted.js";
 import { calls, says, scene, used, WIRES } from "./wires.js";

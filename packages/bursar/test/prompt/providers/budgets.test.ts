@@ -4,7 +4,7 @@ import { Budget } from "../../../src/prompt/budget.js";
 import type { CallRecord } from "../../../src/prompt/call-record.js";
 import { Deadline } from "../../../src/prompt/deadline.js";
 import type { Tool } from "../../../src/prompt/tool.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import { until } from "../../testing/scripted/asking.js";
 import { failureOf, overageOf } from "../scripted.js";
 import { calls, RESPONSES, says, scene, used, WIRES } from "./wires.js";

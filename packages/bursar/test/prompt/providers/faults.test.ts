@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { Budget } from "../../../src/prompt/budget.js";
 import { ProviderError } from "../../../src/prompt/provider.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import { until } from "../../testing/scripted/asking.js";
 import { deferred, failureOf } from "../scripted.js";
 import { CHAT, MESSAGES, RESPONSES, says, scene, streamed, used, WIRES } from "./wires.js";

@@ -4,7 +4,7 @@ import { Budget } from "../../../src/prompt/budget.js";
 import { Deadline } from "../../../src/prompt/deadline.js";
 import { BudgetExceededError } from "../../../src/prompt/errors.js";
 import type { Tool } from "../../../src/prompt/tool.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import type { ScriptedRequest } from "../../../src/testing/scripted/request.js";
 import { until } from "../../testing/scripted/asking.js";
 import { overageOf } from "../scripted.js";

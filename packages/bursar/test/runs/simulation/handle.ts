@@ -5,7 +5,7 @@ import type { Beginning, Latest, Oldest, Outcomes, Store, Topic } from "../../..
 import type { Timer } from "../../../src/ports/timer.js";
 import { StoreError } from "../../../src/stores/durable/errors.js";
 import type { MemoryStore } from "../../../src/stores/memory.js";
-import type { FakeClock } from "../../../src/testing/fake-clock.js";
+import type { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import type { Dice } from "./dice.js";
 
 export interface Fate {

@@ -7,7 +7,7 @@ import { readRun } from "../../../src/runs/record.js";
 import { defineTool } from "../../../src/runs/tool.js";
 import { sha256Hex } from "../../../src/runtime/crypto.js";
 import { MemoryStore } from "../../../src/stores/memory.js";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import { Dice } from "./dice.js";
 import { type Fate, Handle } from "./handle.js";
 

@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI, { toFile } from "openai";
 import { describe, expect, test } from "vitest";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import type { ScriptedBatching } from "../../../src/testing/scripted/batching.js";
 import { openScriptedModel, type Script } from "../../../src/testing/scripted-model.js";
 

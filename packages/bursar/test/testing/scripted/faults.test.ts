@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FakeClock } from "../../../src/testing/fake-clock.js";
+import { FakeClock } from "../../../src/testing/clock/fake-clock.js";
 import type { ScriptedAnswer } from "../../../src/testing/scripted/answer.js";
 import { openScriptedModel } from "../../../src/testing/scripted-model.js";
 import { ASKING, arrived, ask, eventsIn, until } from "./asking.js";

@@ -1,8 +1,8 @@
-import { ModuleError } from "../module-error.js";
 import type { Hints } from "./charges.js";
 import { readConstant } from "./constants.js";
 import { type Declarations, EXTERNAL_KINDS, type External } from "./declarations.js";
 import { type Layout, NO_CEILING, PRIVATE } from "./layout.js";
+import { ModuleError } from "./module-error.js";
 import { OP, TYPE } from "./operators.js";
 import { Reader } from "./reader.js";
 import { SECTION, SECTION_ORDER, type Section, type Sections } from "./sections.js";

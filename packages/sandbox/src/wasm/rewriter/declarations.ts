@@ -1,5 +1,5 @@
-import { ModuleError } from "../module-error.js";
 import { readConstant } from "./constants.js";
+import { ModuleError } from "./module-error.js";
 import { Reader } from "./reader.js";
 import { SECTION, type Section, type Sections } from "./sections.js";
 import {

@@ -1,5 +1,5 @@
-import { COSTS } from "../costs.js";
 import { Charges, type Hints } from "./charges.js";
+import { COSTS } from "./costs.js";
 import type { Helper, Layout } from "./layout.js";
 import { BULK, OP, TYPE } from "./operators.js";
 import type { Writer } from "./writer.js";

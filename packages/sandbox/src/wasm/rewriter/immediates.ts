@@ -1,5 +1,5 @@
-import { ModuleError } from "../module-error.js";
 import type { Declarations } from "./declarations.js";
+import { ModuleError } from "./module-error.js";
 import { BULK, IMMEDIATE, TYPE } from "./operators.js";
 import type { Reader } from "./reader.js";
 import { isValueType, readHeapType, readValueType, unknownType } from "./types.js";

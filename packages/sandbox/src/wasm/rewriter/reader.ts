@@ -1,4 +1,4 @@
-import { ModuleError } from "../module-error.js";
+import { ModuleError } from "./module-error.js";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

@@ -1,10 +1,10 @@
-import { COST_OF, COSTS, sizeCharge } from "../costs.js";
-import { ModuleError } from "../module-error.js";
+import { COST_OF, COSTS, sizeCharge } from "./costs.js";
 import type { Declarations } from "./declarations.js";
 import { FRAME, Frames } from "./frames.js";
 import { type Body, EDGE, type Graph, NONE } from "./graph.js";
 import { type CodeScope, checkBulkIndices, readBlockType, readImmediate, readLocals, skipSimd } from "./immediates.js";
 import { HELPERS, type Helper } from "./layout.js";
+import { ModuleError } from "./module-error.js";
 import { BULK, featureOf, IMMEDIATE, IMMEDIATES, OP } from "./operators.js";
 import type { Reader } from "./reader.js";
 

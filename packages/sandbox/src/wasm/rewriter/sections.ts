@@ -1,4 +1,4 @@
-import { ModuleError } from "../module-error.js";
+import { ModuleError } from "./module-error.js";
 import { Reader } from "./reader.js";
 
 export const SECTION = {

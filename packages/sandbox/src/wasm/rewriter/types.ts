@@ -1,4 +1,4 @@
-import { ModuleError } from "../module-error.js";
+import { ModuleError } from "./module-error.js";
 import { TYPE } from "./operators.js";
 import type { Reader } from "./reader.js";
 

@@ -1,12 +1,12 @@
-import type { Json, JsonObject } from "../core/chain/canonical.js";
-import { InputError, show } from "../core/errors.js";
-import { RunError } from "../runs/error.js";
-import type { MeteredRequest } from "./meter/meter.js";
-import { readMetered } from "./meter/metered-request.js";
-import type { RefusalReport } from "./meter/refusal.js";
-import type { Deployments } from "./wire/deployments.js";
-import { isObject } from "./wire/json-object.js";
-import { OPENAI_CHAT } from "./wire/openai-chat.js";
+import type { Json, JsonObject } from "../../core/chain/canonical.js";
+import { InputError, show } from "../../core/errors.js";
+import { RunError } from "../../runs/error.js";
+import type { MeteredRequest } from "../meter/meter.js";
+import { readMetered } from "../meter/metered-request.js";
+import type { RefusalReport } from "../meter/refusal.js";
+import type { Deployments } from "../wire/deployments.js";
+import { isObject } from "../wire/json-object.js";
+import { OPENAI_CHAT } from "../wire/openai-chat.js";
 
 /** The most output that an option may name. */
 export const MOST_OUTPUT_TOKENS = 10_000_000;

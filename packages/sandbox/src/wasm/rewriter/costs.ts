@@ -1,4 +1,4 @@
-import { BULK, OP } from "./rewriter/operators.js";
+import { BULK, OP } from "./operators.js";
 
 /**
  * What fuel is: the cost of every operator that a guest executes. The model is wasmtime's, with charges by size added, so

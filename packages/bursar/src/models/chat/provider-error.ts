@@ -1,5 +1,5 @@
-import type { JsonObject } from "../core/chain/canonical.js";
-import { RunError } from "../runs/error.js";
+import type { JsonObject } from "../../core/chain/canonical.js";
+import { RunError } from "../../runs/error.js";
 
 /** What became of a request that gave no answer. */
 export type ProviderFailure =

@@ -1,5 +1,5 @@
+import { KeyScrubber } from "../wire/key-scrubber.js";
 import { ProviderError } from "./provider-error.js";
-import { KeyScrubber } from "./wire/key-scrubber.js";
 
 const MOST_BYTES = 16 * 1024 * 1024;
 const LONGEST = 300;

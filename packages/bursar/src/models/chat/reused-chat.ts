@@ -1,11 +1,11 @@
-import type { BudgetAmounts } from "../core/input.js";
+import type { BudgetAmounts } from "../../core/input.js";
+import { NOTHING_SENT } from "../meter/nothing-used.js";
+import type { Given } from "../reuse/in-flight.js";
+import { isWhole } from "../reuse/is-whole.js";
+import type { Question, Reuse } from "../reuse/reuse.js";
+import { parsedObject } from "../wire/json-object.js";
 import { readAnswer } from "./chat-answer.js";
 import type { CountedAnswer } from "./chat-site.js";
-import { NOTHING_SENT } from "./meter/nothing-used.js";
-import type { Given } from "./reuse/in-flight.js";
-import { isWhole } from "./reuse/is-whole.js";
-import type { Question, Reuse } from "./reuse/reuse.js";
-import { parsedObject } from "./wire/json-object.js";
 
 /** An answer, and the text that it was read from. */
 export interface TextAnswer extends CountedAnswer {

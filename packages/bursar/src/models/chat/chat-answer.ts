@@ -1,7 +1,7 @@
-import type { JsonObject } from "../core/chain/canonical.js";
+import type { JsonObject } from "../../core/chain/canonical.js";
+import { isObject, listOf, objectOf, parsedObject } from "../wire/json-object.js";
 import { ProviderError } from "./provider-error.js";
 import { shortened } from "./response.js";
-import { isObject, listOf, objectOf, parsedObject } from "./wire/json-object.js";
 
 /** Reads a completion. What cannot be one is an error, because a program must not take half an answer for a whole one. */
 export function readAnswer(text: string, secret: string | null): JsonObject {

@@ -1,9 +1,9 @@
-import type { Amounts } from "../core/amount.js";
-import type { AnswerCut, Calling, ModelAnswer, SitedAnswer, SitedCall } from "../ports/model.js";
-import type { Store } from "../ports/store.js";
-import { learnedOf, outputOf, type Terms } from "./meter/quote.js";
-import type { Site } from "./reservations/site.js";
-import type { TokenCounts } from "./wire/token-counts.js";
+import type { Amounts } from "../../core/amount.js";
+import type { AnswerCut, Calling, ModelAnswer, SitedAnswer, SitedCall } from "../../ports/model.js";
+import type { Store } from "../../ports/store.js";
+import { learnedOf, outputOf, type Terms } from "../meter/quote.js";
+import type { Site } from "../reservations/site.js";
+import type { TokenCounts } from "../wire/token-counts.js";
 
 /** An answer, with what it has used in tokens; null where the provider does not say. */
 export interface CountedAnswer {

@@ -1,4 +1,4 @@
-import { InputError } from "../core/errors.js";
+import { InputError } from "../../core/errors.js";
 
 /** Checks a base address, and finds the place below it. It may hold a secret, so it is not shown. */
 export function readUrl(url: unknown, field: string, path: (base: string) => string): URL {

@@ -1,7 +1,7 @@
-import { InputError, show } from "../core/errors.js";
-import type { Time } from "../core/time.js";
-import type { Clock } from "../ports/clock.js";
-import type { Timer } from "../ports/timer.js";
+import { InputError, show } from "../../core/errors.js";
+import type { Time } from "../../core/time.js";
+import type { Clock } from "../../ports/clock.js";
+import type { Timer } from "../../ports/timer.js";
 
 interface Alarm {
   readonly at: number;
