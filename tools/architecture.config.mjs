@@ -27,8 +27,9 @@ const layers = {
     guests: { imports: [], outside: "nothing" },
     analysis: { imports: ["guests"], outside: "nothing" },
     wasm: { imports: [], outside: "packages" },
-    wasi: { imports: ["wasm"], outside: "packages" },
-    packages: { imports: [], outside: "packages" },
+    archive: { imports: [], outside: "packages" },
+    wasi: { imports: ["archive", "wasm"], outside: "packages" },
+    packages: { imports: ["archive"], outside: "packages" },
     python: { imports: ["guests", "wasi", "wasm"], outside: "packages" },
     javascript: { imports: ["guests", "wasi", "wasm"], outside: "packages" },
     sessions: {

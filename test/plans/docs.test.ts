@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { FORM_NAMES } from "../../packages/bursar/src/plans/forms/names.js";
-import { HOST_EFFECTS } from "../../packages/bursar/src/plans/library/host-effects.js";
+import { HOST_EFFECTS } from "../../packages/bursar/src/plans/syntax/host-effects.js";
 import { BUILTINS } from "../../packages/bursar/src/plans/library/library.js";
 import { compilePlan } from "../../packages/bursar/src/plans/plans.js";
 import { Bench } from "./fixture.js";

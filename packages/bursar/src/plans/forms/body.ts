@@ -99,7 +99,7 @@ function isCallOf(form: Form, name: string, { scope }: Context): form is FormOf<
 }
 
 /** A function of which the parameters are known already, and the body is not. */
-export interface Outline {
+interface Outline {
   readonly made: FunctionExpression;
   readonly required: readonly Form[];
   readonly rest: Form | null;

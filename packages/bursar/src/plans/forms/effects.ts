@@ -1,9 +1,9 @@
 import { nearest } from "../../core/nearest.js";
 import type { Form, FormOf } from "../edn/form.js";
 import { printShort } from "../edn/print.js";
-import { HOST_EFFECTS } from "../library/host-effects.js";
 import type { Context, Resolver } from "../resolver.js";
 import type { Expression, Handler } from "../syntax/expression.js";
+import { HOST_EFFECTS } from "../syntax/host-effects.js";
 import { Scope } from "../syntax/scope.js";
 import { body, bodyAfter } from "./body.js";
 import { checkName } from "./pattern.js";

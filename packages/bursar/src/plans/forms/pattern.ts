@@ -1,10 +1,10 @@
 import { nearest } from "../../core/nearest.js";
 import type { Form, FormOf } from "../edn/form.js";
 import { printShort } from "../edn/print.js";
-import type { Builtin } from "../library/builtin.js";
 import { AS_LIST, AS_MAP } from "../library/patterns.js";
 import type { Position } from "../plan-error.js";
 import type { Context, Resolver } from "../resolver.js";
+import type { Builtin } from "../syntax/builtin.js";
 import { type Binding, type Expression, NIL, type Statement } from "../syntax/expression.js";
 import { FORM_NAMES } from "./names.js";
 

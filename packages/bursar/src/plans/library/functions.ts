@@ -1,4 +1,4 @@
-import type { Builtin } from "./builtin.js";
+import type { Builtin } from "../syntax/builtin.js";
 
 /** Goes through a list with a function, in this order of arguments. */
 const through = (name: string, id: string, first: string, each: string, result: string): Builtin => ({

@@ -1,4 +1,4 @@
-import type { Builtin } from "./builtin.js";
+import type { Builtin } from "../syntax/builtin.js";
 import { KINDS, LISTS, MAPS } from "./collections.js";
 import { FUNCTIONS } from "./functions.js";
 import { NUMBERS } from "./numbers.js";

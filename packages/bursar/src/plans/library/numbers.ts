@@ -1,4 +1,4 @@
-import type { Builtin } from "./builtin.js";
+import type { Builtin } from "../syntax/builtin.js";
 
 const ordered = (name: string, id: string): Builtin => ({
   name,

@@ -1,4 +1,4 @@
-import type { Builtin } from "./builtin.js";
+import type { Builtin } from "../syntax/builtin.js";
 
 /** What names in a pattern are taken from. Plans do not see these by name. */
 export const AS_LIST: Builtin = {

@@ -1,4 +1,4 @@
-import type { Builtin } from "./builtin.js";
+import type { Builtin } from "../syntax/builtin.js";
 
 const change = (name: string, id: string, how: string): Builtin => ({
   name,

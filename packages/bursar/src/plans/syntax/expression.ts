@@ -1,6 +1,6 @@
-import type { Builtin } from "../library/builtin.js";
-import type { HostEffect } from "../library/host-effects.js";
 import type { Position } from "../plan-error.js";
+import type { Builtin } from "./builtin.js";
+import type { HostEffect } from "./host-effects.js";
 
 /** A name and what it stands for. It never stands for anything else. */
 export interface Binding {

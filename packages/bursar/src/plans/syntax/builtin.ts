@@ -1,4 +1,4 @@
-import type { Arity } from "../syntax/expression.js";
+import type { Arity } from "./expression.js";
 
 /**
  * A function that plans can use. Its code is JavaScript for the guest: its first parameter is the number of the position
