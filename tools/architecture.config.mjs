@@ -4,10 +4,11 @@
 const layers = {
   "packages/bursar": {
     core: { imports: [], outside: "nothing" },
+    "json-schema": { imports: ["core"], outside: "packages" },
     ports: { imports: ["core"], outside: "nothing" },
     runtime: { imports: ["ports", "core"], outside: "node" },
     foresight: { imports: ["ports", "core"], outside: "nothing" },
-    runs: { imports: ["foresight", "runtime", "ports", "core"], outside: "packages" },
+    runs: { imports: ["json-schema", "foresight", "runtime", "ports", "core"], outside: "packages" },
     stores: { imports: ["runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
     ambient: { imports: ["stores", "runs", "foresight", "runtime", "ports", "core"], outside: "node" },
     models: { imports: ["runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
@@ -19,7 +20,7 @@ const layers = {
     testing: { imports: ["runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
     views: { imports: ["runs", "foresight", "runtime", "ports", "core"], outside: "node" },
     server: {
-      imports: ["views", "gateway", "models", "runs", "foresight", "runtime", "ports", "core"],
+      imports: ["json-schema", "views", "gateway", "models", "runs", "foresight", "runtime", "ports", "core"],
       outside: "packages",
     },
   },

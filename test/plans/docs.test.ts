@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { FORM_NAMES } from "../../packages/bursar/src/plans/forms/names.js";
-import { HOST_EFFECTS } from "../../packages/bursar/src/plans/syntax/host-effects.js";
 import { BUILTINS } from "../../packages/bursar/src/plans/library/library.js";
 import { compilePlan } from "../../packages/bursar/src/plans/plans.js";
+import { HOST_EFFECTS } from "../../packages/bursar/src/plans/syntax/host-effects.js";
 import { Bench } from "./fixture.js";
 
 const page = readFileSync(new URL("../../docs/PLANS.md", import.meta.url), "utf8");
