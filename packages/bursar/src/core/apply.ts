@@ -1,5 +1,15 @@
 import { type Amounts, NO_AMOUNTS } from "./amount.js";
-import { type Account, accountOf, type Books, callOf, openAccount, pathOf, writePath } from "./books.js";
+import {
+  type Account,
+  type AccountPath,
+  accountOf,
+  accountsOf,
+  type Books,
+  callOf,
+  openAccountsOf,
+  pathOf,
+  writePath,
+} from "./books.js";
 import type { Budget, Path } from "./budget.js";
 import { type Call, lastedOf, updated } from "./call.js";
 import { checkOperation } from "./check.js";
@@ -7,7 +17,7 @@ import { endBudget, openBudget } from "./children.js";
 import { fitted } from "./cut.js";
 import type { Dimensions } from "./dimensions.js";
 import { LedgerError } from "./errors.js";
-import { type Action, Events, stepOf } from "./events.js";
+import { type Action, Events, stepOf, type WrittenAction } from "./events.js";
 import { extendBudget } from "./extension.js";
 import { anchor, journal, put } from "./keep.js";
 import { type Notice, noticeDeadlines } from "./notice.js";
@@ -27,6 +37,7 @@ import { noRoom, RefusedError } from "./refused.js";
 import { repeatedReserve, repeatedSettlement, reused, same } from "./repeated.js";
 import { closed, type Deltas, difference, isCounted, joined, NO_IDS, reserve, settle, sums } from "./settlement.js";
 import { elapsed, paused, resumed, type Time, timeAt } from "./time.js";
+import { timeLeft } from "./time-left.js";
 import { type Charge, chargeFor, copyWithTotal } from "./usage.js";
 
 /** So many dead reservations are settled at a time at most, so that no transaction grows without bound. */
@@ -48,8 +59,14 @@ export class Operations {
     this.events = new Events(dimensions);
   }
 
-  apply(books: Books, operation: Operation, time: Time): Outcome {
+  /** Looks at an operation that comes from outside, and applies it. */
+  applyChecked(books: Books, operation: Operation, time: Time): Outcome {
     checkOperation(operation, this.dimensions);
+    return this.apply(books, operation, time);
+  }
+
+  /** For operations that were looked at before. */
+  apply(books: Books, operation: Operation, time: Time): Outcome {
     switch (operation.op) {
       case "open":
         return this.open(books, operation, time);
@@ -86,14 +103,10 @@ export class Operations {
 
   private open(books: Books, { parent, opening, chain, cause }: OpenOperation, time: Time): OutcomeOf<OpenOperation> {
     if (books.account(opening.id) !== undefined) throw new LedgerError(`there is a budget ${opening.id} already`);
-    const above = parent === null ? null : openAccount(books, parent);
-    const { decision, budget, path, notices } = openBudget(
-      parent === null ? [] : pathOf(books, parent),
-      opening,
-      time,
-      this.dimensions,
-    );
-    writePath(books, path);
+    const accounts = parent === null ? [] : openAccountsOf(books, parent);
+    const above = accounts[0] ?? null;
+    const { decision, budget, path, notices } = openBudget(pathOf(accounts), opening, time, this.dimensions);
+    writePath(books, accounts, path);
     const links = above === null ? [] : this.write(books, above.chain, this.notices(notices), cause ?? above.origin);
     if (budget === null) {
       if (above === null || parent === null) throw new LedgerError("a root is never refused");
@@ -116,14 +129,15 @@ export class Operations {
     const whole = this.tied(operation.asked);
     const known = books.call(operation.call);
     if (known !== undefined) return repeatedReserve(known, id, whole, operation);
-    const account = openAccount(books, id);
-    const path = pathOf(books, id);
+    const accounts = openAccountsOf(books, id);
+    const account = accounts[0];
+    const path = pathOf(accounts);
     const { asked, full } = fitted(path, whole, operation, time, this.dimensions);
     // A call below a clock that stands still would run on nobody's time.
     const still = path.find(({ watch }) => watch.since === null);
     if (still !== undefined) throw new LedgerError(`budget ${still.id} is paused; resume it first`);
     const admission = reserve(path, asked, time, this.dimensions, operation.inner === true);
-    writePath(books, admission.path);
+    writePath(books, accounts, admission.path);
     const { decision, notices } = admission;
     if (operation.must === true && decision.kind !== "admitted") throw new RefusedError(operation.call, decision);
     const step = stepOf(operation);
@@ -160,7 +174,9 @@ export class Operations {
       };
       books.putCall(operation.holder === undefined ? call : { ...call, holder: operation.holder });
     }
-    return { op: "reserve", decision, granted: asked, notices, repeated: false, links };
+    const left = timeLeft(path, time, this.dimensions);
+    const left_ms = left === Number.POSITIVE_INFINITY ? null : left;
+    return { op: "reserve", decision, granted: asked, notices, left_ms, repeated: false, links };
   }
 
   /** Counts once: a second delivery does nothing, unless it brings the truth about what nobody had reported. */
@@ -206,7 +222,7 @@ export class Operations {
       duration_ms,
       corrects,
     });
-    const links = this.tell(books, call, action, settled.notices, operation.cause);
+    const links = this.tell(books, settled, action, operation.cause ?? call.link);
     // A later report is measured against what was seen, not against what had been reserved before.
     const link = links[0] ?? call.link;
     const known = { status: "committed", asked: bound, charged, reported, estimate: guess, unreported, link } as const;
@@ -257,7 +273,7 @@ export class Operations {
       if (known.kind !== "charge" || !same(known.charged, charged)) throw reused(operation.call);
       return { ...repeatedSettlement("charge"), charged, estimated: false };
     }
-    const account = openAccount(books, budget);
+    const accounts = openAccountsOf(books, budget);
     const step = stepOf(operation);
     const blank = {
       kind: "charge",
@@ -274,9 +290,9 @@ export class Operations {
       ...step,
       ...blank,
       charged,
-      link: operation.cause ?? account.origin,
+      link: operation.cause ?? accounts[0].origin,
     };
-    const { leaf, notices } = this.settle(books, call, NO_AMOUNTS, charged, time);
+    const settled = this.settle(books, call, NO_AMOUNTS, charged, time, accounts);
     books.putCall(call);
     const duration_ms = operation.duration_ms ?? null;
     const consumed = {
@@ -288,21 +304,22 @@ export class Operations {
       duration_ms,
       corrects: null,
     };
-    const links = this.tell(books, call, this.events.consumption(leaf, time, consumed), notices);
-    return { op: "charge", charged, estimated: false, repeated: false, notices, links };
+    const links = this.tell(books, settled, this.events.consumption(settled.leaf, time, consumed), call.link);
+    return { op: "charge", charged, estimated: false, repeated: false, notices: settled.notices, links };
   }
 
   private extend(books: Books, operation: ExtendOperation, time: Time): OutcomeOf<ExtendOperation> {
     const { budget, additional, approved_by, reason } = operation;
-    const account = accountOf(books, budget);
-    const result = extendBudget(pathOf(books, budget), additional, time, this.dimensions);
+    const accounts = accountsOf(books, budget);
+    const account = accounts[0];
+    const result = extendBudget(pathOf(accounts), additional, time, this.dimensions);
     const cause = operation.cause ?? account.origin;
     if (result.kind === "no_room") {
       if (operation.must === true) throw noRoom(result, this.dimensions);
       const refused = this.events.extensionRefused(budget, result.dimension, result.budget, result.room);
       return { op: "extend", result, links: [books.append(account.chain, refused, cause)] };
     }
-    writePath(books, result.path);
+    writePath(books, accounts, result.path);
     const links = Object.entries(additional).map(([dimension, amount]) =>
       books.append(account.chain, this.events.extended(budget, dimension, amount, approved_by, reason), cause),
     );
@@ -310,11 +327,12 @@ export class Operations {
   }
 
   private live(books: Books, { op, budget: id, at, cause }: LifeOperation, time: Time): OutcomeOf<LifeOperation> {
-    const account = openAccount(books, id);
+    const accounts = openAccountsOf(books, id);
+    const account = accounts[0];
     if (op === "end") {
-      const path = endBudget(pathOf(books, id), time, this.dimensions);
-      writePath(books, path);
-      const { budget } = accountOf(books, id);
+      const path = endBudget(pathOf(accounts), time, this.dimensions);
+      writePath(books, accounts, path);
+      const budget = path[0] as Budget;
       const completed = this.events.runCompleted(budget, time);
       return { op, budget, links: [books.append(account.chain, completed, cause ?? account.origin)] };
     }
@@ -333,23 +351,30 @@ export class Operations {
   }
 
   private giveBack(books: Books, call: Call, why: "released" | "expired", time: Time, cause?: string) {
-    const { notices } = this.settle(books, call, sums(call.asked, this.dimensions), NO_AMOUNTS, time);
+    const settled = this.settle(books, call, sums(call.asked, this.dimensions), NO_AMOUNTS, time);
     const { budget, step_id, capability_id } = call;
     const action = this.events.stepReleased(budget, call.id, { step_id, capability_id }, why);
-    const links = this.tell(books, call, action, notices, cause);
+    const links = this.tell(books, settled, action, cause ?? call.link);
     const duration_ms = lastedOf(call, undefined, time.instant);
     const gone = { status: why, link: links[0] ?? call.link } as const;
     books.putCall(updated(call, duration_ms === null ? gone : { ...gone, duration_ms }));
-    return { notices, links };
+    return { notices: settled.notices, links };
   }
 
-  private settle(books: Books, call: Call, released: Deltas, used: Deltas, time: Time): Settlement {
-    const settled = settle(pathOf(books, call.budget), released, used, time, this.dimensions);
+  private settle(
+    books: Books,
+    call: Call,
+    released: Deltas,
+    used: Deltas,
+    time: Time,
+    accounts: AccountPath = accountsOf(books, call.budget),
+  ): Settlement {
+    const settled = settle(pathOf(accounts), released, used, time, this.dimensions);
     const late = noticeDeadlines(settled.path, time);
     const path: Path = call.status === "reserved" ? closed(late.path) : late.path;
-    writePath(books, path);
+    writePath(books, accounts, path);
     // A path begins with its leaf.
-    return { leaf: path[0] as Budget, notices: joined(settled.notices, late.notices) };
+    return { account: accounts[0], leaf: path[0] as Budget, notices: joined(settled.notices, late.notices) };
   }
 
   /** Figures of dimensions that this ledger does not count say nothing here. */
@@ -366,13 +391,11 @@ export class Operations {
   /** The link of a settlement, and those of what it brought about. */
   private tell(
     books: Books,
-    call: Call,
-    action: Action,
-    notices: readonly Notice[],
-    cause?: string,
+    { account: { chain, origin }, notices }: Settlement,
+    action: WrittenAction | Action,
+    cause: string | null,
   ): readonly string[] {
-    const { chain, origin }: Account = accountOf(books, call.budget);
-    const first = books.append(chain, action, cause ?? call.link ?? origin);
+    const first = books.append(chain, action, cause ?? origin);
     return notices.length === 0 ? [first] : [first, ...this.write(books, chain, this.notices(notices), first)];
   }
 
@@ -399,6 +422,8 @@ interface Told extends Pick<Call, "asked" | "reported" | "estimate"> {
 }
 
 interface Settlement {
+  /** As it was before. */
+  readonly account: Account;
   readonly leaf: Budget;
   readonly notices: readonly Notice[];
 }

@@ -3,7 +3,7 @@ import type { Call, CallId } from "./call.js";
 import type { Head } from "./chain/link.js";
 import type { Document, DocumentKind, Entry } from "./document.js";
 import { LedgerError } from "./errors.js";
-import type { Action } from "./events.js";
+import type { Action, WrittenAction } from "./events.js";
 
 /** A budget with the chain its events go to, and the link that recorded its allocation. */
 export interface Account {
@@ -35,7 +35,7 @@ export interface Books extends Shelf {
   putDocument(document: Document): void;
   putEntry(entry: Entry): void;
   /** Appends a link and gives back its id. */
-  append(chain: string, action: Action, cause: string | null): string;
+  append(chain: string, action: Action | WrittenAction, cause: string | null): string;
   /** Notes that a chain is anchored up to here. */
   anchor(head: Head): void;
 }
@@ -46,34 +46,46 @@ export function accountOf(books: Pick<Books, "account">, id: BudgetId): Account 
   return account;
 }
 
-/** A budget that still takes calls. */
-export function openAccount(books: Books, id: BudgetId): Account {
-  const account = accountOf(books, id);
-  if (account.budget.ended) throw new LedgerError(`budget ${id} has ended; it takes no calls`);
-  return account;
-}
-
 export function callOf(books: Books, id: CallId): Call {
   const call = books.call(id);
   if (call === undefined) throw new LedgerError(`there is no call ${id}; reserve before you settle`);
   return call;
 }
 
-/** The budget and its ancestors, leaf first. */
-export function pathOf(books: Pick<Books, "account">, id: BudgetId): Path {
-  const path: Budget[] = [];
-  for (let next: BudgetId | null = id; next !== null; ) {
-    const { budget }: Account = accountOf(books, next);
-    path.push(budget);
-    next = budget.parent;
+/** A budget's account and those of its ancestors, leaf first. */
+export type AccountPath = readonly [leaf: Account, ...above: Account[]];
+
+export function accountsOf(books: Pick<Books, "account">, id: BudgetId): AccountPath {
+  const leaf = accountOf(books, id);
+  const accounts: [Account, ...Account[]] = [leaf];
+  for (let next = leaf.budget.parent; next !== null; ) {
+    const account = accountOf(books, next);
+    accounts.push(account);
+    next = account.budget.parent;
   }
+  return accounts;
+}
+
+/** The accounts of a budget that still takes calls. */
+export function openAccountsOf(books: Books, id: BudgetId): AccountPath {
+  const accounts = accountsOf(books, id);
+  if (accounts[0].budget.ended) throw new LedgerError(`budget ${id} has ended; it takes no calls`);
+  return accounts;
+}
+
+/** The budget and its ancestors, leaf first. */
+export function pathOf(accounts: readonly Account[]): Path {
+  const path: Budget[] = [];
+  for (const { budget } of accounts) path.push(budget);
   return path;
 }
 
-export function writePath(books: Books, path: Path): void {
-  for (const budget of path) {
-    const account = accountOf(books, budget.id);
+/** Writes what has changed of a path, which was that of these accounts. */
+export function writePath(books: Books, accounts: readonly Account[], path: Path): void {
+  for (let level = 0; level < accounts.length; level++) {
+    const { budget: before, chain, origin } = accounts[level] as Account;
+    const budget = path[level] as Budget;
     // Written out, because a spread with a change costs fifty times as much, and this is done for every call.
-    if (account.budget !== budget) books.putAccount({ budget, chain: account.chain, origin: account.origin });
+    if (budget !== before) books.putAccount({ budget, chain, origin });
   }
 }

@@ -1,9 +1,9 @@
 import type { Account, Books, Shelf } from "./books.js";
 import type { BudgetId } from "./budget.js";
 import type { Call, CallId } from "./call.js";
-import { appendLink, emptyHead, type Head } from "./chain/link.js";
+import { appendLine, emptyHead, type Head } from "./chain/link.js";
 import type { Document, DocumentKind, Entry } from "./document.js";
-import type { Action } from "./events.js";
+import type { Action, WrittenAction } from "./events.js";
 
 /** What has been appended to a chain, and the head it has now. */
 export interface Growth {
@@ -24,8 +24,8 @@ export interface Changes {
 
 /** Changes while they are written. Most drafts are of one call, so what is seldom written has a map of its own only then. */
 class Writing implements Changes {
-  readonly accounts = new Map<BudgetId, Account>();
-  readonly calls = new Map<CallId, Call>();
+  readonly accounts: Map<BudgetId, Account> = new Map();
+  readonly calls: Map<CallId, Call> = new Map();
   chains: ReadonlyMap<string, Growth> = NOTHING;
   documents: ReadonlyMap<string, Document> = NOTHING;
   entries: ReadonlyMap<string, Entry> = NOTHING;
@@ -45,14 +45,16 @@ export function keyOf(first: string, second: string): string {
 }
 
 /**
- * Books to write in, over what was kept before. Drafts stack: what one caller writes in a draft of its own is absorbed into
- * the draft of the whole transaction, or dropped without a trace.
+ * Books to write in, over what was kept before: the one overlay of a transaction. Several callers may write in it one after the other,
+ * and what one of them wrote is taken back where its list fails.
  */
 export class Draft implements Books {
-  private readonly writing = new Writing();
+  protected readonly writing: Writing = new Writing();
+  protected instant: number;
   private readonly shelf: Shelf;
   private readonly hash: (text: string) => string;
-  private readonly instant: number;
+  /** What takes back what the present caller has written, in order. */
+  private undo: Undo[] | null = null;
 
   constructor(shelf: Shelf, hash: (text: string) => string, instant: number) {
     this.shelf = shelf;
@@ -65,52 +67,52 @@ export class Draft implements Books {
   }
 
   account(id: BudgetId): Account | undefined {
-    return this.changes.accounts.get(id) ?? this.shelf.account(id);
+    return this.writing.accounts.get(id) ?? this.shelf.account(id);
   }
 
   putAccount(account: Account): void {
-    this.writing.accounts.set(account.budget.id, account);
+    this.put(this.writing.accounts, account.budget.id, account);
   }
 
   call(id: CallId): Call | undefined {
-    return this.changes.calls.get(id) ?? this.shelf.call(id);
+    return this.writing.calls.get(id) ?? this.shelf.call(id);
   }
 
   putCall(call: Call): void {
-    this.writing.calls.set(call.id, call);
+    this.put(this.writing.calls, call.id, call);
   }
 
   head(chain: string): Head | undefined {
-    return this.changes.chains.get(chain)?.head ?? this.shelf.head(chain);
+    return this.writing.chains.get(chain)?.head ?? this.shelf.head(chain);
   }
 
   document(kind: DocumentKind, id: string): Document | undefined {
-    return this.changes.documents.get(keyOf(kind, id)) ?? this.shelf.document(kind, id);
+    return this.writing.documents.get(keyOf(kind, id)) ?? this.shelf.document(kind, id);
   }
 
   putDocument(document: Document): void {
     const { writing } = this;
-    writing.documents = own(writing.documents).set(keyOf(document.kind, document.id), document);
+    writing.documents = this.put(own(writing.documents), keyOf(document.kind, document.id), document);
   }
 
   entry(run: string, key: string): Entry | undefined {
-    return this.changes.entries.get(keyOf(run, key)) ?? this.shelf.entry(run, key);
+    return this.writing.entries.get(keyOf(run, key)) ?? this.shelf.entry(run, key);
   }
 
   putEntry(entry: Entry): void {
     const { writing } = this;
-    writing.entries = own(writing.entries).set(keyOf(entry.run, entry.key), entry);
+    writing.entries = this.put(own(writing.entries), keyOf(entry.run, entry.key), entry);
   }
 
   due(instant: number, most: number): readonly Call[] {
-    const { calls } = this.changes;
+    const { calls } = this.writing;
     const due = this.shelf.due(instant, most + calls.size).filter(({ id }) => !calls.has(id));
     for (const call of calls.values()) if (isDue(call, instant)) due.push(call);
     return due.sort(byExpiry).slice(0, most);
   }
 
   unanchored(most: number): readonly Head[] {
-    const { chains, anchored } = this.changes;
+    const { chains, anchored } = this.writing;
     const heads = this.shelf
       .unanchored(most + chains.size + anchored.size)
       .filter(({ chain }) => !chains.has(chain) && !anchored.has(chain));
@@ -120,45 +122,53 @@ export class Draft implements Books {
 
   anchor(head: Head): void {
     const { writing } = this;
-    writing.anchored = own(writing.anchored).set(head.chain, head.seq);
+    writing.anchored = this.put(own(writing.anchored), head.chain, head.seq);
   }
 
-  append(id: string, action: Action, cause: string | null): string {
-    const { action_type, event, data } = action;
-    const draft = { action_type, at: this.instant, cause, data, event };
-    const { head, line, link } = appendLink(this.head(id) ?? emptyHead(id), draft, this.hash);
-    this.grow(id, head, [line]);
-    return link.id;
-  }
-
-  /** Lets one caller write in a draft of its own, and takes over what it wrote; when it throws, nothing was written. */
-  within<Result>(instant: number, work: (books: Books) => Result): Result {
-    const draft = new Draft(this, this.hash, instant);
-    const result = work(draft);
-    this.absorb(draft.changes);
-    return result;
-  }
-
-  private absorb({ accounts, calls, chains, documents, entries, anchored }: Changes): void {
+  append(id: string, action: Action | WrittenAction, cause: string | null): string {
+    const { action_type, event } = action;
+    const data = "write" in action ? action.write() : action.data;
     const { writing } = this;
-    for (const [id, account] of accounts) writing.accounts.set(id, account);
-    for (const [id, call] of calls) writing.calls.set(id, call);
-    for (const [id, { head, lines }] of chains) this.grow(id, head, lines);
-    for (const [key, document] of documents) writing.documents = own(writing.documents).set(key, document);
-    for (const [key, entry] of entries) writing.entries = own(writing.entries).set(key, entry);
-    for (const [id, seq] of anchored) writing.anchored = own(writing.anchored).set(id, seq);
+    const grown = writing.chains.get(id);
+    const before = grown?.head ?? this.shelf.head(id) ?? emptyHead(id);
+    const { head, line } = appendLine(before, { action_type, at: this.instant, cause, data, event }, this.hash);
+    if (grown === undefined) writing.chains = this.put(own(writing.chains), id, { head, lines: [line] });
+    else {
+      this.undo?.push(() => {
+        grown.head = before;
+        grown.lines.pop();
+      });
+      grown.head = head;
+      grown.lines.push(line);
+    }
+    return `${id}#${head.seq}`;
   }
 
-  private grow(id: string, head: Head, lines: readonly string[]): void {
-    const grown = this.writing.chains.get(id);
-    if (grown === undefined) {
-      this.writing.chains = own(this.writing.chains).set(id, { head, lines: [...lines] });
-    } else {
-      grown.head = head;
-      for (const line of lines) grown.lines.push(line);
+  /** Lets one caller write; when it throws, it has written nothing. */
+  within<Result>(instant: number, work: (books: Books) => Result): Result {
+    this.instant = instant;
+    const undo: Undo[] = [];
+    this.undo = undo;
+    try {
+      return work(this);
+    } catch (error) {
+      for (const each of undo.reverse()) each();
+      throw error;
+    } finally {
+      this.undo = null;
     }
   }
+
+  private put<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): Map<Key, Value> {
+    if (this.undo !== null) {
+      const before = map.get(key);
+      this.undo.push(() => (before === undefined ? map.delete(key) : map.set(key, before)));
+    }
+    return map.set(key, value);
+  }
 }
+
+type Undo = () => void;
 
 export function isDue({ status, expires }: Call, instant: number): boolean {
   return status === "reserved" && expires !== null && expires <= instant;

@@ -1,12 +1,13 @@
 import type { Amounts } from "./amount.js";
 import { type Budget, DEADLINE, limitOf, usedOf } from "./budget.js";
-import type { Json, JsonObject } from "./chain/canonical.js";
+import { canonicalize, type Json, type JsonObject } from "./chain/canonical.js";
+import { remember } from "./chain/remember.js";
 import type { Decision, Finding } from "./decision.js";
 import { type Dimension, writeAmount } from "./dimension.js";
 import type { Dimensions } from "./dimensions.js";
 import { heldIn } from "./held.js";
 import type { Notice } from "./notice.js";
-import { termsOf } from "./terms.js";
+import { termsByName, termsOf } from "./terms.js";
 import type { Time } from "./time.js";
 
 /** What a link of a chain records, before it is linked. */
@@ -14,6 +15,11 @@ export interface Action {
   readonly action_type: string;
   readonly event?: BudgetEventName;
   readonly data: JsonObject;
+}
+
+/** An action whose data is written as canonical JSON when it is linked, without being built first: every call has two of them. */
+export interface WrittenAction extends Omit<Action, "data"> {
+  readonly write: () => string;
 }
 
 export type BudgetEventName =
@@ -33,10 +39,12 @@ export class Events {
   private readonly dimensions: Dimensions;
   /** In the order in which the chain writes them. */
   private readonly byName: readonly Dimension[];
+  private readonly columns: readonly Column[];
 
   constructor(dimensions: Dimensions) {
     this.dimensions = dimensions;
     this.byName = dimensions.all.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    this.columns = this.byName.map((dimension) => ({ id: dimension.id, start: `"${dimension.id}":`, dimension }));
   }
 
   allocation(budget: Budget): Action {
@@ -48,20 +56,11 @@ export class Events {
   }
 
   /** What a call has used, what its budget has left, and what is held of that for other calls. */
-  consumption(budget: Budget, time: Time, consumed: Consumed): Action {
-    const { call_id, step_id, capability_id, charged, unreported, estimate, seen, duration_ms, corrects } = consumed;
-    // In the order in which the chain writes them, which then has nothing to sort.
-    const data: Record<string, Json> = { budget: budget.id, call_id, capability_id };
-    if (corrects !== null) data.corrects = corrects;
-    if (estimate !== null) data.estimate = this.amounts(estimate);
-    data.estimated = unreported.length > 0;
-    data.held = this.held(budget);
-    data.metadata = this.metadata(charged, duration_ms);
-    data.remaining = this.remaining(budget, time);
-    data.resources = this.sorted(charged);
-    if (seen !== undefined) data.seen = this.amounts(seen);
-    data.step_id = step_id;
-    return event("Consumption", data);
+  consumption(budget: Budget, time: Time, consumed: Consumed): WrittenAction {
+    const write = () => this.writeConsumption(budget, time, consumed);
+    // A clock that gives no number shows at once, and not when the link is made.
+    const isSafe = isShort(consumed) && Number.isFinite(time.monotonic);
+    return { action_type: BUDGET_ACTION, event: "Consumption", write: isSafe ? write : written(write()) };
   }
 
   notice({ kind, budget, dimension, percent, policy, consumed, limit }: Notice): Action {
@@ -84,16 +83,9 @@ export class Events {
   }
 
   /** `full` is what would have been held, had there been plenty; null where nothing was learned that was held in its place. */
-  stepStarted(budget: string, call: StepCall, asked: Amounts, full: Amounts | null): Action {
-    const { call_id, step_id, capability_id, kind } = call;
-    const data: Record<string, Json> = { asked: this.sorted(asked), budget };
-    // Most calls are steps of their own.
-    if (call_id !== step_id) data.call_id = call_id;
-    data.capability_id = capability_id;
-    if (full !== null) data.full = this.amounts(full);
-    if (kind !== capability_id) data.kind = kind;
-    data.step_id = step_id;
-    return { action_type: "StepStarted", data };
+  stepStarted(budget: string, call: StepCall, asked: Amounts, full: Amounts | null): WrittenAction {
+    const write = () => this.writeStart(budget, call, asked, full);
+    return { action_type: "StepStarted", write: isShort(call) ? write : written(write()) };
   }
 
   /** A call that was not made, and why; `busy` is none of these, because it only waits. */
@@ -174,29 +166,71 @@ export class Events {
     return written;
   }
 
-  /** The same in the order in which the chain writes them: to sort them takes it longer than to hash them. */
-  private sorted(amounts: Amounts): JsonObject {
-    const written: Record<string, Json> = {};
-    for (const dimension of this.byName) {
-      const amount = amounts[dimension.id];
-      if (amount !== undefined) written[dimension.id] = writeAmount(dimension, amount);
+  // Members stand in the order of their names, as canonical JSON has them.
+
+  private writeConsumption(budget: Budget, time: Time, consumed: Consumed): string {
+    const { call_id, step_id, capability_id, charged, unreported, estimate, seen, duration_ms, corrects } = consumed;
+    const call = quoted(call_id);
+    let text = `${budgetStart(budget.id)}${call}${capability(capability_id)}`;
+    if (corrects !== null) text += `,"corrects":${quoted(corrects)}`;
+    if (estimate !== null) text += `,"estimate":${this.writeAmounts(estimate)}`;
+    text += unreported.length > 0 ? ',"estimated":true,"held":' : ',"estimated":false,"held":';
+    text += this.writeHeld(budget);
+    text += `,"metadata":${this.writeMetadata(charged, duration_ms)}`;
+    text += `,"remaining":${this.writeRemaining(budget, time)}`;
+    text += `,"resources":${this.writeAmounts(charged)}`;
+    if (seen !== undefined) text += `,"seen":${this.writeAmounts(seen)}`;
+    return `${text},"step_id":${step_id === call_id ? call : quoted(step_id)}}`;
+  }
+
+  private writeStart(
+    budget: string,
+    { call_id, step_id, capability_id, kind }: StepCall,
+    asked: Amounts,
+    full: Amounts | null,
+  ) {
+    let text = `{"asked":${this.writeAmounts(asked)}${ofBudget(budget)}`;
+    // Most calls are steps of their own.
+    if (call_id !== step_id) text += `,"call_id":${quoted(call_id)}`;
+    text += capability(capability_id);
+    if (full !== null) text += `,"full":${this.writeAmounts(full)}`;
+    if (kind !== capability_id) text += `,"kind":${quoted(kind)}`;
+    return `${text},"step_id":${quoted(step_id)}}`;
+  }
+
+  private writeAmounts(amounts: Amounts): string {
+    let text = "{";
+    for (const { id, start, dimension } of this.columns) {
+      const amount = amounts[id];
+      if (amount !== undefined) text += `${text === "{" ? "" : ","}${start}${writeAmount(dimension, amount)}`;
     }
-    return written;
+    return `${text}}`;
+  }
+
+  private writeHeld(budget: Budget): string {
+    return holdsAny(budget.reserved) || holdsAny(budget.aside) ? canonicalize(this.held(budget)) : "{}";
+  }
+
+  private writeRemaining(budget: Budget, time: Time): string {
+    let text = "{";
+    for (const { start, dimension, limit } of termsByName(budget, this.dimensions)) {
+      text += `${text === "{" ? "" : ","}${start}${numeral(writeAmount(dimension, limit - usedOf(budget, dimension, time)))}`;
+    }
+    return `${text}}`;
   }
 
   /** The figures that people ask for first, once more and beside the duration. */
-  private metadata(charged: Amounts, duration_ms: number | null): JsonObject {
-    const metadata: Record<string, Json> = {};
-    this.copy("cost_usd", charged, metadata);
-    if (duration_ms !== null) metadata.duration_ms = duration_ms;
-    this.copy("llm_input_tokens", charged, metadata);
-    this.copy("llm_output_tokens", charged, metadata);
-    return metadata;
-  }
-
-  private copy(id: string, charged: Amounts, metadata: Record<string, Json>): void {
-    const value = charged[id];
-    if (value !== undefined && this.dimensions.has(id)) metadata[id] = this.edge(id, value);
+  private writeMetadata(charged: Amounts, duration_ms: number | null): string {
+    const { cost_usd, llm_input_tokens, llm_output_tokens } = charged;
+    let text = "{";
+    const add = (name: string, value: number) => {
+      text += `${text === "{" ? "" : ","}"${name}":${numeral(value)}`;
+    };
+    if (cost_usd !== undefined) add("cost_usd", this.edge("cost_usd", cost_usd));
+    if (duration_ms !== null) add("duration_ms", duration_ms);
+    if (llm_input_tokens !== undefined) add("llm_input_tokens", this.edge("llm_input_tokens", llm_input_tokens));
+    if (llm_output_tokens !== undefined) add("llm_output_tokens", this.edge("llm_output_tokens", llm_output_tokens));
+    return `${text}}`;
   }
 
   private finding({ budget, dimension, refusal, policy, asked, used, reserved, limit }: Finding): JsonObject {
@@ -252,6 +286,39 @@ export interface Consumed extends Step {
   readonly duration_ms: number | null;
   readonly corrects: string | null;
 }
+
+/** A dimension, and its key as a member of canonical JSON. */
+interface Column {
+  readonly id: string;
+  readonly start: string;
+  readonly dimension: Dimension;
+}
+
+/** Longer texts may be more than the engine can hold once they are escaped, so they are written at once. */
+const LONGEST_SHORT = 64 * 1024;
+
+function isShort({ step_id, capability_id }: Step): boolean {
+  return step_id.length <= LONGEST_SHORT && capability_id.length <= LONGEST_SHORT;
+}
+
+function written(text: string): () => string {
+  return () => text;
+}
+
+function holdsAny(amounts: Amounts): boolean {
+  for (const id in amounts) if ((amounts[id] as number) > 0) return true;
+  return false;
+}
+
+/** A number as the chain writes it; canonical JSON refuses one that is not finite. */
+function numeral(value: number): string {
+  return Number.isFinite(value) ? `${value}` : canonicalize(value);
+}
+
+const quoted = (text: string): string => canonicalize(text);
+const ofBudget = remember((id) => `,"budget":${canonicalize(id)}`);
+const budgetStart = remember((id) => `{"budget":${canonicalize(id)},"call_id":`);
+const capability = remember((id) => `,"capability_id":${canonicalize(id)}`);
 
 function event(name: BudgetEventName, data: JsonObject): Action {
   return { action_type: BUDGET_ACTION, event: name, data };

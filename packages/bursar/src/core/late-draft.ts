@@ -1,12 +1,12 @@
 import type { Shelf } from "./books.js";
-import { checkLater, type LinkDraft } from "./chain/link.js";
+import { checkFrame, checkLater, type LinkDraft } from "./chain/link.js";
 import { Draft } from "./draft.js";
-import type { Action } from "./events.js";
+import type { Action, WrittenAction } from "./events.js";
 
 /** A link that is due. Its place in its chain, and so its id, are fixed; its text and its hash are not made yet. */
-export interface LateLink {
+export interface LateLink extends Omit<LinkDraft, "data"> {
   readonly chain: string;
-  readonly draft: LinkDraft;
+  readonly action: Action | WrittenAction;
 }
 
 /** What a late draft is laid over. */
@@ -22,20 +22,20 @@ export interface LateShelf extends Shelf {
 export class LateDraft extends Draft {
   readonly late: LateLink[] = [];
   private readonly over: LateShelf;
-  private readonly at: number;
 
   constructor(over: LateShelf, hash: (text: string) => string, instant: number) {
     super(over, hash, instant);
     this.over = over;
-    this.at = instant;
   }
 
-  override append(chain: string, { action_type, event, data }: Action, cause: string | null): string {
+  override append(chain: string, action: Action | WrittenAction, cause: string | null): string {
     let seq = this.over.lastSeq(chain) + 1;
     for (const link of this.late) if (link.chain === chain) seq++;
-    const draft = { action_type, at: this.at, cause, data, event };
-    checkLater(chain, draft, seq);
-    this.late.push({ chain, draft });
+    const { action_type, event } = action;
+    const link: LateLink = { chain, action, action_type, at: this.instant, cause, event };
+    if ("write" in action) checkFrame(chain, link, seq);
+    else checkLater(chain, { ...link, data: action.data }, seq);
+    this.late.push(link);
     return `${chain}#${seq}`;
   }
 }

@@ -1,7 +1,7 @@
-import { type Account, type Books, pathOf } from "./books.js";
+import { type Account, accountsOf, type Books, pathOf } from "./books.js";
 import type { Budget, BudgetId, Path } from "./budget.js";
 import type { Call, CallId } from "./call.js";
-import { appendLink, type Head } from "./chain/link.js";
+import { appendLine, type Head } from "./chain/link.js";
 import type { Document, DocumentKind, Entry } from "./document.js";
 import { byChain, byExpiry, type Changes, Draft, isDue } from "./draft.js";
 import { type KeptCall, KeptCalls } from "./kept-calls.js";
@@ -81,9 +81,10 @@ export class MemoryBooks implements LateShelf {
     if (late.length === 0) return;
     let made = 0;
     try {
-      for (const { chain: id, draft } of late) {
+      for (const { chain: id, action, action_type, at, cause, event } of late) {
         const chain = this.chains.chain(id);
-        const { head, line } = appendLink(chain.head, draft, this.hash);
+        const data = "write" in action ? action.write() : action.data;
+        const { head, line } = appendLine(chain.head, { action_type, at, cause, data, event }, this.hash);
         chain.head = head;
         made++;
         this.chains.add(chain, [line], head.seq);
@@ -142,7 +143,7 @@ export class MemoryBooks implements LateShelf {
   }
 
   path(id: BudgetId): Path {
-    return this.accounts.has(id) ? pathOf(this, id) : [];
+    return this.accounts.has(id) ? pathOf(accountsOf(this, id)) : [];
   }
 
   /** A line of a chain by its position; undefined when it was dropped, or the chain has not come so far. */

@@ -165,6 +165,8 @@ export type Outcome =
       /** What is held: as much as was asked for, unless it could be cut. */
       readonly granted: Amounts;
       readonly notices: readonly Notice[];
+      /** How many milliseconds the path has left by its clocks and deadlines; null without a limit, absent where nobody has looked. */
+      readonly left_ms?: number | null;
     } & Repeatable)
   | ({ readonly op: "commit" | "charge"; readonly charged: Amounts; readonly estimated: boolean } & Settled)
   | ({ readonly op: "release" } & Settled)

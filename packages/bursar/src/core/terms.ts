@@ -8,6 +8,8 @@ import type { ExhaustionPolicy } from "./policy.js";
 /** What a budget's limit on one dimension comes to: everything that no plain call changes. */
 export interface Term {
   readonly id: string;
+  /** Its key as a member of canonical JSON. */
+  readonly start: string;
   readonly dimension: Dimension;
   readonly policy: ExhaustionPolicy;
   /** With all extensions. */
@@ -24,6 +26,8 @@ export interface Term {
 interface Known extends Pick<Budget, "extended" | "aside" | "policies" | "thresholds" | "warned" | "exhausted"> {
   readonly dimensions: Dimensions;
   readonly terms: readonly Term[];
+  /** The same in the order of their names, once they were asked for so. */
+  byName: readonly Term[] | null;
 }
 
 // Budgets are values, so what has not changed is the same object as before. Limits never change at all, and by them the
@@ -32,12 +36,24 @@ const known = new WeakMap<Amounts, Known>();
 
 /** The terms of every dimension that a budget limits, in the order of its limits. */
 export function termsOf(budget: Budget, dimensions: Dimensions): readonly Term[] {
+  return knownOf(budget, dimensions).terms;
+}
+
+/** The same in the order of their names. */
+export function termsByName(budget: Budget, dimensions: Dimensions): readonly Term[] {
+  const before = knownOf(budget, dimensions);
+  before.byName ??= before.terms.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return before.byName;
+}
+
+function knownOf(budget: Budget, dimensions: Dimensions): Known {
   const before = known.get(budget.limits);
-  if (before !== undefined && holds(before, budget, dimensions)) return before.terms;
+  if (before !== undefined && holds(before, budget, dimensions)) return before;
   const { extended, aside, policies, thresholds, warned, exhausted } = budget;
   const terms = Object.keys(budget.limits).map((id) => termOf(budget, dimensions.get(id)));
-  known.set(budget.limits, { extended, aside, policies, thresholds, warned, exhausted, dimensions, terms });
-  return terms;
+  const made: Known = { extended, aside, policies, thresholds, warned, exhausted, dimensions, terms, byName: null };
+  known.set(budget.limits, made);
+  return made;
 }
 
 function holds(before: Known, budget: Budget, dimensions: Dimensions): boolean {
@@ -60,7 +76,8 @@ function termOf(budget: Budget, dimension: Dimension): Term {
   const percent = budget.thresholds[budget.warned[id] ?? 0];
   const threshold = percent === undefined || limit === 0 ? Number.POSITIVE_INFINITY : percentOf(limit, percent);
   const mark = exhausted ? threshold : Math.min(threshold, overdraft(dimension, cap));
-  return { id, dimension, policy: budget.policies[id] ?? dimension.defaultPolicy, limit, cap, exhausted, mark };
+  const start = `"${id}":`;
+  return { id, start, dimension, policy: budget.policies[id] ?? dimension.defaultPolicy, limit, cap, exhausted, mark };
 }
 
 /** Landing on the limit is legal for what is counted; a clock that has reached it has run out. */

@@ -259,7 +259,7 @@ export class BudgetContext {
 
   private apply<const O extends Operation>(operation: O): OutcomeOf<O> {
     const time = this.clock.now();
-    const outcome = this.books.transact(time.instant, (books) => this.operations.apply(books, operation, time));
+    const outcome = this.books.transact(time.instant, (books) => this.operations.applyChecked(books, operation, time));
     if ("notices" in outcome) this.remember(outcome.notices);
     return outcome as OutcomeOf<O>;
   }

@@ -1,10 +1,11 @@
+import { setMaxListeners } from "node:events";
 import type { Amounts } from "../core/amount.js";
 import type { BudgetId, Path, Scope } from "../core/budget.js";
 import type { CallId } from "../core/call.js";
 import type { Opening } from "../core/children.js";
 import type { Decision } from "../core/decision.js";
 import { InputError, LedgerError, show } from "../core/errors.js";
-import { Events, type Step } from "../core/events.js";
+import { Events } from "../core/events.js";
 import { explainDecision } from "../core/explain.js";
 import { checkKeys, checkWait } from "../core/fields.js";
 import {
@@ -18,6 +19,7 @@ import {
 } from "../core/input.js";
 import type { Notice } from "../core/notice.js";
 import type { CommitOperation, OpenOperation, OutcomeOf, ReserveOperation } from "../core/operation.js";
+import { timeLeft } from "../core/time-left.js";
 import { estimateTokens, extractUsage, isSilent } from "../core/usage.js";
 import type { Clock } from "../ports/clock.js";
 import type { Store } from "../ports/store.js";
@@ -32,7 +34,7 @@ import { holderFor, type ProcessHolder } from "./process-holder.js";
 import { type Attempt, Queue } from "./queue.js";
 import { SettlementError } from "./settlement-error.js";
 import { systemTimer } from "./system-clock.js";
-import { TimeLimit, timeLeft } from "./time-limit.js";
+import { TimeLimit } from "./time-limit.js";
 import { untilAborted } from "./until-aborted.js";
 
 export type { Effect, Effected, Gated, GatedCall } from "./gated-call.js";
@@ -59,20 +61,24 @@ export interface OpenOptions {
 
 type NamedCall = GatedCall & { readonly call_id: CallId };
 
-/** The answer to a reservation, with the path as it was seen before. */
-interface Answer<Seen extends Path | null> {
-  readonly path: Seen;
+/** The answer to a reservation. */
+interface Answer {
   readonly decision: Decision;
   readonly granted: Amounts;
+  /** How many milliseconds the path has left; null where that is not known. */
+  readonly left: number | null;
 }
 
 /** A call with what it asks for, and the process that holds it, if that is known by name. */
 interface HeldCall {
-  readonly call: NamedCall;
+  readonly call: GatedCall;
+  readonly call_id: CallId;
   readonly asked: Amounts;
   readonly holder: string | null;
   /** What budgets have told at its reservation, which may take several tries. */
   readonly notices: Notice[];
+  /** The path of its budget, once that was needed. */
+  path?: Path;
 }
 
 type Made<Value> = Effected<Value> | { readonly error: unknown };
@@ -120,6 +126,8 @@ export class Gate implements Disposable {
   private readonly events: Events;
   private readonly wait_ms: number;
   private readonly queue = new Queue();
+  /** How many calls are about to wait. */
+  private queueing = 0;
   /** The ids it has made up itself, for calls under way: nobody else can know them. */
   private readonly own = new Set<CallId>();
   private readonly watching: Disposable;
@@ -184,72 +192,45 @@ export class Gate implements Disposable {
    * if (result.kind === "refused") console.log(result.message);
    * ```
    */
-  call<Value>(call: GatedCall, effect: Effect<Value>): Promise<Gated<Value>> {
-    if (typeof effect !== "function") {
-      return Promise.reject(new InputError("effect", `is ${show(effect)}; allowed: a function`));
-    }
-    if (call?.call_id !== undefined) return this.perform(call, call.call_id, effect);
-    const call_id = newName(this.clock.now().instant);
-    this.own.add(call_id);
-    return this.perform(call, call_id, effect).finally(() => this.own.delete(call_id));
-  }
-
-  /** While it is made, this process says that it is alive. */
-  private perform<Value>(call: GatedCall, call_id: CallId, effect: Effect<Value>): Promise<Gated<Value>> {
+  async call<Value>(call: GatedCall, effect: Effect<Value>): Promise<Gated<Value>> {
+    if (typeof effect !== "function") throw new InputError("effect", `is ${show(effect)}; allowed: a function`);
+    const given = call?.call_id;
+    const call_id = given ?? newName(this.clock.now().instant);
+    if (given === undefined) this.own.add(call_id);
     // What a child is charged for has begun with its first line, which its parent's next worker knows.
-    if (this.holder === null || call?.kind === "child") return this.performed(call, call_id, effect, null);
-    const { holder } = this;
-    holder.begin();
-    return this.performed(call, call_id, effect, holder.id).finally(() => holder.end());
-  }
-
-  /** All in one, because every step that waits by itself takes as long as what it does, where a store answers at once. */
-  private async performed<Value>(
-    call: GatedCall,
-    call_id: CallId,
-    effect: Effect<Value>,
-    holder: string | null,
-  ): Promise<Gated<Value>> {
-    const named = call?.call_id === undefined ? { ...call, call_id } : (call as NamedCall);
-    const asked = this.check(named);
-    const held: HeldCall = { call: named, asked, holder, notices: [] };
-    const first = await this.approach(held);
-    const { decision, granted, path } = first.decision.kind === "busy" ? await this.queued(held, first) : first;
-    if (decision.kind !== "admitted") {
-      const message = explainDecision(decision, this.store.dimensions);
-      return { kind: "refused", decision, message, warnings: this.warnings(held) };
-    }
-    const began = this.clock.now().monotonic;
-    const now = path ?? (await this.pathFor(call.budget, call_id));
-    const limit = this.limitOn(now, call);
-    const signal = limit?.signal ?? (call.signal as AbortSignal);
-    if (signal.aborted) {
-      // Nothing was made, so nothing is charged.
-      limit?.[Symbol.dispose]();
-      await this.giveBack(call_id);
-      throw signal.reason;
-    }
-    let made: Made<Value>;
-    // Nothing but the effect: what it gives back must not be lost to a fault elsewhere.
+    const holder = call?.kind === "child" ? null : this.holder;
+    // While a call is made, this process says that it is alive.
+    holder?.begin();
     try {
-      const making = effect(signal, granted);
-      // One that does not listen to its signal is left behind, because the run has to end at that moment.
-      const isLeft = call.heeds !== true && (limit === null || limit.mayFire);
-      made = checkEffected(await (isLeft ? untilAborted(making, signal) : making));
-    } catch (error) {
-      made = { error };
-    } finally {
+      const held: HeldCall = { call, call_id, asked: this.check(call), holder: holder?.id ?? null, notices: [] };
+      const answer = await this.letIn(held);
+      if (answer.decision.kind !== "admitted") {
+        const message = explainDecision(answer.decision, this.store.dimensions);
+        return { kind: "refused", decision: answer.decision, message, warnings: this.warnings(held) };
+      }
+      const began = this.clock.now().monotonic;
+      const isKnown = answer.left !== null && answer.left > 0;
+      const path = isKnown ? [] : await this.pathFor(held);
+      const left = isKnown ? answer.left : timeLeft(path, this.clock.now(), this.store.dimensions);
+      const limit = left === Number.POSITIVE_INFINITY ? null : this.limitOn(held, left, path);
+      const outer = limit?.signal ?? call.signal;
+      if (outer?.aborted) {
+        // Nothing was made, so nothing is charged.
+        limit?.[Symbol.dispose]();
+        await this.giveBack(call_id);
+        throw outer.reason;
+      }
+      const made = await makeEffect(call, effect, outer, answer.granted);
       limit?.[Symbol.dispose]();
+      const settled = await this.settle(held, made, began);
+      const warnings = this.warnings(held, settled.notices);
+      return "error" in made
+        ? { kind: "failed", error: made.error, settled, warnings }
+        : { kind: "done", value: made.value, settled, warnings };
+    } finally {
+      holder?.end();
+      if (given === undefined) this.own.delete(call_id);
     }
-    if ("error" in made) {
-      const { error } = made;
-      const used = call.reported?.() ?? null;
-      const told = { value: undefined, usage: error, ...(used !== null && { used }) };
-      const settled = await this.settle(call, call_id, told, began);
-      return { kind: "failed", error, settled, warnings: this.warnings(held, settled.notices) };
-    }
-    const settled = await this.settle(call, call_id, made, began);
-    return { kind: "done", value: made.value, settled, warnings: this.warnings(held, settled.notices) };
   }
 
   private warnings({ notices }: HeldCall, settled: readonly Notice[] = []): readonly BudgetWarning[] {
@@ -260,15 +241,13 @@ export class Gate implements Disposable {
 
   /** Reserves what a call asks for, waiting while budgets are busy. Whoever is admitted has to settle the call. */
   async admit(call: NamedCall): Promise<Decision> {
-    const asked = this.check(call);
     // It outlives this process: whoever it is handed to settles it.
-    const held: HeldCall = { call, asked, holder: null, notices: [] };
-    const first = await this.approach(held);
-    return first.decision.kind === "busy" ? (await this.queued(held, first)).decision : first.decision;
+    const held: HeldCall = { call, call_id: call?.call_id, asked: this.check(call), holder: null, notices: [] };
+    return (await this.letIn(held)).decision;
   }
 
   /** Looks at a call as it came, and gives what it asks for. */
-  private check(call: NamedCall): Amounts {
+  private check(call: GatedCall): Amounts {
     checkKeys(call, "call", CALL_KEYS);
     if (call.wait_ms !== undefined) checkWait(call.wait_ms, "call.wait_ms");
     if (call.expires_ms !== undefined) checkWait(call.expires_ms, "call.expires_ms");
@@ -276,46 +255,48 @@ export class Gate implements Disposable {
     return call.ledger?.asked ?? this.read({ steps: 1, ...call.asked }, "asked");
   }
 
-  /** Waits where a budget is busy, until the call is let in or gives up. */
-  private async queued(held: HeldCall, first: Answer<Path>): Promise<Answer<null>> {
+  /** Reserves at once where no call waits; one that is blocked by others, or finds a budget busy, waits its turn. */
+  private async letIn(held: HeldCall): Promise<Answer> {
+    const isAlone = this.queue.empty && this.queueing === 0;
+    const answer = isAlone ? await this.reserve(held, false) : await this.behindOthers(held);
+    return answer.decision.kind === "busy" ? this.queued(held, answer) : answer;
+  }
+
+  private async behindOthers(held: HeldCall): Promise<Answer> {
     const { call, asked } = held;
+    held.path ??= call.path ?? (await this.store.path(call.budget));
+    const isBlocked = call.inner !== true && this.queue.blocks(askedOn(held.path));
+    return isBlocked ? { decision: QUEUED, granted: asked, left: null } : this.reserve(held, false);
+  }
+
+  /** Waits where a budget is busy, until the call is let in or gives up. */
+  private async queued(held: HeldCall, first: Answer): Promise<Answer> {
+    const { call, call_id } = held;
     call.onWait?.();
-    const { path } = first;
-    let { granted } = first;
+    const path = await this.pathToQueue(held);
+    let answer = first;
     const attempt: Attempt = {
       path: askedOn(path),
       reserve: async () => {
-        const answer = await this.reserve(held, path, true);
-        ({ granted } = answer);
+        answer = await this.reserve(held, true);
         return answer.decision;
       },
-      release: () => this.giveBack(call.call_id),
+      release: () => this.giveBack(call_id),
     };
     const decision = await this.wait(attempt, first.decision, path, call);
-    if (decision.kind === "busy" && call.unrecorded !== true) await this.gaveUp(call, asked, decision);
-    return { path: null, decision, granted };
+    if (decision.kind === "busy" && call.unrecorded !== true) await this.gaveUp(held, decision);
+    return { decision, granted: answer.granted, left: answer.left };
   }
 
-  /** Tries once. Where nobody waits, the path does not matter to the queue. */
-  private approach(held: HeldCall): Promise<Answer<Path>> {
-    const { path } = held.call;
-    return path !== undefined && this.queue.empty ? this.reserve(held, path, false) : this.look(held);
-  }
-
-  /** The same for whoever has not looked at the path: he looks and tries at the same time if nobody waits. */
-  private async look(held: HeldCall): Promise<Answer<Path>> {
-    const { call, asked } = held;
-    const looking = call.path ?? this.store.path(call.budget);
-    if (!this.queue.empty) {
-      const path = await looking;
-      const queued = call.inner !== true && this.queue.blocks(askedOn(path));
-      return queued ? { path, decision: QUEUED, granted: asked } : this.reserve(held, path, false);
+  /** Until it is known where a call waits, no call that comes later may pass it. */
+  private async pathToQueue(held: HeldCall): Promise<Path> {
+    this.queueing++;
+    try {
+      held.path ??= held.call.path ?? (await this.store.path(held.call.budget));
+      return held.path;
+    } finally {
+      this.queueing--;
     }
-    const [looked, reserved] = await Promise.allSettled([looking, this.reserve(held, null, false)]);
-    if (reserved.status === "rejected") throw reserved.reason;
-    if (looked.status === "fulfilled") return { ...reserved.value, path: looked.value };
-    if (reserved.value.decision.kind === "admitted") await this.giveBack(call.call_id);
-    throw looked.reason;
   }
 
   [Symbol.dispose](): void {
@@ -327,7 +308,7 @@ export class Gate implements Disposable {
     const patience = new AbortController();
     const give = () => patience.abort();
     const look = () => void this.queue.pump();
-    const left = timeLeft(path, this.store.dimensions, this.clock);
+    const left = timeLeft(path, this.clock.now(), this.store.dimensions);
     const patient = this.timer.after(call.wait_ms ?? this.wait_ms, give);
     const late = left === Number.POSITIVE_INFINITY ? null : this.timer.after(left, look);
     let next = this.timer.after(LOOK_MS, again);
@@ -349,17 +330,13 @@ export class Gate implements Disposable {
   }
 
   /** Whoever has to wait settles the reservations of dead holders first, so that they do not stand in anybody's way. */
-  private async reserve<Seen extends Path | null>(
-    { call, asked, holder, notices: told }: HeldCall,
-    path: Seen,
-    sweeping: boolean,
-  ): Promise<Answer<Seen>> {
+  private async reserve({ call, call_id, asked, holder, notices: told }: HeldCall, sweeping: boolean): Promise<Answer> {
     // Where this process is known to be alive, its calls may take as long as they do.
     const { expires_ms = holder === null ? EXPIRES_MS : LONGEST_HELD_MS } = call;
     const expires = this.clock.now().instant + expires_ms;
     const { budget, kind = "tool" } = call;
     const least = call.ledger === undefined ? call.least && this.read(call.least, "least") : call.ledger.least;
-    const { step_id = call.call_id, capability_id, call_id } = call;
+    const { step_id = call_id, capability_id } = call;
     const learned = call.ledger?.learned;
     const reserve: Filling<ReserveOperation> = {
       op: "reserve",
@@ -381,48 +358,51 @@ export class Gate implements Disposable {
       await this.holds?.settleDeadEvery(HOLDS_LOOK_MS);
     }
     try {
-      const [{ decision, granted, notices, repeated }] = await this.store.apply([reserve]);
+      const [{ decision, granted, notices, repeated, left_ms }] = await this.store.apply([reserve]);
       if (notices.length > 0) told.push(...notices);
-      if (!repeated) return { path, decision, granted };
+      // By another clock than the store's, other instants have passed.
+      const isKnown = left_ms !== undefined && this.clock === this.store.clock;
+      if (!repeated) return { decision, granted, left: isKnown ? (left_ms ?? Number.POSITIVE_INFINITY) : null };
     } catch (error) {
       // It may have happened all the same, with only the answer lost. Under an id that was given to us, it may be
       // somebody else's call that we would give back, so that one is left to expire.
-      if (this.own.has(call.call_id)) await this.giveBack(call.call_id);
+      if (this.own.has(call_id)) await this.giveBack(call_id);
       throw error;
     }
-    throw new LedgerError(`call ${call.call_id} was admitted before; a further attempt needs an id of its own`);
+    throw new LedgerError(`call ${call_id} was admitted before; a further attempt needs an id of its own`);
   }
 
-  /** The path of a call that was admitted without a look at it, or that has waited since. */
-  private async pathFor(budget: BudgetId, call_id: CallId): Promise<Path> {
+  /** The path of a call that was admitted. */
+  private async pathFor({ call, call_id }: HeldCall): Promise<Path> {
     try {
-      return await this.store.path(budget);
+      return call.path ?? (await this.store.path(call.budget));
     } catch (error) {
       await this.giveBack(call_id);
       throw error;
     }
   }
 
-  /** How long a call may take; null where nothing but its own signal can fire, which is handed on as it is. */
-  private limitOn(now: Path, { budget, signal }: GatedCall): TimeLimit | null {
-    const { clock, timer } = this;
-    const { dimensions } = this.store;
-    const left = timeLeft(now, dimensions, clock);
-    if (left === Number.POSITIVE_INFINITY && signal !== undefined) return null;
-    return new TimeLimit({ clock, timer, dimensions, path: () => this.store.path(budget) }, now, signal, left);
+  private limitOn({ call: { budget, signal } }: HeldCall, left: number, path: Path): TimeLimit {
+    const { clock, timer, store } = this;
+    return new TimeLimit(
+      { clock, timer, dimensions: store.dimensions, path: () => store.path(budget) },
+      path,
+      signal,
+      left,
+    );
   }
 
   /** Records what was used. A store that fails once may only have been slow, and a commit counts once. */
   private async settle(
-    call: GatedCall,
-    id: CallId,
-    { value, usage, used, alongside }: Effected<unknown>,
+    { call, call_id }: HeldCall,
+    made: Made<unknown>,
     began: number,
   ): Promise<OutcomeOf<CommitOperation>> {
+    const { value, usage, used, alongside } = "error" in made ? failed(call, made.error) : made;
     const read = used === undefined ? extractUsage(usage, this.store.dimensions) : null;
     const amounts = used ?? read?.amounts ?? {};
     const took = read?.duration_ms ?? Math.max(0, Math.round(this.clock.now().monotonic - began));
-    const reported = { op: "commit", call: id, used: amounts, duration_ms: took } as const;
+    const reported = { op: "commit", call: call_id, used: amounts, duration_ms: took } as const;
     const silent = isSilent(call.kind, call.ledger?.asked ?? call.asked ?? {}, amounts);
     const commit: CommitOperation = silent ? { ...reported, ...this.guess(call, value) } : reported;
     const also = call.alongside === undefined ? alongside : [...call.alongside(amounts), ...(alongside ?? [])];
@@ -431,7 +411,7 @@ export class Gate implements Disposable {
       try {
         return (await this.store.apply(isAlone ? [commit] : [commit, ...also]))[0];
       } catch (cause) {
-        if (again) throw new SettlementError(id, value, cause);
+        if (again) throw new SettlementError(call_id, value, cause);
       }
     }
   }
@@ -456,8 +436,9 @@ export class Gate implements Disposable {
   }
 
   /** Waiting in vain is no exhaustion, but it is not passed over in silence either. */
-  private async gaveUp(call: NamedCall, asked: Amounts, decision: Decision): Promise<void> {
-    const action = this.events.stepRefused(call.budget, stepOf(call), asked, decision);
+  private async gaveUp({ call, call_id, asked }: HeldCall, decision: Decision): Promise<void> {
+    const { step_id = call_id, capability_id } = call;
+    const action = this.events.stepRefused(call.budget, { step_id, capability_id }, asked, decision);
     await this.store.apply([{ op: "record", budget: call.budget, action }]);
   }
 }
@@ -472,6 +453,32 @@ function askedOn(path: Path): readonly BudgetId[] {
   return path.slice(0, last === -1 ? path.length : last + 1).map(({ id }) => id);
 }
 
-function stepOf({ call_id = "", step_id = call_id, capability_id }: GatedCall): Step {
-  return { step_id, capability_id };
+/** What an effect has given or thrown. What it gives must not be lost to a fault elsewhere, so nothing else is done here. */
+async function makeEffect<Value>(
+  { heeds }: GatedCall,
+  effect: Effect<Value>,
+  outer: AbortSignal | undefined,
+  granted: Amounts,
+): Promise<Made<Value>> {
+  try {
+    const making = effect(outer ?? signalFor(effect), granted);
+    // One that does not listen to its signal is left behind, because the run has to end at that moment.
+    return checkEffected(await (outer === undefined || heeds === true ? making : untilAborted(making, outer)));
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** One for all effects that take none: to make a signal for each call takes longer than to decide on it. */
+const NEVER_FIRES = new AbortController().signal;
+setMaxListeners(0, NEVER_FIRES);
+
+function signalFor(effect: Effect<unknown>): AbortSignal {
+  return effect.length === 0 ? NEVER_FIRES : new AbortController().signal;
+}
+
+/** An effect that has failed carries its usage in its error. */
+function failed({ reported }: GatedCall, error: unknown): Effected<undefined> {
+  const used = reported?.() ?? null;
+  return { value: undefined, usage: error, ...(used !== null && { used }) };
 }

@@ -1,6 +1,7 @@
-import { type Budget, type BudgetId, DEADLINE, freeOf, limitOf, type Path, usedOf } from "../core/budget.js";
+import { type BudgetId, DEADLINE, type Path } from "../core/budget.js";
 import type { Dimensions } from "../core/dimensions.js";
 import { BursarError } from "../core/errors.js";
+import { timeLeft } from "../core/time-left.js";
 import type { Clock } from "../ports/clock.js";
 import type { Timer } from "../ports/timer.js";
 import { offAbort, onAbort } from "./abort-listeners.js";
@@ -32,8 +33,6 @@ interface Surroundings {
 /** A signal that fires when a clock or a deadline on the path runs out, or when the caller's own does. */
 export class TimeLimit implements Disposable {
   readonly signal: AbortSignal;
-  /** Whether it can fire at all. A path without clocks and deadlines never gets any: limits are fixed when a budget is opened. */
-  readonly mayFire: boolean;
   private readonly controller = new AbortController();
   private readonly around: Surroundings;
   private readonly outer: AbortSignal | undefined;
@@ -41,18 +40,16 @@ export class TimeLimit implements Disposable {
   private over = false;
   private failures = 0;
 
-  /** `left` is what the path has left, for who knows it. */
+  /** `left` is what the path has left, where it is known; the path itself is only looked at where that is nothing. */
   constructor(
     around: Surroundings,
     path: Path,
     outer?: AbortSignal,
-    left: number = timeLeft(path, around.dimensions, around.clock),
+    left: number = timeLeft(path, around.clock.now(), around.dimensions),
   ) {
     this.around = around;
     this.outer = outer;
     this.signal = this.controller.signal;
-    this.mayFire = outer !== undefined || left !== Number.POSITIVE_INFINITY;
-    if (!this.mayFire) return;
     if (outer?.aborted) this.controller.abort(outer.reason);
     onAbort(outer, this.follow);
     this.arm(left, path);
@@ -77,7 +74,7 @@ export class TimeLimit implements Disposable {
     try {
       const { dimensions, clock } = this.around;
       const path = await this.around.path();
-      this.arm(timeLeft(path, dimensions, clock), path);
+      this.arm(timeLeft(path, clock.now(), dimensions), path);
     } catch {
       // A store that is away for a moment says nothing about the time; one that stays away is asked a few times, and who
       // cannot ask how much time is left then has none.
@@ -87,29 +84,9 @@ export class TimeLimit implements Disposable {
   }
 }
 
-/** The least time that a path has left; infinite without a limit. A clock that only warns stops nobody. */
-export function timeLeft(path: Path, dimensions: Dimensions, clock: Clock): number {
-  const time = clock.now();
-  let left = Number.POSITIVE_INFINITY;
-  for (let index = 0; index < path.length; index++) {
-    const budget = path[index] as Budget;
-    if (budget.deadline !== null) left = Math.min(left, budget.deadline - time.instant);
-    // The final answer may use the time that was set aside for it.
-    const wrappingUp = path[index - 1]?.funding === "aside";
-    for (const id in budget.limits) {
-      if (budget.policies[id] === "soft_warn" || !dimensions.has(id)) continue;
-      const dimension = dimensions.get(id);
-      if (dimension.kind !== "clock") continue;
-      const free = wrappingUp ? limitOf(budget, id) - usedOf(budget, dimension, time) : freeOf(budget, dimension, time);
-      left = Math.min(left, free);
-    }
-  }
-  return Math.max(0, left);
-}
-
 /** Who has no time left. */
 function spentIn(path: Path, dimensions: Dimensions, clock: Clock): OutOfTime["spent"] {
-  const budget = path.find((_, index) => timeLeft(path.slice(0, index + 1), dimensions, clock) <= 0);
+  const budget = path.find((_, index) => timeLeft(path.slice(0, index + 1), clock.now(), dimensions) <= 0);
   if (budget === undefined) return null;
   const { id, deadline, limits } = budget;
   if (deadline !== null && deadline <= clock.now().instant) return { budget: id, dimension: DEADLINE };

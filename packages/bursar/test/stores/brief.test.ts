@@ -20,6 +20,7 @@ const reserved = {
   decision: admitted,
   granted: amounts,
   notices: [],
+  left_ms: null,
   repeated: false,
   links: ["r#1"],
 } as const;
@@ -35,6 +36,7 @@ const written = { op: "journal", entry, repeated: false, links: [] } as const;
 
 const TABLE: readonly (readonly [what: string, operation: Operation, outcome: Outcome, isBrief: boolean])[] = [
   ["a call that is let in", reserve, reserved, true],
+  ["one whose time is limited", reserve, { ...reserved, left_ms: 5000.5 }, true],
   ["one that was let in before", reserve, { ...reserved, repeated: true }, false],
   ["one that is warned of", reserve, { ...reserved, decision: { kind: "admitted", findings: [finding] } }, false],
   ["one that passes a threshold", reserve, { ...reserved, notices: [notice] }, false],

@@ -44,9 +44,18 @@ export interface LinkDraft extends Pick<LinkBody, "action_type" | "at" | "cause"
   readonly event?: string | undefined;
 }
 
+/** A draft whose data may be canonical JSON already. Only a text that is known to be may be given. */
+export interface WrittenDraft extends Omit<LinkDraft, "data"> {
+  readonly data: JsonObject | string;
+}
+
 /** A new link, the line to store for it, and the head to append the next one to. */
-export interface Appended {
+export interface Appended extends AppendedLine {
   readonly link: Link;
+}
+
+/** The line of a new link, and the head to append the next one to. */
+export interface AppendedLine {
   /**
    * The canonical JSON of the body with the hash as its last member. It must be stored as it is: the hashed bytes are
    * these, up to the comma before `"hash"`, and the closing brace.
@@ -90,6 +99,13 @@ export function emptyHead(chain: string): Head {
  * @throws {LinkError} when the draft or the head is not well-formed; {@link CanonicalError} when `data` is not JSON.
  */
 export function appendLink(head: Head, draft: LinkDraft, hash: (text: string) => string): Appended {
+  checkData(draft.data);
+  const { line, head: next } = appendLine(head, draft, hash);
+  return { link: writeLink(draft, head, next), line, head: next };
+}
+
+/** The same without the link itself, also for data that was written before. */
+export function appendLine(head: Head, draft: WrittenDraft, hash: (text: string) => string): AppendedLine {
   const chain = chainParts(head.chain);
   if (head.hash !== chain.lastHash || head.seq !== chain.lastSeq) checkHead(head);
   const seq = head.seq + 1;
@@ -101,20 +117,24 @@ export function appendLink(head: Head, draft: LinkDraft, hash: (text: string) =>
   if (chain.lastSeq < 0 ? !isHash(digest) : digest.length !== ZERO_HASH.length) {
     throw new LinkError("malformed", "the hash must be 64 lowercase hex digits");
   }
-  const id = chain.idPrefix + digits;
   chain.lastSeq = seq;
   chain.lastHash = digest;
-  chain.lastId = id;
+  chain.lastId = chain.idPrefix + digits;
   chain.lastDigits = digits;
-  const link = writeLink(draft, head, seq, id, digest);
-  return { link, line: withHash(body, digest), head: { chain: head.chain, seq, hash: digest } };
+  return { line: withHash(body, digest), head: { chain: head.chain, seq, hash: digest } };
 }
 
 /** Throws for a link that could not be made at this position of a chain, so that it can be made later. */
 export function checkLater(chain: string, draft: LinkDraft, seq: number): void {
-  checkDraft(draft, seq);
+  checkData(draft.data);
   // To write it is the surest way to know that it can be written, and takes several times as long.
   if (!isPlain(draft.data)) canonicalizeAt(draft.data, "data", 1);
+  checkFrame(chain, draft, seq);
+}
+
+/** The same for a link whose data is known to be canonical JSON once it is written. */
+export function checkFrame(chain: string, draft: Omit<LinkDraft, "data">, seq: number): void {
+  checkDraft(draft, seq);
   const problem = causeProblem(draft.cause, chain, seq);
   if (problem !== null) throw new LinkError("bad_cause", `"cause" ${problem}`);
 }
@@ -144,12 +164,14 @@ export function checkHead(head: Head): void {
 }
 
 /** The names are checked where they are quoted, which for each happens once, and the cause where it is written. */
-function checkDraft(draft: LinkDraft, seq: number): void {
-  const { at, cause, data } = draft;
+function checkDraft({ at, cause }: Omit<LinkDraft, "data">, seq: number): void {
   if (!isCount(at)) checkMember("at", at);
   if (cause !== null && typeof cause !== "string") checkMember("cause", cause);
-  if (typeof data !== "object" || data === null || Array.isArray(data)) checkMember("data", data);
   if (!isCount(seq)) throw new LinkError("malformed", "the chain has no position left");
+}
+
+function checkData(data: unknown): void {
+  if (typeof data !== "object" || data === null || Array.isArray(data)) checkMember("data", data);
 }
 
 /** Longer texts may be more than the engine can hold once they are escaped. */
@@ -178,9 +200,9 @@ function isPlainInside(value: object): boolean {
 }
 
 /** Two literals and no spread, which would cost as much as the hash. */
-function writeLink(draft: LinkDraft, head: Head, seq: number, id: string, hash: string): Link {
+function writeLink(draft: LinkDraft, { hash: prev }: Head, { chain, seq, hash }: Head): Link {
   const { action_type, at, cause, data, event } = draft;
-  const { chain, hash: prev } = head;
+  const id = `${chain}#${seq}`;
   return event === undefined
     ? { action_type, at, cause, chain, data, id, prev, seq, hash }
     : { action_type, at, cause, chain, data, event, id, prev, seq, hash };
@@ -190,10 +212,10 @@ function writeLink(draft: LinkDraft, head: Head, seq: number, id: string, hash: 
  * The members in canonical order; `prev` and `seq` come last, so what ties a link to its place is the end of the line.
  * It is put together from as few pieces as can be: each costs time twice, here and when the text is laid out for the hash.
  */
-function writeBody(draft: LinkDraft, head: Head, seq: number, digits: string, chain: ChainParts): string {
+function writeBody(draft: WrittenDraft, head: Head, seq: number, digits: string, chain: ChainParts): string {
   const start = writeTime(typeParts(draft.action_type), draft.at);
   const caused = draft.cause === null ? start + chain.nullToData : writeCause(start, draft.cause, seq, chain);
-  const data = canonicalizeAt(draft.data, "data", 1);
+  const data = typeof draft.data === "string" ? draft.data : canonicalizeAt(draft.data, "data", 1);
   const idStart = draft.event === undefined ? chain.idStart : eventPart(draft.event) + chain.idStart;
   return `${caused}${data}${idStart}${digits}","prev":"${head.hash}${`","seq":${digits}}`}`;
 }

@@ -86,7 +86,7 @@ export class Planner {
     const answers = batch.map((request): Answer => {
       const { operations, reading: time } = request;
       try {
-        const apply = (books: Books) => operations.map((each) => this.operations.apply(books, each, time));
+        const apply = (books: Books) => operations.map((each) => this.operations.applyChecked(books, each, time));
         return { outcomes: group.within(time.instant, apply) };
       } catch (error) {
         if (error instanceof Unread) throw error;

@@ -5,15 +5,18 @@ import type { Operation, Outcome } from "../../core/operation.js";
  * An outcome on its way between two threads. What nearly all calls come to is told in brief, and whoever asked puts it together again
  * with what he had asked for: to write it out takes as long as to decide on it, and an entry may be megabytes.
  */
-export type Brief = Outcome | readonly [amounts: Amounts, links: readonly string[]] | readonly [];
+export type Brief =
+  | Outcome
+  | readonly [amounts: Amounts, links: readonly string[], left_ms?: number | null]
+  | readonly [];
 
 /** Tells in brief what went as one would expect. */
 export function brief(outcome: Outcome): Brief {
   switch (outcome.op) {
     case "reserve": {
-      const { decision, granted, notices, repeated, links } = outcome;
+      const { decision, granted, notices, repeated, left_ms = null, links } = outcome;
       const plain = decision.kind === "admitted" && decision.findings.length === 0;
-      return plain && notices.length === 0 && !repeated ? [granted, links] : outcome;
+      return plain && notices.length === 0 && !repeated ? [granted, links, left_ms] : outcome;
     }
     case "commit": {
       const { charged, estimated, repeated, notices, links } = outcome;
@@ -33,7 +36,10 @@ export function wholeOutcomes(told: readonly Brief[], operations: readonly Opera
   return told.map((each, index) => (isBrief(each) ? wholeOutcome(each, operations[index] as Operation) : each));
 }
 
-function wholeOutcome([amounts = {}, links = []]: Exclude<Brief, Outcome>, operation: Operation): Outcome {
+function wholeOutcome(
+  [amounts = {}, links = [], left_ms = null]: Exclude<Brief, Outcome>,
+  operation: Operation,
+): Outcome {
   switch (operation.op) {
     case "reserve":
       return {
@@ -41,6 +47,7 @@ function wholeOutcome([amounts = {}, links = []]: Exclude<Brief, Outcome>, opera
         decision: { kind: "admitted", findings: [] },
         granted: amounts,
         notices: [],
+        left_ms,
         repeated: false,
         links,
       };

@@ -150,7 +150,7 @@ export class Writer {
   /** One caller's list, in a draft of its own: when it fails, the others do not notice. */
   private decide(group: Draft, { id, operations, time }: ApplyRequest): Reply {
     try {
-      const apply = (books: Books) => operations.map((each) => this.operations.apply(books, each, time));
+      const apply = (books: Books) => operations.map((each) => this.operations.applyChecked(books, each, time));
       return { id, outcomes: group.within(time.instant, apply).map(brief) };
     } catch (error) {
       return { id, error: pack(explain(error, this.path)) };
