@@ -4,7 +4,7 @@ import { configDefaults, defineConfig, type TestProjectConfiguration } from "vit
 /** What kills processes and servers, or plays whole programs, takes long; `npm run test:long` is for it. */
 const LONG = [
   "test/runs/{again,elsewhere,kill,other-sandbox,points,workers}.test.ts",
-  "test/{examples-estimates,examples-run,docs-cookbook}.test.ts",
+  "test/{examples-estimates,examples-run,docs-cookbook,packed}.test.ts",
   "packages/bursar/test/stores/{crash,crash-postgres,concurrency,full-postgres,power}.test.ts",
   "packages/bursar/test/models/batch/{crash,kill,runs-crash}.test.ts",
   "packages/bursar/test/models/{reservations,reuse}/callers.test.ts",

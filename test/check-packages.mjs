@@ -27,7 +27,7 @@ async function complaintsAbout(name) {
     const said = execFileSync("npm", ["pack", "-w", name, ...options], { cwd: root, encoding: "utf8" });
     const files = new Set(Object.values(JSON.parse(said))[0].files.map(({ path }) => path));
     const tarball = join(folder, readdirSync(folder)[0]);
-    const own = [...complaintsOfPages(name, files), ...complaintsOfMaps(name, files)];
+    const own = complaintsOfPages(name, files);
     // Whoever has nothing to import has no types that could be wrong.
     return [...own, ...(await complaintsOfPublint(tarball)), ...(exportsOf(name) ? complaintsOfAttw(tarball) : [])];
   } finally {
@@ -57,18 +57,6 @@ function complaintsOfPages(name, files) {
 function pagesNamedIn(name) {
   const file = join(root, workspaceOf(name).location, "src", "analysis", "docs.ts");
   return existsSync(file) ? new Set(readFileSync(file, "utf8").match(/docs\/\w+\.md/g)) : [];
-}
-
-/** A map to a source that was left behind is of no use to anybody. One whose source is gone is swept away before it is packed. */
-function complaintsOfMaps(name, files) {
-  const folder = join(root, workspaceOf(name).location);
-  const lost = [...files].filter((path) => {
-    if (!path.endsWith(".map")) return false;
-    const { sources } = JSON.parse(readFileSync(join(folder, path), "utf8"));
-    const places = sources.map((source) => posix.join(posix.dirname(path), source));
-    return places.some((place) => !files.has(place) && existsSync(join(folder, place)));
-  });
-  return lost.length === 0 ? [] : [`${lost.length} maps lead to sources that are not in it, such as ${lost[0]}`];
 }
 
 async function complaintsOfPublint(tarball) {
