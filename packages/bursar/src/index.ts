@@ -79,7 +79,7 @@ export type { ExhaustionPolicy, Policies } from "./core/policy.js";
 export { NoRoomError, RefusedError } from "./core/refused.js";
 export { suggestExtension } from "./core/suggestion.js";
 export type { Time } from "./core/time.js";
-export { type CallKind, estimateTokens, extractUsage } from "./core/usage.js";
+export { type CallKind, estimateTokens } from "./core/usage.js";
 export {
   type Calibrated,
   type CalibrationOptions,
@@ -215,6 +215,7 @@ export {
 export { checkBudgetPreCall, recordBudgetConsumption } from "./runtime/host.js";
 export type { KnownHolder } from "./runtime/process-holder.js";
 export { type ApprovalQuestion, currentPurse, type Hold, type Purse, withPurse } from "./runtime/purse.js";
+export { extractUsage } from "./runtime/reported-usage.js";
 export { SettlementError } from "./runtime/settlement-error.js";
 export {
   type CheckedSample,

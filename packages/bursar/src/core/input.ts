@@ -56,10 +56,10 @@ export function readLimits(
   { field = "limits", defaults = {} }: { field?: string; defaults?: Amounts } = {},
 ): Amounts {
   const limits: Record<string, Amount> = { ...defaults };
-  for (const { dimension, value, name } of entries(input, dimensions, field)) {
+  readEntries(input, dimensions, field, (dimension, value, name) => {
     if (value === null) delete limits[dimension.id];
     else limits[dimension.id] = readAmount(dimension, value, "down", name);
-  }
+  });
   return limits;
 }
 
@@ -69,9 +69,9 @@ export function readPolicies(
   { field = "policies", defaults = {} }: { field?: string; defaults?: Policies } = {},
 ): Policies {
   const policies: Record<string, ExhaustionPolicy> = { ...defaults };
-  for (const { dimension, value, name } of entries(input, dimensions, field)) {
+  readEntries(input, dimensions, field, (dimension, value, name) => {
     policies[dimension.id] = readPolicy(value, name);
-  }
+  });
   return policies;
 }
 
@@ -86,12 +86,12 @@ export function readAmounts(
   }: { field?: string; rounding?: Rounding; clocks?: boolean } = {},
 ): Amounts {
   const amounts: Record<string, Amount> = {};
-  for (const { dimension, value, name } of entries(input, dimensions, field)) {
+  readEntries(input, dimensions, field, (dimension, value, name) => {
     if (dimension.kind === "clock" && !clocks) {
       throw new InputError(name, "is a clock, which runs by itself; leave it out");
     }
     amounts[dimension.id] = readAmount(dimension, value, rounding, name);
-  }
+  });
   return amounts;
 }
 
@@ -122,21 +122,22 @@ function readPolicy(value: unknown, field: string): ExhaustionPolicy {
   throw new InputError(field, `is ${show(value)}${hint}; allowed: ${POLICIES.join(", ")}`);
 }
 
-/** The entries of an object keyed by dimension, each dimension at most once whatever its name was. */
-function* entries(
+/** Reads the entries of an object keyed by dimension, each dimension at most once whatever its name was. */
+function readEntries(
   input: unknown,
   dimensions: Dimensions,
   field: string,
-): Generator<{ dimension: Dimension; value: unknown; name: string }> {
+  read: (dimension: Dimension, value: unknown, name: string) => void,
+): void {
   if (!isKeyed(input)) {
     throw new InputError(field, `is ${show(input)}; allowed: an object keyed by dimension`);
   }
-  const seen = new Set<string>();
+  const seen: string[] = [];
   for (const key of Object.keys(input)) {
     const name = `${field}.${key}`;
     const dimension = dimensions.resolve(key, name);
-    if (seen.has(dimension.id)) throw new InputError(name, `says ${dimension.id} a second time; give it once`);
-    seen.add(dimension.id);
-    yield { dimension, value: (input as Record<string, unknown>)[key], name };
+    if (seen.includes(dimension.id)) throw new InputError(name, `says ${dimension.id} a second time; give it once`);
+    seen.push(dimension.id);
+    read(dimension, (input as Record<string, unknown>)[key], name);
   }
 }

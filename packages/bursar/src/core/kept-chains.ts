@@ -11,6 +11,8 @@ interface KeptChain {
   dropped: Head;
   /** Where the lines behind that are, in order. */
   readonly places: number[];
+  /** How many characters each of them has. */
+  readonly lengths: number[];
   /** How many characters these have together. */
   characters: number;
   /** How many of its budgets have not ended. */
@@ -57,7 +59,7 @@ export class KeptChains {
     const known = this.chains.get(id);
     if (known !== undefined) return known;
     const head = emptyHead(id);
-    const chain = { head, seq: -1, dropped: head, places: [], characters: 0, open: 0 };
+    const chain = { head, seq: -1, dropped: head, places: [], lengths: [], characters: 0, open: 0 };
     this.chains.set(id, chain);
     return chain;
   }
@@ -108,6 +110,7 @@ export class KeptChains {
       return;
     }
     chain.places.push(place);
+    chain.lengths.push(line.length + 1);
     chain.characters += line.length + 1;
     this.characters += line.length + 1;
   }
@@ -137,7 +140,7 @@ export class KeptChains {
   private cutTo(chain: KeptChain, characters: number): void {
     let count = 0;
     let length = 0;
-    while (chain.characters - length > characters) length += this.kept.at(chain.places[count++] as number).length + 1;
+    while (chain.characters - length > characters) length += chain.lengths[count++] as number;
     this.cut(chain, count);
   }
 
@@ -161,14 +164,10 @@ export class KeptChains {
 
   /** Drops the first lines of a chain. */
   private cut(chain: KeptChain, count: number): void {
-    let hash = chain.dropped.hash;
-    let length = 0;
-    for (let index = 0; index < count; index++) {
-      const line = this.kept.at(chain.places[index] as number);
-      length += line.length + 1;
-      if (index === count - 1) hash = claimedHash(line);
-    }
+    const last = chain.places[count - 1];
+    const hash = last === undefined ? chain.dropped.hash : claimedHash(this.kept.at(last));
     chain.places.splice(0, count);
+    const length = chain.lengths.splice(0, count).reduce((sum, each) => sum + each, 0);
     chain.dropped = { chain: chain.head.chain, seq: chain.dropped.seq + count, hash };
     chain.characters -= length;
     this.characters -= length;

@@ -22,8 +22,8 @@ const ALL: KeepLimits = { characters: Number.POSITIVE_INFINITY, calls: Number.PO
 
 /** From its first snapshot on, the journal of a run is kept under `<run>:<number>`. */
 const PART = /:\d+$/;
-/** So many links are due at most: to make them takes a while, in which nothing else happens. */
-const MOST_LATE = 1000;
+/** So many links are due at most: to make them takes a while, in which nothing else happens, and what they are made of is kept until then. */
+const MOST_LATE = 64;
 /** So many are not worth a look whether they were settled. */
 const FEWEST_EXPIRING = 64;
 
@@ -189,6 +189,8 @@ export class MemoryBooks implements LateShelf {
       chain.seq = head.seq;
       this.chains.add(chain, lines, head.seq);
     }
+    // Most transactions are of one call and write none of these.
+    if (documents.size + entries.size + anchored.size === 0) return;
     for (const document of documents.values()) this.documentsOf(document.kind).set(document);
     for (const entry of entries.values()) this.journals.add(entry);
     for (const [id, seq] of anchored) this.anchored.set(id, seq);

@@ -24,10 +24,11 @@ import { MemoryBooks } from "../core/memory-books.js";
 import type { Notice } from "../core/notice.js";
 import type { CommitOperation, Operation, OutcomeOf } from "../core/operation.js";
 import type { ExhaustionPolicy } from "../core/policy.js";
-import { type CallKind, estimateTokens, extractUsage } from "../core/usage.js";
+import { type CallKind, estimateTokens } from "../core/usage.js";
 import type { Clock } from "../ports/clock.js";
 import { type BudgetWarning, warningsOf } from "./budget-warning.js";
 import { sha256Hex } from "./crypto.js";
+import { extractUsage } from "./reported-usage.js";
 import { systemClock } from "./system-clock.js";
 
 export interface BudgetContextOptions {

@@ -20,7 +20,7 @@ import {
 import type { Notice } from "../core/notice.js";
 import type { CommitOperation, OpenOperation, OutcomeOf, ReserveOperation } from "../core/operation.js";
 import { timeLeft } from "../core/time-left.js";
-import { estimateTokens, extractUsage, isSilent } from "../core/usage.js";
+import { estimateTokens, isSilent } from "../core/usage.js";
 import type { Clock } from "../ports/clock.js";
 import type { Store } from "../ports/store.js";
 import type { Timer } from "../ports/timer.js";
@@ -32,6 +32,7 @@ import { checkEffected, type Effect, type Effected, type Gated, type GatedCall }
 import { newName } from "./names.js";
 import { holderFor, type ProcessHolder } from "./process-holder.js";
 import { type Attempt, Queue } from "./queue.js";
+import { extractUsage } from "./reported-usage.js";
 import { SettlementError } from "./settlement-error.js";
 import { systemTimer } from "./system-clock.js";
 import { TimeLimit } from "./time-limit.js";

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { scenario } from "../../../../specs/scenario.js";
 import type { Amount, Amounts } from "../../src/core/amount.js";
 import { STANDARD } from "../../src/core/dimensions.js";
-import { chargeFor, estimateTokens, extractUsage, withTotal } from "../../src/core/usage.js";
+import { chargeFor, estimateTokens, withTotal } from "../../src/core/usage.js";
+import { extractUsage } from "../../src/runtime/reported-usage.js";
 
 const used = (metadata: unknown) => extractUsage(metadata, STANDARD).amounts;
 const amounts = (record: Record<string, number>) => record as Record<string, Amount> as Amounts;

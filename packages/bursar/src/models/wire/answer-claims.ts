@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../core/chain/canonical.js";
 import { STANDARD } from "../../core/dimensions.js";
-import { extractUsage } from "../../core/usage.js";
+import { extractUsage } from "../../runtime/reported-usage.js";
 import { listOf, objectOf } from "./json-object.js";
 import { isSaid } from "./request-fields.js";
 
