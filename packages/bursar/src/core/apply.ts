@@ -98,6 +98,8 @@ export class Operations {
         return journal(books, operation);
       case "anchor":
         return anchor(books);
+      case "look":
+        return { op: "look", path: pathOf(accountsOf(books, operation.budget)), links: [] };
     }
   }
 

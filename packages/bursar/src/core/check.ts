@@ -1,5 +1,6 @@
 import { type Amounts, amount, isAmount } from "./amount.js";
-import { canonicalizeAt, type JsonObject } from "./chain/canonical.js";
+import type { JsonObject } from "./chain/canonical.js";
+import { checkJson } from "./chain/json-check.js";
 import { CHAIN_ID_RULE, isChainId } from "./chain/rules.js";
 import type { Grant, Opening } from "./children.js";
 import type { Dimension } from "./dimension.js";
@@ -26,9 +27,10 @@ const OPERATIONS = [
   "put",
   "journal",
   "anchor",
+  "look",
 ];
 
-const WITH_BUDGET = new Set(["reserve", "charge", "extend", "pause", "resume", "end", "record", "put"]);
+const WITH_BUDGET = new Set(["reserve", "charge", "extend", "pause", "resume", "end", "record", "put", "look"]);
 const WITH_CALL = new Set(["reserve", "commit", "release", "charge"]);
 
 /** Longer names do not fit into every store's index. */
@@ -127,7 +129,7 @@ function checkPut({ kind, id, status, body, version }: PutOperation): void {
 /** What a store is to keep must be JSON through and through: it would come back as something else otherwise. */
 function json(value: JsonObject, field: string): void {
   object(value, field);
-  canonicalizeAt(value, field, 1);
+  checkJson(value, field, 1);
 }
 
 function checkOpening(opening: Opening, dimensions: Dimensions): void {

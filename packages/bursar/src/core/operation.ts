@@ -1,5 +1,5 @@
 import type { Amounts } from "./amount.js";
-import type { Budget, BudgetId } from "./budget.js";
+import type { Budget, BudgetId, Path } from "./budget.js";
 import type { CallId } from "./call.js";
 import type { Head } from "./chain/link.js";
 import type { Opening } from "./children.js";
@@ -28,7 +28,8 @@ export type Operation =
   | RecordOperation
   | PutOperation
   | JournalOperation
-  | AnchorOperation;
+  | AnchorOperation
+  | LookOperation;
 
 /** Opens a budget. It writes into the chain named here, else into its parent's, else into one of its own name. */
 export interface OpenOperation extends Caused {
@@ -152,6 +153,12 @@ interface AnchorOperation {
   readonly op: "anchor";
 }
 
+/** Reads a budget and its ancestors as they stand after the operations before it: no read of its own is needed for that. */
+interface LookOperation {
+  readonly op: "look";
+  readonly budget: BudgetId;
+}
+
 interface Recorded {
   /** The ids of the links written, in order. */
   readonly links: readonly string[];
@@ -176,7 +183,8 @@ export type Outcome =
   | ({ readonly op: "record" } & Recorded)
   | ({ readonly op: "put"; readonly document: Document } & Recorded)
   | ({ readonly op: "journal"; readonly entry: Entry } & Repeatable)
-  | ({ readonly op: "anchor"; readonly heads: readonly Head[] } & Recorded);
+  | ({ readonly op: "anchor"; readonly heads: readonly Head[] } & Recorded)
+  | ({ readonly op: "look"; readonly path: Path } & Recorded);
 
 /** `repeated` is true when this had been done before, and so nothing was done now. */
 interface Repeatable extends Recorded {

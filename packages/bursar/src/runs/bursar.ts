@@ -1,9 +1,11 @@
+import type { Budget, Path } from "../core/budget.js";
 import type { JsonObject } from "../core/chain/canonical.js";
 import { StaleError } from "../core/document.js";
 import { InputError, LedgerError } from "../core/errors.js";
 import { Events } from "../core/events.js";
 import { checkWait } from "../core/fields.js";
 import { type BudgetAmounts, type BudgetLimits, readExtension, readLimits } from "../core/input.js";
+import type { Outcome, OutcomeOf, PutOperation } from "../core/operation.js";
 import type { Preflight } from "../foresight/preflight.js";
 import type { Program, ProgramTerms } from "../ports/program.js";
 import type { Store } from "../ports/store.js";
@@ -15,7 +17,7 @@ import { type ApprovalKind, type ApprovalRequest, readApproval } from "./approva
 import { Brood } from "./brood.js";
 import { APPROVAL_MS, type BursarOptions, CLAIM_MS, checkOptions, learnsFrom, printedTo } from "./bursar-options.js";
 import { runOfCheckpoint } from "./checkpoint.js";
-import { type Claim, claimOf, putClaim, taken } from "./claim.js";
+import { type Claim, claimOf, putClaim, readClaim, taken } from "./claim.js";
 import { startClocks } from "./clocks.js";
 import { Conductor } from "./conductor.js";
 import {
@@ -31,6 +33,7 @@ import {
 import type { Handlers } from "./deed.js";
 import { readDefaults } from "./default-terms.js";
 import { Driven } from "./driven.js";
+import type { LeftRun } from "./ending.js";
 import { ClaimLostError, isLacking, NotEquippedError, ProgramChangedError } from "./error.js";
 import { type Foresight, foresightOf, type Intended, switchedOff } from "./foresight.js";
 import { handlersFor } from "./handlers.js";
@@ -42,7 +45,7 @@ import { checkStart, openRun, type StartOptions, unopened } from "./opening.js";
 import { askedAnew } from "./preflight-request.js";
 import { isOperator, mayDecide, OPERATOR, type Principal } from "./principal.js";
 import { hasChanged, hasLeft, noteLeft, Programs } from "./programs.js";
-import { hasEnded, putRun, type RunRecord, readRun, record } from "./record.js";
+import { hasEnded, isNew, putRun, type RunRecord, readRun, record } from "./record.js";
 import { findDivergence } from "./replay-check.js";
 import { requestAbout } from "./request.js";
 import { currentRequest } from "./request-needs.js";
@@ -140,15 +143,15 @@ export class Bursar implements AsyncDisposable {
     const checked = policy === null ? null : await this.foresight?.check(intended, said, terms, policy);
     const start = { ...intended, instant: clock.now().instant, by: by.name };
     const beforehand = { dimensions, checked: checked ?? null, approval_ms: this.options.approval_ms ?? APPROVAL_MS };
+    let run: RunRecord;
     try {
-      await this.store.apply(openRun(start, said, terms, beforehand));
+      run = startedIn(await this.store.apply(openRun(start, said, terms, beforehand)));
     } catch (error) {
       const there = await this.store.document("run", id);
       if (there !== null) return readRun(there);
       if (error instanceof LedgerError && session !== undefined) throw await unopened(this.store, session, error);
       throw error;
     }
-    const run = await this.find(id);
     if (run.status === "paused" || hasEnded(run)) this.told(run);
     return run;
   }
@@ -178,17 +181,26 @@ export class Bursar implements AsyncDisposable {
     input: unknown,
     options: StartOptions & { readonly by?: Principal } = {},
   ): Promise<RunResult> {
-    const { id } = await this.start(program, input, options);
-    return this.outcome(id);
+    const started = await this.start(program, input, options);
+    return this.outcomeOf(started.id, started);
   }
 
   /** Drives a run until it stands still or has ended; waits for it when another worker drives it. */
   async drive(id: string): Promise<RunRecord> {
-    for (;;) {
+    return (await this.follow(id, null)).run;
+  }
+
+  /** The same for a run that was read a moment ago. */
+  private async follow(id: string, read: RunRecord | null): Promise<LeftRun> {
+    for (let known = read; ; known = null) {
       if (this.driving.isClosed) throw new ClaimLostError(id, "closed");
       const own = this.driving.end(id);
-      const run = own === null ? await this.find(id) : await own.catch((error) => this.lost(id, error));
-      if (hasEnded(run) || run.status === "paused") return run;
+      const left: LeftRun =
+        own === null
+          ? { run: known ?? (await this.find(id)), budget: null }
+          : await own.catch(async (error) => ({ run: await this.lost(id, error), budget: null }));
+      const { run } = left;
+      if (hasEnded(run) || run.status === "paused") return left;
       if (this.driving.has(id)) continue;
       if (!(await this.claim(run)) && !this.driving.isClosed) await sleep(this.timer, LOOK_MS);
     }
@@ -196,8 +208,13 @@ export class Bursar implements AsyncDisposable {
 
   /** The same, and tells how far it has come. Whatever is decided the moment after a pause is driven on too. */
   async outcome(id: string): Promise<RunResult> {
-    for (;;) {
-      const result = await this.result(await this.drive(id));
+    return this.outcomeOf(id, null);
+  }
+
+  private async outcomeOf(id: string, read: RunRecord | null): Promise<RunResult> {
+    for (let known = read; ; known = null) {
+      const { run, budget } = await this.follow(id, known);
+      const { result } = await this.resultWithRequests(run, budget);
       if (result.status !== "queued" && result.status !== "running") return result;
     }
   }
@@ -216,17 +233,21 @@ export class Bursar implements AsyncDisposable {
     // A worker that finds a run by its status reads it a moment later: it may have ended or paused by then.
     if (run.status !== "queued" && run.status !== "running") return false;
     const { claim_ms = CLAIM_MS } = this.options;
-    const claim = await claimOf(this.store, run.id);
+    const isFirst = isNew(run);
+    const claim = isFirst ? readClaim(run.id, null) : await claimOf(this.store, run.id);
     const next = taken(claim, this.worker, this.store.clock.now().instant, claim_ms);
     if (next === null || this.driving.has(run.id) || this.driving.isClosed) return false;
     // Who only ends a run need not know its program.
     const program = run.cancel === null ? await this.programFor(run, claim) : NO_PROGRAM;
     if (run.cancel === null) await this.checkBelow(run);
     const running: RunRecord = playedWith(run, program);
+    let path: Path;
     try {
       const claimed = record(run, "RunClaimed", { worker: this.worker, epoch: next.epoch });
       const clocks = await startClocks(this.store, run, claim.worker === null ? null : claim.spoke);
-      await this.store.apply([putClaim(next), putRun(running), claimed, ...clocks]);
+      const look = { op: "look", budget: run.budget } as const;
+      const outcomes = await this.store.apply([putClaim(next), putRun(running), claimed, ...clocks, look]);
+      ({ path } = outcomes.at(-1) as OutcomeOf<typeof look>);
     } catch (error) {
       // Another worker may have taken it, and ended it with its budget, since it was read.
       if (error instanceof StaleError || (await this.find(run.id)).version !== run.version) return false;
@@ -246,10 +267,10 @@ export class Bursar implements AsyncDisposable {
       },
       program,
       { ...running, version: run.version + 1 },
-      { ...next, version: claim.version + 1 },
+      { claim: { ...next, version: claim.version + 1 }, isNew: isFirst, path },
     );
     this.driving.drive(run.id, conductor).then(
-      (run) => {
+      ({ run }) => {
         noteLeft(program, run);
         this.told(run);
       },
@@ -493,9 +514,12 @@ export class Bursar implements AsyncDisposable {
   }
 
   /** The same, with the run and what it waits for as they are by now. */
-  async resultWithRequests(known: RunRecord): Promise<RunWithRequests & { readonly result: RunResult }> {
+  async resultWithRequests(
+    known: RunRecord,
+    ended: Budget | null = null,
+  ): Promise<RunWithRequests & { readonly result: RunResult }> {
     const { run, requests } = await runWithRequests(this.store, known);
-    const budget = await this.store.budget(run.budget);
+    const budget = ended ?? (await this.store.budget(run.budget));
     const usage: JsonObject = budget === null ? {} : this.events.consumed(budget, this.store.clock.now());
     return { run, requests, result: resultOf(run, usage, requests) };
   }
@@ -630,6 +654,12 @@ export class Bursar implements AsyncDisposable {
     if (error instanceof ClaimLostError) return this.find(id);
     throw error;
   }
+}
+
+/** The run that was started by these operations. */
+function startedIn(outcomes: readonly Outcome[]): RunRecord {
+  const written = outcomes.find((outcome) => outcome.op === "put" && outcome.document.kind === "run");
+  return readRun((written as OutcomeOf<PutOperation>).document);
 }
 
 /** A run as it is while it is driven with this program. */

@@ -1,6 +1,6 @@
 import type { Operation } from "../core/operation.js";
 import type { Store } from "../ports/store.js";
-import { hasEnded, putRun, type RunRecord, readRun } from "./record.js";
+import { hasEnded, isNew, putRun, type RunRecord, readRun } from "./record.js";
 
 /** A run's clock stands still while nobody drives it. One that shares its parent's budget has no clock of its own. */
 export function stopClock({ budget, shares }: RunRecord): readonly Operation[] {
@@ -13,7 +13,7 @@ export function stopClock({ budget, shares }: RunRecord): readonly Operation[] {
  * `gone` says how long the run was his: from then on nobody has driven it.
  */
 export async function startClocks(store: Store, run: RunRecord, gone: number | null): Promise<readonly Operation[]> {
-  const operations: Operation[] = [...(await started(store, run, gone))];
+  const operations: Operation[] = isNew(run) ? startFirst(run) : [...(await started(store, run, gone))];
   for (let id = run.parent; id !== null; ) {
     const document = await store.document("run", id);
     if (document === null) break;
@@ -25,6 +25,11 @@ export async function startClocks(store: Store, run: RunRecord, gone: number | n
     id = above.parent;
   }
   return operations;
+}
+
+/** The clock of a new run was stopped when its budget was opened. */
+function startFirst({ budget, shares }: RunRecord): Operation[] {
+  return shares ? [] : [{ op: "resume", budget }];
 }
 
 async function started(

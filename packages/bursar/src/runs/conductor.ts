@@ -1,4 +1,5 @@
 import type { Amounts } from "../core/amount.js";
+import type { Path } from "../core/budget.js";
 import type { Json, JsonObject } from "../core/chain/canonical.js";
 import type { Finding } from "../core/decision.js";
 import { LedgerError } from "../core/errors.js";
@@ -12,7 +13,7 @@ import type { Claim } from "./claim.js";
 import { stopClock } from "./clocks.js";
 import { Desk, quiet } from "./desk.js";
 import type { Block, Direction } from "./direction.js";
-import { type Ending, type Left, lastWords, leaveRun } from "./ending.js";
+import { type Ending, type Left, type LeftRun, lastWords, leaveRun } from "./ending.js";
 import {
   ClaimLostError,
   GuestUnavailableError,
@@ -25,7 +26,7 @@ import {
 import { exhaustionOf, failureOf } from "./exhaustion.js";
 import { heartbeat, noLonger } from "./heartbeat.js";
 import { Holding } from "./holding.js";
-import { type AskEntry, readJournal, readWholeJournal, unanswered } from "./journal.js";
+import { type AskEntry, type Journal, NO_JOURNAL, readJournal, readWholeJournal, unanswered } from "./journal.js";
 import { Performer } from "./performer.js";
 import { BEGINNING, Player } from "./player.js";
 import { type Failure, type RunRecord, readRun } from "./record.js";
@@ -40,8 +41,18 @@ const WAIT_MS = 2500;
 /** A program that computes has so long to stop when it is told to. */
 const STOP_MS = 1000;
 
+/** What is known of a run since it was claimed. */
+export interface ClaimedRun {
+  readonly claim: Claim;
+  /** Whether it was never claimed before. */
+  readonly isNew: boolean;
+  /** Its budget and those above it. */
+  readonly path: Path;
+}
+
 /** Drives one run: from where it was to its next pause, or to its end. */
 export class Conductor {
+  private readonly claimed: ClaimedRun;
   private readonly around: Surroundings;
   private readonly program: Program;
   private readonly desk: Desk;
@@ -76,7 +87,9 @@ export class Conductor {
   private working = 0;
   private told: Pick<RunRecord, "output" | "execution">;
 
-  constructor(around: Surroundings, program: Program, run: RunRecord, claim: Claim) {
+  constructor(around: Surroundings, program: Program, run: RunRecord, claimed: ClaimedRun) {
+    const { claim } = claimed;
+    this.claimed = claimed;
     this.around = around;
     this.program = program;
     this.run = run;
@@ -108,7 +121,7 @@ export class Conductor {
   }
 
   /** Drives the run until it has ended, or stands still, or is somebody else's. */
-  async drive(): Promise<RunRecord> {
+  async drive(): Promise<LeftRun> {
     const { timer, claim_ms } = this.around;
     const beat = heartbeat(timer, claim_ms / 3, () => this.beat(), this.broken);
     try {
@@ -130,28 +143,25 @@ export class Conductor {
   private async begin(): Promise<void> {
     const { store, timer } = this.around;
     const { id, budget } = this.run;
-    this.checkpoint = readCheckpoint(id, await store.document("session", checkpointId(id)));
+    const { isNew, path } = this.claimed;
+    if (!isNew) this.checkpoint = readCheckpoint(id, await store.document("session", checkpointId(id)));
     await this.holding.giveBackLeft();
-    const path = () => store.path(budget);
-    const clocks = { clock: store.clock, timer, dimensions: store.dimensions, path };
-    const limit = new TimeLimit(clocks, await path());
+    const clocks = { clock: store.clock, timer, dimensions: store.dimensions, path: () => store.path(budget) };
+    const limit = new TimeLimit(clocks, path);
     this.limit = limit;
     onAbort(limit.signal, () => void this.exhausted());
     const { saved } = this.checkpoint;
-    const player = await this.newPlayer(saved);
+    const player = this.newPlayer(saved, isNew ? NO_JOURNAL : await this.readJournal(saved));
     if (this.run.cancel !== null) this.cancel();
     else if (limit.signal.aborted) void this.exhausted();
     else this.play(player, saved);
   }
 
   /** What hands the program its answers: from where it was saved, or from the beginning of the run. */
-  private async newPlayer(saved: JsonObject | null): Promise<Player> {
+  private newPlayer(saved: JsonObject | null, journal: Journal): Player {
     const { store, timer } = this.around;
     const { id } = this.run;
-    const { part } = this.checkpoint;
     const position = saved === null ? BEGINNING : this.checkpoint.position;
-    const journal =
-      saved === null ? await readWholeJournal(store, id, part) : await readJournal(store, id, part, position.delivered);
     const player = new Player({
       run: id,
       journal,
@@ -175,8 +185,16 @@ export class Conductor {
     return player;
   }
 
+  private readJournal(saved: JsonObject | null): Promise<Journal> {
+    const { store } = this.around;
+    const { part, position } = this.checkpoint;
+    if (saved === null) return readWholeJournal(store, this.run.id, part);
+    return readJournal(store, this.run.id, part, position.delivered);
+  }
+
   private play(player: Player, saved: JsonObject | null): void {
-    const played = this.program.play(this.stage(player, saved), this.run.input);
+    // A copy, because the run is written again as it is known here.
+    const played = this.program.play(this.stage(player, saved), structuredClone(this.run.input));
     this.played = played;
     (played.ready ?? Promise.resolve()).then(() => player.replay()).then(() => this.look(), this.failed);
     played.result.then(
@@ -199,7 +217,7 @@ export class Conductor {
   /** A snapshot of another build of the interpreter cannot be restored; the journal has all that the program was told. */
   private async playAgain(): Promise<void> {
     this.player?.stop();
-    this.play(await this.newPlayer(null), null);
+    this.play(this.newPlayer(null, await this.readJournal(null)), null);
   }
 
   private readonly failed = (error: unknown): void => {
@@ -396,7 +414,7 @@ export class Conductor {
     }
   }
 
-  private async conclude(ending: Ending): Promise<RunRecord> {
+  private async conclude(ending: Ending): Promise<LeftRun> {
     if (this.desk.lost !== null) throw this.desk.lost;
     // What is not the program's fault leaves the run as it is, for another worker.
     if (ending.kind === "broken") throw ending.error;
@@ -439,18 +457,19 @@ export class Conductor {
     status: "completed" | "failed" | "cancelled",
     result: Json,
     failure: Failure | null,
-  ): Promise<RunRecord> {
+  ): Promise<LeftRun> {
     const { checkpoint, told } = this;
     const { learns } = this.around;
-    return this.leave((run) => lastWords(this.desk, run, checkpoint, { status, result, failure, learns, ...told }));
+    const end = { status, result, failure, learns, ...told };
+    return this.leave((run, isRetry) => lastWords(this.desk, run, checkpoint, end, isRetry));
   }
 
-  private leave(make: (run: RunRecord) => Left | Promise<Left>): Promise<RunRecord> {
-    return leaveRun(this.around.store, this.desk, this.run.id, make);
+  private leave(make: (run: RunRecord, isRetry: boolean) => Left | Promise<Left>): Promise<LeftRun> {
+    return leaveRun(this.around.store, this.desk, this.run, make);
   }
 
   /** The program does something else than before: nothing of that is done, and the run stands still where it was. */
-  private async pauseFor({ message }: ReplayError): Promise<RunRecord> {
+  private async pauseFor({ message }: ReplayError): Promise<LeftRun> {
     this.over("paused");
     await this.performer?.underWay.settled();
     this.player?.stop();
@@ -459,7 +478,7 @@ export class Conductor {
     return this.leave((run) => standsStill(this.desk, run, { epoch: this.desk.epoch, problem: message }));
   }
 
-  private async pause(): Promise<RunRecord> {
+  private async pause(): Promise<LeftRun> {
     const { player } = this;
     if (player === null) throw new ClaimLostError(this.run.id);
     // What is still under way is given up: it is charged for what it used, and tried again later.

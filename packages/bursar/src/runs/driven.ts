@@ -1,9 +1,9 @@
 import type { Conductor } from "./conductor.js";
-import type { RunRecord } from "./record.js";
+import type { LeftRun } from "./ending.js";
 
 interface Drive {
   readonly conductor: Conductor;
-  readonly done: Promise<RunRecord>;
+  readonly done: Promise<LeftRun>;
 }
 
 /** The runs that are driven in this process, and those that are just being taken. */
@@ -22,7 +22,7 @@ export class Driven {
   }
 
   /** What becomes of a run that is driven here; null of any other. */
-  end(id: string): Promise<RunRecord> | null {
+  end(id: string): Promise<LeftRun> | null {
     return this.runs.get(id)?.done ?? null;
   }
 
@@ -38,7 +38,7 @@ export class Driven {
   }
 
   /** Drives a run that was claimed. Where everything was let go of meanwhile, this one is too, before anything is made. */
-  drive(id: string, conductor: Conductor): Promise<RunRecord> {
+  drive(id: string, conductor: Conductor): Promise<LeftRun> {
     if (this.closed) void conductor.abandon(0);
     const done = conductor.drive().finally(() => this.runs.delete(id));
     this.runs.set(id, { conductor, done });

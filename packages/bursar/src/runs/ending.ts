@@ -1,3 +1,4 @@
+import type { Budget } from "../core/budget.js";
 import type { Json } from "../core/chain/canonical.js";
 import { StaleError } from "../core/document.js";
 import type { BursarError } from "../core/errors.js";
@@ -44,6 +45,7 @@ export async function lastWords(
     readonly execution: Execution | null;
     readonly learns: boolean;
   },
+  isRetry: boolean,
 ): Promise<Left> {
   const { learns, ...told } = end;
   const { status, failure } = told;
@@ -54,7 +56,7 @@ export async function lastWords(
   const operations: Operation[] = [
     record(run, "RunEnded", { status, ...(failure !== null && { failure }) }),
     ...(await withdrawFrom(desk, run.id, run.requests)),
-    ...(learns ? await learned(desk, done) : []),
+    ...(learns ? await learned(desk, done, isRetry) : []),
   ];
   if (checkpoint.version > 0) operations.push(emptied(checkpoint));
   if (run.wrap_up !== null) operations.push({ op: "end", budget: run.wrap_up });
@@ -62,23 +64,35 @@ export async function lastWords(
   return { run: done, operations };
 }
 
-/** Writes what becomes of a run that its driver leaves, over whatever others have written of it meanwhile. */
+/** A run that is not driven any more. */
+export interface LeftRun {
+  readonly run: RunRecord;
+  /** Its budget as it has ended; null where the run has not, or has none of its own. */
+  readonly budget: Budget | null;
+}
+
+/**
+ * Writes what becomes of a run that its driver leaves. The driver knows the run as it was claimed; what others have written of it
+ * meanwhile is read when that turns out to be old.
+ */
 export async function leaveRun(
   store: Store,
   desk: Desk,
-  id: string,
-  make: (run: RunRecord) => Left | Promise<Left>,
-): Promise<RunRecord> {
-  for (;;) {
-    const document = await store.document("run", id);
-    if (document === null) throw new ClaimLostError(id);
-    const { run, operations } = await make(readRun(document));
+  claimed: RunRecord,
+  make: (run: RunRecord, isRetry: boolean) => Left | Promise<Left>,
+): Promise<LeftRun> {
+  for (let known = claimed; ; ) {
+    const { run, operations } = await make(known, known !== claimed);
     try {
-      await desk.leave([putRun(run), ...operations]);
-      return { ...run, version: run.version + 1 };
+      const outcomes = await desk.leave([putRun(run), ...operations]);
+      const ended = outcomes.find((outcome) => outcome.op === "end" && outcome.budget.id === run.budget);
+      return { run: { ...run, version: run.version + 1 }, budget: ended?.op === "end" ? ended.budget : null };
     } catch (error) {
       // Others write to the run, join its request or answer it at the same moment.
       if (!(error instanceof StaleError)) throw error;
     }
+    const document = await store.document("run", claimed.id);
+    if (document === null) throw new ClaimLostError(claimed.id);
+    known = readRun(document);
   }
 }

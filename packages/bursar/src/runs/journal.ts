@@ -67,6 +67,9 @@ export function answerKey(at: number): string {
   return `answer ${at}`;
 }
 
+/** The journal of a run that has just been started. */
+export const NO_JOURNAL: Journal = { asks: new Map(), answers: [] };
+
 /** Whether something that is written tells a program what came of what it has asked for. */
 export function isAnswer(operation: Operation): boolean {
   return operation.op === "commit" || (operation.op === "journal" && operation.key.startsWith("answer "));

@@ -1,4 +1,5 @@
-import { canonicalize, type Json } from "../core/chain/canonical.js";
+import type { Json } from "../core/chain/canonical.js";
+import { checkJson } from "../core/chain/json-check.js";
 import { RunError } from "./error.js";
 
 /** What a program is told has to be the same in a replay, so it is what can be written down of it. */
@@ -6,7 +7,7 @@ export function toJson(value: unknown, what = "what it gave back"): Json {
   try {
     if (typeof value === "function" || typeof value === "symbol") throw new TypeError(`it is a ${typeof value}`);
     const json = JSON.parse(JSON.stringify(value) ?? "null") as Json;
-    canonicalize({ json });
+    checkJson({ json }, "$", 0);
     return json;
   } catch (error) {
     throw new RunError("unwritable", `${what} cannot be written down: ${problemOf(error)}`);

@@ -12,7 +12,7 @@ import type { RunRecord } from "./record.js";
  * taken nothing of its own, and one that did nothing before it was cancelled or failed shows nothing. Whatever did not come to its
  * end would have taken more: how much a program takes that falls over says nothing of one that does not.
  */
-export async function learned(store: Desk, run: RunRecord): Promise<readonly Operation[]> {
+export async function learned(store: Desk, run: RunRecord, isRetry: boolean): Promise<readonly Operation[]> {
   const budget = run.shares ? null : await store.budget(run.budget);
   if (budget === null) return [];
   const time = store.clock.now();
@@ -26,7 +26,8 @@ export async function learned(store: Desk, run: RunRecord): Promise<readonly Ope
   }
   const cut = run.status !== "completed";
   if (cut && !hasActed) return [];
-  const known = await store.document("history", run.id);
+  // A run ends once. Only where that could not be written is it looked whether there was another one of its name.
+  const known = isRetry ? await store.document("history", run.id) : null;
   const { id, program, input, estimate, brought } = run;
   const sample = {
     input_bytes: sizeOf(input),

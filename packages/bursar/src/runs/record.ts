@@ -108,6 +108,14 @@ export function hasEnded({ status }: Pick<RunRecord, "status">): boolean {
   return ENDED.has(status);
 }
 
+/**
+ * Whether nothing has been written of a run since it was started: nobody has claimed it, so that it has no claim, no checkpoint and no
+ * journal. Who claims it writes it over this version, and finds out if that is not so any more.
+ */
+export function isNew({ status, version }: Pick<RunRecord, "status" | "version">): boolean {
+  return status === "queued" && version === 1;
+}
+
 /** A run as the store keeps it. */
 export function readRun({ id, status, body, version }: Document): RunRecord {
   // Runs that were written before there were these have none.

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Path } from "../../core/budget.js";
 import type { Case } from "./scene.js";
 
 /** Children, sessions, extensions, reserves and time. */
@@ -101,6 +102,31 @@ export const TREE: readonly Case[] = [
       await scene.expectUsed("run", { cost_usd: 9.5, steps: 2 });
       await scene.end("final");
       await scene.expectUsed("session", { cost_usd: 9.5, steps: 2 });
+    },
+  },
+  {
+    name: "a look within a list of operations sees what those before it have done, and undoes the list where there is no such budget",
+    async run(scene) {
+      await scene.open("session", scene.limits({ steps: 10 }), { scope: "shared" });
+      await scene.open("run", scene.limits({ steps: 5 }), { parent: "session", chain: "run" });
+      const look = { op: "look", budget: "run" } as const;
+      const asked = scene.amounts({ steps: 2 });
+      const call = { budget: "run", call: "a", kind: "tool", asked } as const;
+      const outcomes = await scene.store.apply([look, { op: "reserve", ...call }, look]);
+      const held = (path: Path) => path.map(({ id, reserved }) => [id, reserved.steps ?? 0]);
+      assert.deepEqual(held(outcomes[0].path), [
+        ["run", 0],
+        ["session", 0],
+      ]);
+      assert.deepEqual(held(outcomes[2].path), [
+        ["run", 2],
+        ["session", 2],
+      ]);
+      assert.deepEqual(outcomes[2].path, await scene.store.path("run"));
+      assert.deepEqual(outcomes[2].links, []);
+      const commit = { op: "commit", call: "a", used: asked } as const;
+      await assert.rejects(scene.store.apply([commit, { op: "look", budget: "nowhere" }]), /no budget nowhere/);
+      await scene.expectUsed("run", {}, { steps: 2 });
     },
   },
   {
