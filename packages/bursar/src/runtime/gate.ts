@@ -358,12 +358,16 @@ export class Gate implements Disposable {
       await this.store.apply([{ op: "expire" }]);
       await this.holds?.settleDeadEvery(HOLDS_LOOK_MS);
     }
+    const before = this.clock.now().monotonic;
     try {
       const [{ decision, granted, notices, repeated, left_ms }] = await this.store.apply([reserve]);
       if (notices.length > 0) told.push(...notices);
       // By another clock than the store's, other instants have passed.
       const isKnown = left_ms !== undefined && this.clock === this.store.clock;
-      if (!repeated) return { decision, granted, left: isKnown ? (left_ms ?? Number.POSITIVE_INFINITY) : null };
+      // What the store's answer took has passed since: no call begins in time that is over.
+      const passed = this.clock.now().monotonic - before;
+      if (!repeated)
+        return { decision, granted, left: isKnown ? (left_ms ?? Number.POSITIVE_INFINITY) - passed : null };
     } catch (error) {
       // It may have happened all the same, with only the answer lost. Under an id that was given to us, it may be
       // somebody else's call that we would give back, so that one is left to expire.
