@@ -5,7 +5,13 @@ import { install, root, run } from "../test/installed.mjs";
 
 const folder = join(root, "tools");
 install(folder, "dependency-cruiser and TypeScript 6 (about 60 MB)");
-const sources = ["packages/bursar/src", "packages/sandbox/src", "apps/cli/src", "apps/web/src"];
+const sources = [
+  "packages/bursar/src",
+  "packages/wasm-fuel/src",
+  "packages/sandbox/src",
+  "apps/cli/src",
+  "apps/web/src",
+];
 run(process.execPath, [
   join(folder, "node_modules", "dependency-cruiser", "bin", "dependency-cruise.mjs"),
   "--config",

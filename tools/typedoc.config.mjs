@@ -12,7 +12,7 @@ function entryPointsOf(folder) {
 }
 
 export default {
-  entryPoints: ["packages/bursar", "packages/sandbox"].flatMap(entryPointsOf),
+  entryPoints: ["packages/bursar", "packages/wasm-fuel", "packages/sandbox"].flatMap(entryPointsOf),
   tsconfig: join(root, "tools", "tsconfig.json"),
   plugin: ["typedoc-plugin-markdown"],
   readme: "none",

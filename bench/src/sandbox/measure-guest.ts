@@ -1,7 +1,7 @@
 import { type Language, openSandbox, type Sandbox, type SandboxOptions } from "@bursar/sandbox";
 import type { GuestFuel, ImportFigure } from "@bursar/sandbox/guests";
 import { addPackages, compilePackages, GuestCompiler } from "@bursar/sandbox/packages";
-import { COSTS } from "../../../packages/sandbox/dist/wasm/rewriter/costs.js";
+import { COSTS } from "../../../packages/wasm-fuel/dist/rewriter/costs.js";
 import { IMPORTS, PIECES } from "./figure-pieces.js";
 
 const PLENTY = 1_000_000_000_000;

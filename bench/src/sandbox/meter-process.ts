@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
+import { meter } from "@bursar/wasm-fuel";
 import { npmPython } from "../../../packages/sandbox/dist/python/python-manifest.js";
-import { meter } from "../../../packages/sandbox/dist/wasm/meter.js";
 import { threadNs } from "./thread-time.js";
 
 /*

@@ -1,12 +1,11 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { enableBranchHints, engine } from "@bursar/wasm-fuel";
 import type { PythonParts } from "../../../packages/sandbox/dist/python/python-guest.js";
 import { baseOf, pythonImage, pythonModule } from "../../../packages/sandbox/dist/python/python-image.js";
 import { builtPython, npmPython, type PythonManifest } from "../../../packages/sandbox/dist/python/python-manifest.js";
 import { defaultPlaces } from "../../../packages/sandbox/dist/sessions/places.js";
 import { ZipTree } from "../../../packages/sandbox/dist/wasi/zip-tree.js";
-import { enableBranchHints } from "../../../packages/sandbox/dist/wasm/branch-hints.js";
-import { engine } from "../../../packages/sandbox/dist/wasm/engine.js";
 import { Memories } from "../../../packages/sandbox/dist/wasm/memories.js";
 
 /** Kept from one bench to the next: making an image takes seconds, and is not what is measured. */

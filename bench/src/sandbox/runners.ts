@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { enableBranchHints, engine } from "@bursar/wasm-fuel";
 import { JavaScriptGuest } from "../../../packages/sandbox/dist/javascript/guest.js";
 import { createImage } from "../../../packages/sandbox/dist/javascript/image.js";
 import {
@@ -11,8 +12,6 @@ import { PythonGuest, type PythonParts } from "../../../packages/sandbox/dist/py
 import { npmPython, type PythonManifest } from "../../../packages/sandbox/dist/python/python-manifest.js";
 import { Output } from "../../../packages/sandbox/dist/wasi/output.js";
 import { Vfs } from "../../../packages/sandbox/dist/wasi/vfs.js";
-import { enableBranchHints } from "../../../packages/sandbox/dist/wasm/branch-hints.js";
-import { engine } from "../../../packages/sandbox/dist/wasm/engine.js";
 import type { Outcome } from "../../../packages/sandbox/dist/wasm/outcome.js";
 import { fastPython, GUESTS, PAGES, pythonParts } from "./python-parts.js";
 import { unmetered } from "./unmetered.js";

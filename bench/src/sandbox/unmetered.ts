@@ -1,11 +1,11 @@
-import type { MeterOptions } from "../../../packages/sandbox/dist/wasm/meter.js";
-import { assemble, privateExports } from "../../../packages/sandbox/dist/wasm/rewriter/assemble.js";
-import { type External, readDeclarations } from "../../../packages/sandbox/dist/wasm/rewriter/declarations.js";
-import { emitHelper } from "../../../packages/sandbox/dist/wasm/rewriter/helpers.js";
-import { Layout } from "../../../packages/sandbox/dist/wasm/rewriter/layout.js";
-import { Reader } from "../../../packages/sandbox/dist/wasm/rewriter/reader.js";
-import { readSections, SECTION } from "../../../packages/sandbox/dist/wasm/rewriter/sections.js";
-import { Writer } from "../../../packages/sandbox/dist/wasm/rewriter/writer.js";
+import type { MeterOptions } from "@bursar/wasm-fuel";
+import { assemble, privateExports } from "../../../packages/wasm-fuel/dist/rewriter/assemble.js";
+import { type External, readDeclarations } from "../../../packages/wasm-fuel/dist/rewriter/declarations.js";
+import { emitHelper } from "../../../packages/wasm-fuel/dist/rewriter/helpers.js";
+import { Layout } from "../../../packages/wasm-fuel/dist/rewriter/layout.js";
+import { Reader } from "../../../packages/wasm-fuel/dist/rewriter/reader.js";
+import { readSections, SECTION } from "../../../packages/wasm-fuel/dist/rewriter/sections.js";
+import { Writer } from "../../../packages/wasm-fuel/dist/rewriter/writer.js";
 
 /**
  * The module that `meter` would make if it left the code alone: stripped, with the same memory and the same exports, so that

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { engine, type WasmMemory, type WasmModule } from "@bursar/wasm-fuel";
 import { PythonGuest } from "../../../packages/sandbox/dist/python/python-guest.js";
 import { npmPythonFile } from "../../../packages/sandbox/dist/python/python-manifest.js";
 import { Engine } from "../../../packages/sandbox/dist/sessions/engine.js";
@@ -8,7 +9,6 @@ import { PartsMaker } from "../../../packages/sandbox/dist/sessions/parts.js";
 import { ProcExit } from "../../../packages/sandbox/dist/wasi/proc-exit.js";
 import { Vfs } from "../../../packages/sandbox/dist/wasi/vfs.js";
 import { WasiHost } from "../../../packages/sandbox/dist/wasi/wasi-host.js";
-import { engine, type WasmMemory, type WasmModule } from "../../../packages/sandbox/dist/wasm/engine.js";
 import type { Measured } from "../measure.js";
 import { interleave } from "./interleave.js";
 import { CACHE, PACKAGES, PAGES, pythonParts } from "./python-parts.js";

@@ -1,4 +1,4 @@
-import type { WasmMemory } from "../wasm/engine.js";
+import type { WasmMemory } from "@bursar/wasm-fuel";
 
 /** Where the engine keeps a value: the address of a box in the guest's memory that holds one reference to it. */
 export type Box = number;

@@ -1,6 +1,6 @@
+import type { Fuel } from "@bursar/wasm-fuel";
 import type { HostClock } from "../wasi/host-clock.js";
 import type { Output } from "../wasi/output.js";
-import type { Fuel } from "../wasm/fuel.js";
 import { type HostCall, type Import, Stopped } from "../wasm/outcome.js";
 import type { Box } from "./exports.js";
 import type { FileArgument, GuestFiles } from "./guest-files.js";

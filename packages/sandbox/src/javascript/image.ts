@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import { Fuel } from "@bursar/wasm-fuel";
 import type { GuestManifest } from "../guests/guest-manifest.js";
 import { cached } from "../wasm/cache.js";
 import { unwrap, wrap } from "../wasm/container.js";
-import { Fuel } from "../wasm/fuel.js";
 import type { Box } from "./exports.js";
 import { BOOT_MODULE, guestCodeFolder, readGuestCode, resolveGuestCode } from "./guest-code.js";
 import type { MeteredQuickjs } from "./metered-quickjs.js";

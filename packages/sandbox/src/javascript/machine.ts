@@ -1,5 +1,4 @@
-import { Ceiling } from "../wasm/ceiling.js";
-import { Fuel } from "../wasm/fuel.js";
+import { Ceiling, Fuel } from "@bursar/wasm-fuel";
 import { MemoryExhausted } from "../wasm/memory-exhausted.js";
 import { differing, lay, type Pages } from "../wasm/pages.js";
 import type { Box } from "./exports.js";

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { engine, type WasmModule } from "../wasm/engine.js";
-import { ADDITIONS, METER_VERSION, meter } from "../wasm/meter.js";
+import { ADDITIONS, engine, METER_VERSION, meter, type WasmModule } from "@bursar/wasm-fuel";
 
 /**
  * How deep calls may go. Both bounds are the same everywhere, so that a program ends at the same place everywhere; the thread

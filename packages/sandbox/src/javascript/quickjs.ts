@@ -1,4 +1,4 @@
-import { engine, type WasmImports, type WasmInstance, type WasmModule } from "../wasm/engine.js";
+import { engine, type WasmImports, type WasmInstance, type WasmModule } from "@bursar/wasm-fuel";
 import type { Box, QuickjsExports } from "./exports.js";
 import { kindOfObject } from "./kinds.js";
 

@@ -1,3 +1,13 @@
+import {
+  Ceiling,
+  engine,
+  Fuel,
+  OutOfFuel,
+  type WasmGlobal,
+  type WasmInstance,
+  type WasmMemory,
+  type WasmModule,
+} from "@bursar/wasm-fuel";
 import { WRITABLE_FOLDERS } from "../guests/guest-folders.js";
 import { NULL_DEVICE } from "../wasi/device.js";
 import type { RestoreOptions } from "../wasi/host-options.js";
@@ -6,10 +16,6 @@ import type { SavedHost } from "../wasi/saved-host.js";
 import type { Mounts } from "../wasi/vfs.js";
 import { WasiHost } from "../wasi/wasi-host.js";
 import type { ZipTree } from "../wasi/zip-tree.js";
-import { Ceiling } from "../wasm/ceiling.js";
-import { engine, type WasmGlobal, type WasmInstance, type WasmMemory, type WasmModule } from "../wasm/engine.js";
-import { Fuel } from "../wasm/fuel.js";
-import { OutOfFuel } from "../wasm/fuel-errors.js";
 import type { Memories } from "../wasm/memories.js";
 import type { Allotted, Answer, Execution, Outcome } from "../wasm/outcome.js";
 import { checkPages, differing, lay, layFrom, type Pages } from "../wasm/pages.js";

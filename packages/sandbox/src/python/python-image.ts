@@ -1,6 +1,19 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { deserialize, serialize } from "node:v8";
+import {
+  ADDITIONS,
+  engine,
+  Fuel,
+  METER_VERSION,
+  meter,
+  type Profile,
+  readProfile,
+  type WasmGlobal,
+  type WasmInstance,
+  type WasmMemory,
+  type WasmTable,
+} from "@bursar/wasm-fuel";
 import { WRITABLE_FOLDERS } from "../guests/guest-folders.js";
 import { ProcExit } from "../wasi/proc-exit.js";
 import type { SavedHost } from "../wasi/saved-host.js";
@@ -9,11 +22,7 @@ import { WasiHost } from "../wasi/wasi-host.js";
 import { ZipTree } from "../wasi/zip-tree.js";
 import { cached } from "../wasm/cache.js";
 import { unwrap, wrap } from "../wasm/container.js";
-import { engine, type WasmGlobal, type WasmInstance, type WasmMemory, type WasmTable } from "../wasm/engine.js";
-import { Fuel } from "../wasm/fuel.js";
-import { ADDITIONS, METER_VERSION, meter } from "../wasm/meter.js";
 import { differing, lay, type Pages } from "../wasm/pages.js";
-import { type Profile, readProfile } from "../wasm/profile.js";
 import { Control } from "./control.js";
 import { findZip } from "./find-zip.js";
 import type { PythonManifest } from "./python-manifest.js";

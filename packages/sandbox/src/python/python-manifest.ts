@@ -4,11 +4,10 @@ import { readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { COSTS, PROFILE_FORMAT } from "@bursar/wasm-fuel";
 import { type GuestFuel, readFuel } from "../guests/guest-fuel.js";
 import type { GuestFeatures, GuestManifest } from "../guests/guest-manifest.js";
 import { NPM_PYTHON_FUEL } from "../guests/npm-python-fuel.js";
-import { PROFILE_FORMAT } from "../wasm/profile.js";
-import { COSTS } from "../wasm/rewriter/costs.js";
 import { NPM_PYTHON_FEATURES } from "./npm-python-features.js";
 
 /** One build of CPython. */

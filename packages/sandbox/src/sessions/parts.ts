@@ -1,3 +1,4 @@
+import { enableBranchHints, engine, METER_VERSION, type WasmModule } from "@bursar/wasm-fuel";
 import type { PackageFigure } from "../analysis/package-figure.js";
 import { packageTable } from "../analysis/packages.js";
 import type { FuelBasis } from "../analysis/result.js";
@@ -7,10 +8,7 @@ import { compileQuickjs, LARGE_STACK, meterQuickjs, meterQuickjsVersion } from "
 import { npmQuickjs, quickjsFile, quickjsOf } from "../javascript/quickjs-manifest.js";
 import { baseOf, type PythonImage, pythonBasis, pythonImage, pythonModule } from "../python/python-image.js";
 import { builtPython, installedPython, npmPython, type PythonManifest } from "../python/python-manifest.js";
-import { enableBranchHints } from "../wasm/branch-hints.js";
 import { cached } from "../wasm/cache.js";
-import { engine, type WasmModule } from "../wasm/engine.js";
-import { METER_VERSION } from "../wasm/meter.js";
 import type { Setup } from "./options.js";
 
 /** What guests of one kind share. It is sent to a thread once. */

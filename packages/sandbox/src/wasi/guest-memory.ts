@@ -1,4 +1,4 @@
-import type { WasmMemory } from "../wasm/engine.js";
+import type { WasmMemory } from "@bursar/wasm-fuel";
 import { MAX_PATH_BYTES } from "./abi.js";
 import { FsError } from "./errno.js";
 

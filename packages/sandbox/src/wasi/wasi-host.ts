@@ -1,4 +1,4 @@
-import type { WasmMemory } from "../wasm/engine.js";
+import type { WasmMemory } from "@bursar/wasm-fuel";
 import type { CallContext, WasiCall, WasiCalls } from "./call-context.js";
 import { Descriptor } from "./descriptor.js";
 import { DescriptorTable } from "./descriptor-table.js";

@@ -1,4 +1,4 @@
-import { engine, type WasmMemory } from "./engine.js";
+import { engine, type WasmMemory } from "@bursar/wasm-fuel";
 import { layFrom, type Pages } from "./pages.js";
 
 const PAGE = 4096;

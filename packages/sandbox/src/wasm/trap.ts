@@ -1,5 +1,4 @@
-import { engine } from "./engine.js";
-import { DepthExceeded, OutOfFuel } from "./fuel-errors.js";
+import { DepthExceeded, engine, OutOfFuel } from "@bursar/wasm-fuel";
 import { MemoryExhausted } from "./memory-exhausted.js";
 import { type Outcome, Stopped } from "./outcome.js";
 

@@ -2,13 +2,12 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { COSTS, PROFILE_FORMAT } from "@bursar/wasm-fuel";
 import { afterAll, describe, expect, test } from "vitest";
 import type { GuestFuel } from "../../src/guests/guest-fuel.js";
 import { NPM_PYTHON_FUEL } from "../../src/guests/npm-python-fuel.js";
 import { builtPython, npmPython } from "../../src/python/python-manifest.js";
 import { defaultPlaces } from "../../src/sessions/places.js";
-import { PROFILE_FORMAT } from "../../src/wasm/profile.js";
-import { COSTS } from "../../src/wasm/rewriter/costs.js";
 import {
   type BuildSettings,
   type Described,

@@ -1,11 +1,11 @@
 import { type Language, openSandbox, type Sandbox } from "@bursar/sandbox";
 import { type GuestFuel, type GuestManifest, npmQuickjs } from "@bursar/sandbox/guests";
+import { COSTS } from "@bursar/wasm-fuel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { javascriptImage } from "../../src/javascript/image.js";
 import { compileQuickjs, LARGE_STACK, meterQuickjs } from "../../src/javascript/metered-quickjs.js";
 import { quickjsOf } from "../../src/javascript/quickjs-manifest.js";
 import { pythonImage } from "../../src/python/python-image.js";
-import { COSTS } from "../../src/wasm/rewriter/costs.js";
 import { CACHE, pythonAtHand } from "../python/parts.js";
 import { testPlaces } from "../sessions/places.js";
 

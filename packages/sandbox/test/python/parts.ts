@@ -1,11 +1,10 @@
 import { fileURLToPath } from "node:url";
+import { enableBranchHints, engine } from "@bursar/wasm-fuel";
 import { PythonGuest, type PythonParts, type PythonState } from "../../src/python/python-guest.js";
 import { baseOf, pythonImage, pythonModule } from "../../src/python/python-image.js";
 import { builtPython, npmPython, type PythonManifest } from "../../src/python/python-manifest.js";
 import { defaultPlaces } from "../../src/sessions/places.js";
 import { ZipTree } from "../../src/wasi/zip-tree.js";
-import { enableBranchHints } from "../../src/wasm/branch-hints.js";
-import { engine } from "../../src/wasm/engine.js";
 import { Memories } from "../../src/wasm/memories.js";
 import type { Execution } from "../../src/wasm/outcome.js";
 

@@ -2,11 +2,10 @@ import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { METER_VERSION, writeProfile } from "@bursar/wasm-fuel";
 import { afterAll, expect, test } from "vitest";
 import { pythonBasis, pythonModule } from "../../src/python/python-image.js";
 import { npmPython } from "../../src/python/python-manifest.js";
-import { METER_VERSION } from "../../src/wasm/meter.js";
-import { writeProfile } from "../../src/wasm/profile.js";
 
 const folder = await mkdtemp(join(tmpdir(), "bursar-profile-"));
 afterAll(() => rm(folder, { recursive: true }));

@@ -1,10 +1,10 @@
+import { engine, type WasmMemory } from "@bursar/wasm-fuel";
 import { type ErrnoName, FsError, wasiErrno } from "../../src/wasi/errno.js";
 import type { RestoreOptions, WasiHostOptions } from "../../src/wasi/host-options.js";
 import { ALL_RIGHTS } from "../../src/wasi/rights.js";
 import type { SavedHost } from "../../src/wasi/saved-host.js";
 import { Vfs } from "../../src/wasi/vfs.js";
 import { WasiHost } from "../../src/wasi/wasi-host.js";
-import { engine, type WasmMemory } from "../../src/wasm/engine.js";
 
 const NAMES: readonly ErrnoName[] = [
   ...([

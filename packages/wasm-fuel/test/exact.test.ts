@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { engine, type WasmGlobal } from "../../src/wasm/engine.js";
-import { meter } from "../../src/wasm/meter.js";
-import { COSTS } from "../../src/wasm/rewriter/costs.js";
-import { PRIVATE } from "../../src/wasm/rewriter/layout.js";
+import { engine, type WasmGlobal } from "../src/engine.js";
+import { meter } from "../src/meter.js";
+import { COSTS } from "../src/rewriter/costs.js";
+import { PRIVATE } from "../src/rewriter/layout.js";
 import { generateModule } from "./generator/module.js";
 import { decode } from "./interpreter/decode.js";
 import { Machine } from "./interpreter/machine.js";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { meter } from "../../src/wasm/meter.js";
-import { PROFILE_FORMAT, profileOf, readProfile, writeProfile } from "../../src/wasm/profile.js";
-import { recording } from "../../src/wasm/record-profile.js";
+import { meter } from "../src/meter.js";
+import { PROFILE_FORMAT, profileOf, readProfile, writeProfile } from "../src/profile.js";
+import { recording } from "../src/record-profile.js";
 import { loopModule } from "./generator/loop.js";
 import { generateModule } from "./generator/module.js";
 import { recordedEndingOf } from "./recording.js";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { Fuel } from "../../src/wasm/fuel.js";
-import { meter } from "../../src/wasm/meter.js";
-import { COSTS } from "../../src/wasm/rewriter/costs.js";
+import { Fuel } from "../src/fuel.js";
+import { meter } from "../src/meter.js";
+import { COSTS } from "../src/rewriter/costs.js";
 import { type Bytes, body, functionType, list, moduleOf, name, section } from "./generator/encode.js";
 import { exportedFunction, instantiate } from "./running.js";
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { engine, type WasmInstance, type WasmMemory } from "../../src/wasm/engine.js";
-import { Fuel, type FuelOptions } from "../../src/wasm/fuel.js";
-import { type MeterOptions, meter } from "../../src/wasm/meter.js";
-import type { Optimisations } from "../../src/wasm/rewriter/plan.js";
+import { engine, type WasmInstance, type WasmMemory } from "../src/engine.js";
+import { Fuel, type FuelOptions } from "../src/fuel.js";
+import { type MeterOptions, meter } from "../src/meter.js";
+import type { Optimisations } from "../src/rewriter/plan.js";
 
 /** How a run of a generated module ended, as far as the guest can be told from outside. */
 export interface Ending {

@@ -1,5 +1,5 @@
-import { type Profile, profileOf } from "../../src/wasm/profile.js";
-import { Recorder, recording } from "../../src/wasm/record-profile.js";
+import { type Profile, profileOf } from "../src/profile.js";
+import { Recorder, recording } from "../src/record-profile.js";
 import { Random } from "./generator/random.js";
 import { type Ending, endingOf } from "./running.js";
 

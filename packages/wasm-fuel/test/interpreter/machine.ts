@@ -1,4 +1,4 @@
-import type { CostTable } from "../../../src/wasm/rewriter/costs.js";
+import type { CostTable } from "../../src/rewriter/costs.js";
 import type { DecodedModule, DefinedFunction, FunctionType, Instruction } from "./decode.js";
 import { loadFrom, type Memory, memoryOf, storeTo, WIDTHS } from "./memory.js";
 import { binary, saturating, Trap, unary, type Value } from "./numbers.js";

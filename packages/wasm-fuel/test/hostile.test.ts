@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { engine } from "../../src/wasm/engine.js";
-import { type MeterOptions, meter } from "../../src/wasm/meter.js";
-import { ModuleError } from "../../src/wasm/rewriter/module-error.js";
+import { engine } from "../src/engine.js";
+import { type MeterOptions, meter } from "../src/meter.js";
+import { ModuleError } from "../src/rewriter/module-error.js";
 import {
   type Bytes,
   body,

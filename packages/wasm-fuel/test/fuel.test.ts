@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { engine, type WasmGlobal, type WasmInstance, type WasmTable } from "../../src/wasm/engine.js";
-import { Fuel } from "../../src/wasm/fuel.js";
-import { DepthExceeded, OutOfFuel } from "../../src/wasm/fuel-errors.js";
-import { type MeterOptions, meter } from "../../src/wasm/meter.js";
-import { PRIVATE } from "../../src/wasm/rewriter/layout.js";
+import { engine, type WasmGlobal, type WasmInstance, type WasmTable } from "../src/engine.js";
+import { Fuel } from "../src/fuel.js";
+import { DepthExceeded, OutOfFuel } from "../src/fuel-errors.js";
+import { type MeterOptions, meter } from "../src/meter.js";
+import { PRIVATE } from "../src/rewriter/layout.js";
 import { body, functionType, list, moduleOf, name, section, unsigned } from "./generator/encode.js";
 
 const I32 = 0x7f;
