@@ -35,7 +35,7 @@ import type {
 } from "./operation.js";
 import { noRoom, RefusedError } from "./refused.js";
 import { repeatedReserve, repeatedSettlement, reused, same } from "./repeated.js";
-import { closed, type Deltas, difference, isCounted, joined, NO_IDS, reserve, settle, sums } from "./settlement.js";
+import { closed, type Deltas, difference, joined, NO_IDS, reserve, settle } from "./settlement.js";
 import { elapsed, paused, resumed, type Time, timeAt } from "./time.js";
 import { timeLeft } from "./time-left.js";
 import { type Charge, chargeFor, copyWithTotal } from "./usage.js";
@@ -209,7 +209,7 @@ export class Operations {
     const unreported =
       charge.unreported.length === 0 ? charge.unreported : charge.unreported.filter((id) => this.dimensions.has(id));
     const estimate = unreported.length > 0 ? charge.estimate : null;
-    const reserved = call.status === "reserved" ? sums(asked, this.dimensions) : NO_AMOUNTS;
+    const reserved = call.status === "reserved" ? this.dimensions.sumsOf(asked) : NO_AMOUNTS;
     const settled = this.settle(books, call, reserved, difference(charged, call.charged, this.dimensions), time);
     const corrects = call.status === "reserved" ? null : call.link;
     const duration_ms = lastedOf(call, operation.duration_ms, time.instant);
@@ -262,7 +262,7 @@ export class Operations {
   private due(books: Books, { instant }: Time): readonly Call[] {
     for (let most = EXPIRING; ; most *= 2) {
       const due = books.due(instant, most);
-      const known = due.filter(({ asked }) => isCounted(asked, this.dimensions));
+      const known = due.filter(({ asked }) => this.dimensions.hasAll(asked));
       if (known.length >= EXPIRING || due.length < most) return known.slice(0, EXPIRING);
     }
   }
@@ -353,7 +353,7 @@ export class Operations {
   }
 
   private giveBack(books: Books, call: Call, why: "released" | "expired", time: Time, cause?: string) {
-    const settled = this.settle(books, call, sums(call.asked, this.dimensions), NO_AMOUNTS, time);
+    const settled = this.settle(books, call, this.dimensions.sumsOf(call.asked), NO_AMOUNTS, time);
     const { budget, step_id, capability_id } = call;
     const action = this.events.stepReleased(budget, call.id, { step_id, capability_id }, why);
     const links = this.tell(books, settled, action, cause ?? call.link);
@@ -381,7 +381,7 @@ export class Operations {
 
   /** Figures of dimensions that this ledger does not count say nothing here. */
   private counted(amounts: Amounts): Amounts {
-    if (isCounted(amounts, this.dimensions)) return amounts;
+    if (this.dimensions.hasAll(amounts)) return amounts;
     return Object.fromEntries(Object.entries(amounts).filter(([id]) => this.dimensions.has(id)));
   }
 

@@ -99,10 +99,7 @@ export function heldFor(budget: Budget, dimension: Dimension): number {
  * A budget with other amounts. Every budget of a path goes through here on every call, so the fields are written out: a
  * spread takes twenty times as long.
  */
-export function recounted(
-  budget: Budget,
-  changes: Partial<Pick<Budget, "used" | "reserved" | "aside" | "open">>,
-): Budget {
+export function recounted(budget: Budget, used: Amounts, reserved: Amounts, aside: Amounts, open: number): Budget {
   return {
     id: budget.id,
     parent: budget.parent,
@@ -110,16 +107,16 @@ export function recounted(
     funding: budget.funding,
     limits: budget.limits,
     extended: budget.extended,
-    aside: changes.aside ?? budget.aside,
+    aside,
     policies: budget.policies,
     thresholds: budget.thresholds,
     warned: budget.warned,
     exhausted: budget.exhausted,
-    used: changes.used ?? budget.used,
-    reserved: changes.reserved ?? budget.reserved,
+    used,
+    reserved,
     watch: budget.watch,
     deadline: budget.deadline,
-    open: changes.open ?? budget.open,
+    open,
     ended: budget.ended,
     // So that no field that is added later gets lost here.
   } satisfies Required<Budget>;

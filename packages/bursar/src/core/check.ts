@@ -156,7 +156,7 @@ function amounts(value: Amounts, field: string, dimensions: Dimensions, clocks: 
   object(value, field);
   for (const id of Object.keys(value)) {
     // To say which field it is takes longer than to look it up.
-    const dimension = dimensions.has(id) ? dimensions.get(id) : known(id, field, dimensions);
+    const dimension = dimensions.find(id) ?? known(id, field, dimensions);
     if (!clocks && dimension.kind === "clock") {
       throw new InputError(`${field}.${id}`, "is a clock, which runs by itself; leave it out");
     }

@@ -55,7 +55,7 @@ export function decide(path: Path, asked: Amounts, time: Time, dimensions: Dimen
       const finding = examineFrom(below, payers, budget, term, asked[term.id] ?? NONE, inner, time);
       if (finding !== null) findings.push(finding);
     }
-    const late = examineDeadline(budget, time);
+    const late = budget.deadline === null ? null : examineDeadline(budget, time);
     if (late !== null) findings.push(late);
     if (budget.funding !== "path") payers.push(budget);
     below = budget;

@@ -1,3 +1,4 @@
+import type { Amount, Amounts } from "./amount.js";
 import { checkDimension, type Dimension, defineDimension } from "./dimension.js";
 import { InputError, show } from "./errors.js";
 import { nearest } from "./nearest.js";
@@ -10,6 +11,8 @@ const ALIASES: Readonly<Record<string, string>> = {
   network_egress: "network_egress_bytes",
   storage_write: "storage_write_bytes",
 };
+
+const NO_PEAKS: readonly string[] = Object.freeze([]);
 
 /** The dimensions one ledger counts, in the order in which equally severe findings are reported. */
 export class Dimensions {
@@ -38,6 +41,38 @@ export class Dimensions {
 
   has(id: string): boolean {
     return this.byId.has(id);
+  }
+
+  /** By its id alone; undefined where the table has none. */
+  find(id: string): Dimension | undefined {
+    return this.byId.get(id);
+  }
+
+  /** Whether all that is named is in the table. */
+  hasAll(amounts: Amounts): boolean {
+    for (const id in amounts) if (!this.byId.has(id)) return false;
+    return true;
+  }
+
+  /** The part of amounts that is held: peaks and clocks are not. */
+  sumsOf(amounts: Amounts): Amounts {
+    const sums: Record<string, Amount> = {};
+    for (const id in amounts) {
+      const { kind } = this.byId.get(id) ?? this.get(id);
+      if (kind === "sum") sums[id] = amounts[id] as Amount;
+    }
+    return sums;
+  }
+
+  /** Those of the dimensions that are peaks. Nearly always there are none. */
+  peaksOf(amounts: Readonly<Record<string, number>>): readonly string[] {
+    let peaks: string[] | null = null;
+    for (const id in amounts) {
+      if ((this.byId.get(id) ?? this.get(id)).kind !== "peak") continue;
+      peaks ??= [];
+      peaks.push(id);
+    }
+    return peaks ?? NO_PEAKS;
   }
 
   /** The place in the table; -1 for what is not in it. */

@@ -1,6 +1,6 @@
-import type { Amounts } from "./amount.js";
+import { type Amounts, NONE } from "./amount.js";
 import { type Budget, DEADLINE, limitOf, usedOf } from "./budget.js";
-import { canonicalize, type Json, type JsonObject } from "./chain/canonical.js";
+import { canonicalize, type Json, type JsonObject, quoteText } from "./chain/canonical.js";
 import { remember } from "./chain/remember.js";
 import type { Decision, Finding } from "./decision.js";
 import { type Dimension, writeAmount } from "./dimension.js";
@@ -40,11 +40,17 @@ export class Events {
   /** In the order in which the chain writes them. */
   private readonly byName: readonly Dimension[];
   private readonly columns: readonly Column[];
+  /** Those of the metadata of a settlement, the duration among them. */
+  private readonly figures: readonly Column[];
 
   constructor(dimensions: Dimensions) {
     this.dimensions = dimensions;
     this.byName = dimensions.all.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    this.columns = this.byName.map((dimension) => ({ id: dimension.id, start: `"${dimension.id}":`, dimension }));
+    this.columns = this.byName.map(({ id, decimals }) => ({ id, start: `"${id}":`, scale: 10 ** decimals }));
+    const told = this.columns.filter(({ id }) => FIGURES.includes(id));
+    this.figures = [...told, { id: DURATION, start: `"${DURATION}":`, scale: 1 }].sort((a, b) =>
+      a.id < b.id ? -1 : 1,
+    );
   }
 
   allocation(budget: Budget): Action {
@@ -170,9 +176,9 @@ export class Events {
 
   private writeConsumption(budget: Budget, time: Time, consumed: Consumed): string {
     const { call_id, step_id, capability_id, charged, unreported, estimate, seen, duration_ms, corrects } = consumed;
-    const call = quoted(call_id);
+    const call = quoteText(call_id);
     let text = `${budgetStart(budget.id)}${call}${capability(capability_id)}`;
-    if (corrects !== null) text += `,"corrects":${quoted(corrects)}`;
+    if (corrects !== null) text += `,"corrects":${quoteText(corrects)}`;
     if (estimate !== null) text += `,"estimate":${this.writeAmounts(estimate)}`;
     text += unreported.length > 0 ? ',"estimated":true,"held":' : ',"estimated":false,"held":';
     text += this.writeHeld(budget);
@@ -180,7 +186,7 @@ export class Events {
     text += `,"remaining":${this.writeRemaining(budget, time)}`;
     text += `,"resources":${this.writeAmounts(charged)}`;
     if (seen !== undefined) text += `,"seen":${this.writeAmounts(seen)}`;
-    return `${text},"step_id":${step_id === call_id ? call : quoted(step_id)}}`;
+    return `${text},"step_id":${step_id === call_id ? call : quoteText(step_id)}}`;
   }
 
   private writeStart(
@@ -191,18 +197,18 @@ export class Events {
   ) {
     let text = `{"asked":${this.writeAmounts(asked)}${ofBudget(budget)}`;
     // Most calls are steps of their own.
-    if (call_id !== step_id) text += `,"call_id":${quoted(call_id)}`;
+    if (call_id !== step_id) text += `,"call_id":${quoteText(call_id)}`;
     text += capability(capability_id);
     if (full !== null) text += `,"full":${this.writeAmounts(full)}`;
-    if (kind !== capability_id) text += `,"kind":${quoted(kind)}`;
-    return `${text},"step_id":${quoted(step_id)}}`;
+    if (kind !== capability_id) text += `,"kind":${quoteText(kind)}`;
+    return `${text},"step_id":${quoteText(step_id)}}`;
   }
 
   private writeAmounts(amounts: Amounts): string {
     let text = "{";
-    for (const { id, start, dimension } of this.columns) {
+    for (const { id, start, scale } of this.columns) {
       const amount = amounts[id];
-      if (amount !== undefined) text += `${text === "{" ? "" : ","}${start}${writeAmount(dimension, amount)}`;
+      if (amount !== undefined) text += `${text === "{" ? "" : ","}${start}${scale === 1 ? amount : amount / scale}`;
     }
     return `${text}}`;
   }
@@ -213,23 +219,25 @@ export class Events {
 
   private writeRemaining(budget: Budget, time: Time): string {
     let text = "{";
-    for (const { start, dimension, limit } of termsByName(budget, this.dimensions)) {
-      text += `${text === "{" ? "" : ","}${start}${numeral(writeAmount(dimension, limit - usedOf(budget, dimension, time)))}`;
+    for (const { id, start, scale, dimension, limit } of termsByName(budget, this.dimensions)) {
+      const isClock = dimension.kind === "clock";
+      const left = limit - (isClock ? usedOf(budget, dimension, time) : (budget.used[id] ?? NONE));
+      const figure = scale === 1 ? left : left / scale;
+      text += `${text === "{" ? "" : ","}${start}${isClock ? numeral(figure) : figure}`;
     }
     return `${text}}`;
   }
 
   /** The figures that people ask for first, once more and beside the duration. */
   private writeMetadata(charged: Amounts, duration_ms: number | null): string {
-    const { cost_usd, llm_input_tokens, llm_output_tokens } = charged;
     let text = "{";
-    const add = (name: string, value: number) => {
-      text += `${text === "{" ? "" : ","}"${name}":${numeral(value)}`;
-    };
-    if (cost_usd !== undefined) add("cost_usd", this.edge("cost_usd", cost_usd));
-    if (duration_ms !== null) add("duration_ms", duration_ms);
-    if (llm_input_tokens !== undefined) add("llm_input_tokens", this.edge("llm_input_tokens", llm_input_tokens));
-    if (llm_output_tokens !== undefined) add("llm_output_tokens", this.edge("llm_output_tokens", llm_output_tokens));
+    for (const { id, start, scale } of this.figures) {
+      const isDuration = id === DURATION;
+      const amount = isDuration ? duration_ms : charged[id];
+      if (amount === undefined || amount === null) continue;
+      const figure = scale === 1 ? amount : amount / scale;
+      text += `${text === "{" ? "" : ","}${start}${isDuration ? numeral(figure) : figure}`;
+    }
     return `${text}}`;
   }
 
@@ -287,11 +295,15 @@ export interface Consumed extends Step {
   readonly corrects: string | null;
 }
 
+const DURATION = "duration_ms";
+const FIGURES: readonly string[] = ["cost_usd", "llm_input_tokens", "llm_output_tokens"];
+
 /** A dimension, and its key as a member of canonical JSON. */
 interface Column {
   readonly id: string;
   readonly start: string;
-  readonly dimension: Dimension;
+  /** How many of the smallest units one unit for people has. */
+  readonly scale: number;
 }
 
 /** Longer texts may be more than the engine can hold once they are escaped, so they are written at once. */
@@ -315,7 +327,6 @@ function numeral(value: number): string {
   return Number.isFinite(value) ? `${value}` : canonicalize(value);
 }
 
-const quoted = (text: string): string => canonicalize(text);
 const ofBudget = remember((id) => `,"budget":${canonicalize(id)}`);
 const budgetStart = remember((id) => `{"budget":${canonicalize(id)},"call_id":`);
 const capability = remember((id) => `,"capability_id":${canonicalize(id)}`);

@@ -1,3 +1,4 @@
+import { NONE } from "./amount.js";
 import { type Budget, type BudgetId, capOf, limitOf, type Path, usedOf } from "./budget.js";
 import { percentOf } from "./decimal.js";
 import { examineDeadline, exhausts, type Finding } from "./decision.js";
@@ -27,15 +28,18 @@ export interface Noticed {
 /** Looks at every limited dimension of a path and tells what has not been told yet, thresholds in ascending order. */
 export function notice(path: Path, time: Time, dimensions: Dimensions): Noticed {
   const notices: Notice[] = [];
-  const next = path.map((budget) => {
-    let told = budget;
-    for (const { dimension, mark } of termsOf(budget, dimensions)) {
-      const used = usedOf(budget, dimension, time);
-      if (used >= mark) told = tellOf(told, dimension, used, notices);
+  // Copied only when something is told, which few calls bring about.
+  let next: Budget[] | null = null;
+  for (let level = 0; level < path.length; level++) {
+    const budget = path[level] as Budget;
+    for (const { id, dimension, mark } of termsOf(budget, dimensions)) {
+      const used = dimension.kind === "clock" ? usedOf(budget, dimension, time) : (budget.used[id] ?? NONE);
+      if (used < mark) continue;
+      next ??= [...path];
+      next[level] = tellOf(next[level] as Budget, dimension, used, notices);
     }
-    return told;
-  });
-  return { path: next, notices };
+  }
+  return { path: next ?? path, notices };
 }
 
 function tellOf(budget: Budget, dimension: Dimension, used: number, notices: Notice[]): Budget {
@@ -72,6 +76,7 @@ export function record(path: Path, findings: readonly Finding[]): Noticed {
 export function noticeDeadlines(path: Path, time: Time): Noticed {
   const late: Finding[] = [];
   for (const budget of path) {
+    if (budget.deadline === null) continue;
     const finding = examineDeadline(budget, time);
     if (finding !== null) late.push(finding);
   }

@@ -30,27 +30,29 @@ export function reserve(
   const after = record(before.path, decision.findings);
   const notices = joined(before.notices, after.notices);
   if (decision.kind !== "admitted") return { decision, path: after.path, notices };
-  return { decision, path: hold(after.path, sums(asked, dimensions)), notices };
+  return { decision, path: hold(after.path, dimensions.sumsOf(asked)), notices };
 }
 
 /** Adds holds along the path, and counts one more thing to settle at the leaf. */
 export function hold(path: Path, amounts: Amounts): Path {
   let ids = Object.keys(amounts);
-  return path.map((budget, index) => {
+  const after: Budget[] = [];
+  for (const budget of path) {
+    const isLeaf = after.length === 0;
     const reserved = change(budget.reserved, amounts, 1, ids);
-    const same = index > 0 && reserved === budget.reserved;
-    const after = checked(
-      same ? budget : recounted(budget, { reserved, open: budget.open + (index === 0 ? 1 : 0) }),
-      ids,
-    );
+    const same = !isLeaf && reserved === budget.reserved;
+    const { used, aside, open } = budget;
+    after.push(checked(same ? budget : recounted(budget, used, reserved, aside, isLeaf ? open + 1 : open), ids));
     if (budget.funding !== "path") ids = ids.filter((id) => !covers(budget, id));
-    return after;
-  });
+  }
+  return after;
 }
 
 /** One thing less to settle at the leaf. */
 export function closed(path: Path): Path {
-  return path.map((budget, index) => (index === 0 ? recounted(budget, { open: budget.open - 1 }) : budget));
+  const [leaf, ...above] = path;
+  if (leaf === undefined) return path;
+  return [recounted(leaf, leaf.used, leaf.reserved, leaf.aside, leaf.open - 1), ...above];
 }
 
 /**
@@ -65,34 +67,27 @@ export function settle(path: Path, released: Deltas, used: Deltas, time: Time, d
 export function draw(path: Path, released: Deltas, used: Deltas, dimensions: Dimensions): Path {
   const ids = Object.keys(released);
   for (const id in used) if (released[id] === undefined) ids.push(id);
-  const uses = Object.keys(used).map((id) => dimensions.get(id));
+  const peaks = dimensions.peaksOf(used);
+  const all: Budget[] = [];
   let release = released;
   let below: Budget | null = null;
-  return path.map((budget) => {
-    const lower = below;
+  for (const budget of path) {
+    const lower: Budget | null = below;
     const inside = lower?.funding === "aside" ? ids.filter((id) => covers(lower, id)) : NO_IDS;
-    const after = checked(
-      replaced(
-        budget,
-        use(budget.used, used, uses),
-        change(budget.reserved, release, -1, without(ids, inside)),
-        change(budget.aside, release, -1, inside),
-      ),
-      ids,
-    );
+    const spent = use(budget.used, used, peaks);
+    const reserved = change(budget.reserved, release, -1, inside === NO_IDS ? ids : without(ids, inside));
+    const aside = inside === NO_IDS ? budget.aside : change(budget.aside, release, -1, inside);
+    const same = spent === budget.used && reserved === budget.reserved && aside === budget.aside;
+    // A budget that stays as it is stays the same object, so that no store has to write it.
+    const after = checked(same ? budget : recounted(budget, spent, reserved, aside, budget.open), ids);
     if (budget.funding !== "path") release = passedOn(budget, after, release, ids, dimensions);
     below = budget;
-    return after;
-  });
+    all.push(after);
+  }
+  return all;
 }
 
 export const NO_IDS: readonly string[] = Object.freeze([]);
-
-/** A budget that stays as it is stays the same object, so that no store has to write it. */
-function replaced(budget: Budget, used: Amounts, reserved: Amounts, aside: Amounts): Budget {
-  const same = used === budget.used && reserved === budget.reserved && aside === budget.aside;
-  return same ? budget : recounted(budget, { used, reserved, aside });
-}
 
 /** What the next budget above has to release: where it holds amounts for this one, as much as was taken from them. */
 function passedOn(
@@ -113,12 +108,13 @@ function drawn(before: Budget, after: Budget, dimension: Dimension): number | nu
 }
 
 /** Copied only when something changes; most calls leave peaks as they are, and many amounts too. */
-function use(base: Amounts, deltas: Deltas, uses: readonly Dimension[]): Amounts {
+function use(base: Amounts, deltas: Deltas, peaks: readonly string[]): Amounts {
   let used: Record<string, Amount> | null = null;
-  for (const { id, kind } of uses) {
+  for (const id in deltas) {
     const delta = deltas[id] as number;
     const before = base[id];
-    const after = kind === "peak" ? Math.max(before ?? NONE, delta) : (before ?? NONE) + delta;
+    const isPeak = peaks.length > 0 && peaks.includes(id);
+    const after = isPeak ? Math.max(before ?? NONE, delta) : (before ?? NONE) + delta;
     if (after === before) continue;
     used ??= { ...base };
     used[id] = after as Amount;
@@ -164,19 +160,6 @@ export function difference(after: Amounts, before: Amounts, dimensions: Dimensio
     if (after[id] === undefined) deltas[id] = dimensions.get(id).kind === "peak" ? 0 : 0 - (before[id] ?? 0);
   }
   return deltas;
-}
-
-/** The part of what a call asks for that is held: peaks and clocks are not. */
-export function sums(amounts: Amounts, dimensions: Dimensions): Amounts {
-  const held: Record<string, Amount> = {};
-  for (const id in amounts) if (dimensions.get(id).kind === "sum") held[id] = amounts[id] as Amount;
-  return held;
-}
-
-/** Whether a ledger counts all that is named here. */
-export function isCounted(amounts: Amounts, dimensions: Dimensions): boolean {
-  for (const id of Object.keys(amounts)) if (!dimensions.has(id)) return false;
-  return true;
 }
 
 /** Two lists of which the second is nearly always empty. */

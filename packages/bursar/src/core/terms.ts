@@ -10,6 +10,8 @@ export interface Term {
   readonly id: string;
   /** Its key as a member of canonical JSON. */
   readonly start: string;
+  /** How many of the smallest units one unit for people has. */
+  readonly scale: number;
   readonly dimension: Dimension;
   readonly policy: ExhaustionPolicy;
   /** With all extensions. */
@@ -36,19 +38,19 @@ const known = new WeakMap<Amounts, Known>();
 
 /** The terms of every dimension that a budget limits, in the order of its limits. */
 export function termsOf(budget: Budget, dimensions: Dimensions): readonly Term[] {
-  return knownOf(budget, dimensions).terms;
+  const before = known.get(budget.limits);
+  return before !== undefined && holds(before, budget, dimensions) ? before.terms : work(budget, dimensions).terms;
 }
 
 /** The same in the order of their names. */
 export function termsByName(budget: Budget, dimensions: Dimensions): readonly Term[] {
-  const before = knownOf(budget, dimensions);
-  before.byName ??= before.terms.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  return before.byName;
+  const before = known.get(budget.limits);
+  const now = before !== undefined && holds(before, budget, dimensions) ? before : work(budget, dimensions);
+  now.byName ??= now.terms.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return now.byName;
 }
 
-function knownOf(budget: Budget, dimensions: Dimensions): Known {
-  const before = known.get(budget.limits);
-  if (before !== undefined && holds(before, budget, dimensions)) return before;
+function work(budget: Budget, dimensions: Dimensions): Known {
   const { extended, aside, policies, thresholds, warned, exhausted } = budget;
   const terms = Object.keys(budget.limits).map((id) => termOf(budget, dimensions.get(id)));
   const made: Known = { extended, aside, policies, thresholds, warned, exhausted, dimensions, terms, byName: null };
@@ -77,7 +79,17 @@ function termOf(budget: Budget, dimension: Dimension): Term {
   const threshold = percent === undefined || limit === 0 ? Number.POSITIVE_INFINITY : percentOf(limit, percent);
   const mark = exhausted ? threshold : Math.min(threshold, overdraft(dimension, cap));
   const start = `"${id}":`;
-  return { id, start, dimension, policy: budget.policies[id] ?? dimension.defaultPolicy, limit, cap, exhausted, mark };
+  return {
+    id,
+    start,
+    scale: 10 ** dimension.decimals,
+    dimension,
+    policy: budget.policies[id] ?? dimension.defaultPolicy,
+    limit,
+    cap,
+    exhausted,
+    mark,
+  };
 }
 
 /** Landing on the limit is legal for what is counted; a clock that has reached it has run out. */

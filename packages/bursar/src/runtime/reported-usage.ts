@@ -140,9 +140,10 @@ function note(name: string, figure: number, reading: UsageReading): void {
   const { dimensions, amounts } = reading;
   const id = NAMES.get(name) ?? name;
   if (id === "duration_ms") reading.duration_ms = Math.max(reading.duration_ms ?? 0, figure);
-  else if (dimensions.has(id)) {
-    const { kind, decimals } = dimensions.get(id);
-    const amount = kind === "clock" ? null : amountOf(figure, decimals);
+  else {
+    const dimension = dimensions.find(id);
+    const isCounted = dimension !== undefined && dimension.kind !== "clock";
+    const amount = isCounted ? amountOf(figure, dimension.decimals) : null;
     if (amount !== null) amounts[id] = Math.max(amounts[id] ?? NONE, amount) as Amount;
   }
 }

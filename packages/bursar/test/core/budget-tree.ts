@@ -5,7 +5,7 @@ import { type Decision, decide } from "../../src/core/decision.js";
 import type { Dimensions } from "../../src/core/dimensions.js";
 import { type Extended, extendBudget } from "../../src/core/extension.js";
 import type { Notice } from "../../src/core/notice.js";
-import { closed, type Deltas, reserve, settle, sums } from "../../src/core/settlement.js";
+import { closed, type Deltas, reserve, settle } from "../../src/core/settlement.js";
 import { paused, resumed, type Time } from "../../src/core/time.js";
 
 interface Reservation {
@@ -60,7 +60,7 @@ export class BudgetTree {
     const reservation = this.reservations[number];
     if (!reservation) throw new Error(`reservation ${number} is unknown or settled already`);
     this.reservations[number] = null;
-    const released = sums(reservation.asked, this.dimensions);
+    const released = this.dimensions.sumsOf(reservation.asked);
     const { path, notices } = settle(this.path(reservation.budget), released, used, this.time, this.dimensions);
     this.write(closed(path), notices);
   }

@@ -49,6 +49,13 @@ export function isCanonical(text: string): boolean {
 
 const NEEDS_CARE = /["\\\p{Cc}\p{Cs}]/u;
 
+/** A text as canonical JSON. */
+export function quoteText(text: string): string {
+  const quoted = quote(text);
+  if (quoted === undefined) throw explain(text, "$", 0);
+  return quoted;
+}
+
 /** Quotes a string; most strings need no escape, and for them one test is cheaper than a call of JSON.stringify. */
 function quote(text: string): string | undefined {
   if (!NEEDS_CARE.test(text)) return `"${text}"`;

@@ -121,8 +121,9 @@ export class Tables implements Shelf {
     for (const { budget, chain, origin } of accounts.values()) {
       const state = writeState(budget, reading);
       const ended = budget.ended ? 1 : 0;
-      if (this.account(budget.id) !== undefined) statements.changeState.run(state, ended, budget.id);
-      else {
+      // Nearly always the budget is there already.
+      const { changes } = statements.changeState.run(state, ended, budget.id) as { changes: number };
+      if (Number(changes) === 0) {
         statements.addBudget.run(budget.id, budget.parent, chain, origin, writeTerms(budget));
         statements.addState.run(budget.id, state, ended);
       }
