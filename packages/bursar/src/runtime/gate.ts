@@ -362,12 +362,7 @@ export class Gate implements Disposable {
     try {
       const [{ decision, granted, notices, repeated, left_ms }] = await this.store.apply([reserve]);
       if (notices.length > 0) told.push(...notices);
-      // By another clock than the store's, other instants have passed.
-      const isKnown = left_ms !== undefined && this.clock === this.store.clock;
-      // What the store's answer took has passed since: no call begins in time that is over.
-      const passed = this.clock.now().monotonic - before;
-      if (!repeated)
-        return { decision, granted, left: isKnown ? (left_ms ?? Number.POSITIVE_INFINITY) - passed : null };
+      if (!repeated) return { decision, granted, left: this.leftNow(left_ms, before) };
     } catch (error) {
       // It may have happened all the same, with only the answer lost. Under an id that was given to us, it may be
       // somebody else's call that we would give back, so that one is left to expire.
@@ -375,6 +370,14 @@ export class Gate implements Disposable {
       throw error;
     }
     throw new LedgerError(`call ${call_id} was admitted before; a further attempt needs an id of its own`);
+  }
+
+  /** What a path has left of what it had when its reservation was decided; null where that is not known. */
+  private leftNow(left_ms: number | null | undefined, before: number): number | null {
+    // By another clock than the store's, other instants have passed.
+    if (left_ms === undefined || this.clock !== this.store.clock) return null;
+    // What the store's answer took has passed since: no call begins in time that is over.
+    return left_ms === null ? Number.POSITIVE_INFINITY : left_ms - (this.clock.now().monotonic - before);
   }
 
   /** The path of a call that was admitted. */
