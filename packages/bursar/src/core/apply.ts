@@ -56,7 +56,7 @@ export class Operations {
 
   constructor(dimensions: Dimensions) {
     this.dimensions = dimensions;
-    this.events = new Events(dimensions);
+    this.events = Events.for(dimensions);
   }
 
   /** Looks at an operation that comes from outside, and applies it. */

@@ -34,6 +34,8 @@ export type BudgetEventName =
 /** Every budget event is an action of this one type. */
 const BUDGET_ACTION = "BudgetConsumptionRecorded";
 
+const EVENTS = new WeakMap<Dimensions, Events>();
+
 /** Turns what happened into actions, in edge units: dollars, whole tokens, milliseconds. */
 export class Events {
   private readonly dimensions: Dimensions;
@@ -42,6 +44,15 @@ export class Events {
   private readonly columns: readonly Column[];
   /** Those of the metadata of a settlement, the duration among them. */
   private readonly figures: readonly Column[];
+
+  /** The events of a table of dimensions, made once for it: they have no state. */
+  static for(dimensions: Dimensions): Events {
+    const known = EVENTS.get(dimensions);
+    if (known !== undefined) return known;
+    const made = new Events(dimensions);
+    EVENTS.set(dimensions, made);
+    return made;
+  }
 
   constructor(dimensions: Dimensions) {
     this.dimensions = dimensions;

@@ -108,7 +108,7 @@ export class Bursar implements AsyncDisposable {
     this.handlers = handlersFor({ tools, model, learns: learnsFrom(options), batches, more: handlers });
     this.programs = new Programs(programs, options.revive ?? (() => null));
     this.worker = options.worker ?? newName(this.store.clock.now().instant);
-    this.events = new Events(this.store.dimensions);
+    this.events = Events.for(this.store.dimensions);
     this.foresight = foresightOf(options, this.timer, this.programs);
     this.brood = new Brood({
       store: this.store,

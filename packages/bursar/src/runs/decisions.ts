@@ -251,7 +251,7 @@ async function recordDenials(
   by: string,
   reason: string | null,
 ): Promise<readonly Operation[]> {
-  const events = new Events(store.dimensions);
+  const events = Events.for(store.dimensions);
   const denied = (budget: string, checkpoint: string | null): Operation => {
     return { op: "record", budget, action: events.denied(dimension, checkpoint ?? "", by, reason) };
   };

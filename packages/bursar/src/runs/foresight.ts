@@ -95,7 +95,7 @@ export class Foresight {
     const preflight = isSpared ? { ...found, notes: [...found.notes, TOO_FEW] } : found;
     const suggested = suggestedFor(preflight, place, dimensions);
     const { shared } = place;
-    const events = new Events(dimensions);
+    const events = Events.for(dimensions);
     const consumed = shared === null ? {} : events.consumed(shared, place.time);
     const held = shared === null ? {} : heldIn(shared, dimensions);
     const limits = events.limits(shared ?? place.budget);

@@ -22,9 +22,9 @@ export function figuresOf(
 ): Figures {
   const [budget] = path;
   const stands = {
-    consumed: budget === undefined ? {} : new Events(dimensions).consumed(budget, time),
+    consumed: budget === undefined ? {} : Events.for(dimensions).consumed(budget, time),
     held: budget === undefined ? {} : heldIn(budget, dimensions),
-    limits: budget === undefined ? {} : new Events(dimensions).limits(budget),
+    limits: budget === undefined ? {} : Events.for(dimensions).limits(budget),
   };
   if (budget === undefined || budget.limits[dimension] === undefined || !dimensions.has(dimension)) {
     return { ...stands, suggested_extension: {}, ...NO_NEEDS };

@@ -18,7 +18,7 @@ export async function requestAbout(
 ): Promise<ApprovalRequest> {
   const { instant } = store.clock.now();
   const budget = await store.budget(run.budget);
-  const consumed = budget === null ? {} : new Events(store.dimensions).consumed(budget, store.clock.now());
+  const consumed = budget === null ? {} : Events.for(store.dimensions).consumed(budget, store.clock.now());
   const held = budget === null ? {} : heldIn(budget, store.dimensions);
   const digest = digestOf(kind, action);
   const who = { run: run.id, checkpoint_id: checkpointId(run.id), digest };

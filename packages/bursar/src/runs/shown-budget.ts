@@ -7,7 +7,7 @@ import type { Store } from "../ports/store.js";
 export async function shownBudget(store: Store, id: BudgetId): Promise<JsonObject> {
   const budget = await store.budget(id);
   if (budget === null) return {};
-  const events = new Events(store.dimensions);
+  const events = Events.for(store.dimensions);
   const time = store.clock.now();
   return { used: events.consumed(budget, time), remaining: events.remaining(budget, time), held: events.held(budget) };
 }

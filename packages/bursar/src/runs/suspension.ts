@@ -231,7 +231,7 @@ async function permissionFor(
   const before = document === null ? null : readApproval(document);
   if (before !== null && isOpen(before, instant)) return { request: before, isNew: false, operations: [] };
   const budget = await store.budget(run.budget);
-  const events = new Events(store.dimensions);
+  const events = Events.for(store.dimensions);
   const who = { run: run.id, checkpoint_id: stopId(run.id, epoch), digest: ask.digest };
   const request: ApprovalRequest = {
     id: newName(instant),

@@ -146,7 +146,7 @@ export class Gate implements Disposable {
     this.clock = clock;
     this.timer = timer;
     this.wait_ms = wait_ms;
-    this.events = new Events(store.dimensions);
+    this.events = Events.for(store.dimensions);
     this.holder = holderFor(store, timer);
     this.holds = holdWatchFor(store);
     // Who comes to wait later looks by himself.

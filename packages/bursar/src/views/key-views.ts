@@ -24,7 +24,7 @@ async function paidView(store: Store, id: string): Promise<PaidView> {
   const time = store.clock.now();
   const { dimensions } = store;
   return {
-    usage: new Events(dimensions).consumed(budget, time),
+    usage: Events.for(dimensions).consumed(budget, time),
     held: heldIn(budget, dimensions),
     saved_usd: await savedByBudget(store, id),
     // Nobody knows at which rate clients will ask, nor keeps when a budget was used up.

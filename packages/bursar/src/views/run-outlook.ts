@@ -28,7 +28,7 @@ export function outlookIn({ dimensions }: Store, run: RunRecord, path: Path, pro
     now: prospect.time.instant,
     budgets: budgetViews({ dimensions }, run, path, prospect),
     expected: expectedIn(run.estimate, dimensions),
-    usage: new Events(dimensions).consumed(own, prospect.time),
+    usage: Events.for(dimensions).consumed(own, prospect.time),
   });
 }
 

@@ -52,7 +52,7 @@ export function rowOf(
     started_by,
     created,
     ended,
-    usage: own === undefined ? {} : new Events(dimensions).consumed(own, prospect.time),
+    usage: own === undefined ? {} : Events.for(dimensions).consumed(own, prospect.time),
     held: own === undefined ? {} : heldIn(own, dimensions),
     denied: denialOf(run),
     tightest: tightestOf(counted.flatMap((budget) => dimensionViews(budget, dimensions, prospect))),

@@ -43,7 +43,7 @@ export function scansWhole(text: string, scan: (bytes: Bytes, length: number) =>
 
 /** Whether every surrogate has its other half; a text without that has no UTF-8 form. */
 export function isWellFormed(text: string): boolean {
-  return !/\p{Cs}/u.test(text);
+  return text.isWellFormed();
 }
 
 /** A text of four bytes or more, ready to be compared with. */
