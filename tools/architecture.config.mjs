@@ -12,7 +12,8 @@ const layers = {
     stores: { imports: ["runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
     ambient: { imports: ["stores", "runs", "foresight", "runtime", "ports", "core"], outside: "node" },
     models: { imports: ["runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
-    gateway: { imports: ["models", "runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
+    http: { imports: ["core"], outside: "node" },
+    gateway: { imports: ["http", "models", "runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
     config: { imports: ["runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
     plans: { imports: ["runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
     controller: { imports: ["runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
@@ -20,7 +21,7 @@ const layers = {
     testing: { imports: ["runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
     views: { imports: ["runs", "foresight", "runtime", "ports", "core"], outside: "node" },
     server: {
-      imports: ["json-schema", "views", "gateway", "models", "runs", "foresight", "runtime", "ports", "core"],
+      imports: ["json-schema", "http", "views", "gateway", "models", "runs", "foresight", "runtime", "ports", "core"],
       outside: "packages",
     },
   },
@@ -95,7 +96,7 @@ export default {
       from: { path: "^((?:packages|apps)/[^/]+)/src/" },
       to: {
         path: "^(?:packages|apps|test|bench|specs|examples)/",
-        pathNot: "^(?:$1/(?:src/|package\\.json$)|packages/sandbox/guest/)",
+        pathNot: "^(?:$1/(?:src/|package\\.json$)|packages/sandbox/guest/)|^(?:packages|apps)/[^/]+/node_modules/",
       },
     },
     {

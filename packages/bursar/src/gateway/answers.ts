@@ -1,10 +1,10 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import type { JsonObject } from "../core/chain/canonical.js";
 import { REFUSAL_HEADERS, type RefusalReport, refusalBody, refusalStatus } from "../models/meter/refusal.js";
-import type { Reply } from "./clients/asked.js";
+import type { ClientReply } from "./client-reply.js";
 import type { Home } from "./upstream.js";
 
-export function say(reply: Reply, status: number, body: JsonObject, headers: OutgoingHttpHeaders = {}): void {
+export function say(reply: ClientReply, status: number, body: JsonObject, headers: OutgoingHttpHeaders = {}): void {
   reply.answer(status, { ...headers, "content-type": "application/json" }, Buffer.from(JSON.stringify(body)));
 }
 
@@ -17,15 +17,21 @@ export interface Failing {
 }
 
 export function sayError(
-  reply: Reply,
+  reply: ClientReply,
   { status, type, code, message }: Failing,
   headers: OutgoingHttpHeaders = {},
 ): void {
   say(reply, status, { type: "error", error: { type, code, message, param: null } }, headers);
 }
 
+/** The body of an answer to what is no request. */
+export function describeMalformed(message: string): string {
+  const error = { type: "invalid_request_error", code: "invalid_request", message, param: null };
+  return JSON.stringify({ type: "error", error });
+}
+
 /** The answer in place of the provider's, to a request that was not sent. */
-export function refuse(reply: Reply, report: RefusalReport): void {
+export function refuse(reply: ClientReply, report: RefusalReport): void {
   reply.refused = report.code;
   say(reply, refusalStatus(report), refusalBody(report), { ...REFUSAL_HEADERS, "x-bursar-refused": report.code });
 }

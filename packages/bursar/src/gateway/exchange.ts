@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import type { Amounts } from "../core/amount.js";
+import { ClientGone } from "../http/client-gone.js";
 import { isFree, isUnsent } from "../models/meter/answer-status.js";
 import type { Held, Meter, Metered, MeteredEffect, MeteredRequest } from "../models/meter/meter.js";
 import { NOTHING_SENT, NOTHING_USED } from "../models/meter/nothing-used.js";
@@ -15,29 +16,28 @@ import type { Effected } from "../runtime/gate.js";
 import type { Purse } from "../runtime/purse.js";
 import { SettlementError } from "../runtime/settlement-error.js";
 import { OutOfTime } from "../runtime/time-limit.js";
-import type { Reply } from "./clients/asked.js";
+import type { ClientReply } from "./client-reply.js";
 import { endOfTurn } from "./end-of-turn.js";
 import type { Figures } from "./figures.js";
 import { returned } from "./headers.js";
-import { ClientGone } from "./leaving.js";
-import type { Sender, Sending } from "./sender.js";
 import { type Upstream, UpstreamDenied } from "./upstream.js";
 import type { UpstreamAnswer } from "./upstream-answer.js";
+import type { UpstreamClient, UpstreamRequest } from "./upstream-client.js";
 
 /** An answer is passed on as it comes; one that comes in one piece is kept until the call is settled. */
 const MOST_ANSWER = 256 * 1024 * 1024;
 
 export interface ExchangeOptions {
   readonly meter: Meter;
-  readonly sender: Sender;
+  readonly client: UpstreamClient;
   readonly purse: Purse;
   /** The exchange's own: how it is made is put into it. */
   readonly request: Filling<MeteredRequest>;
   /** What is used again, or sent together with what others ask; null for nothing. */
   readonly reuse: Reuse | null;
   readonly upstream: Upstream;
-  readonly sending: Sending;
-  readonly reply: Reply;
+  readonly sending: Omit<UpstreamRequest, "body">;
+  readonly reply: ClientReply;
   readonly figures: Figures;
   /** How many are under way at once. */
   readonly crowd: { readonly underWay: number };
@@ -98,7 +98,7 @@ export class Exchange {
 
   /** Makes a call whose answer others may have too. What one key was answered is for that key's budget alone, unless all share. */
   private reused(reuse: Reuse, request: MeteredRequest, make: MeteredEffect<Came>): Promise<Metered<Came>> {
-    const { meter, purse, upstream, sender, sending } = this.options;
+    const { meter, purse, upstream, client, sending } = this.options;
     let isDenied = false;
     return reuse.call<Came>({
       meter,
@@ -108,7 +108,7 @@ export class Exchange {
       headers: sending.headers,
       tenant: purse.budget,
       send: async (text, signal) => {
-        const answer = await upstream.send(sender, sending, text, signal);
+        const answer = await upstream.send(client, { ...sending, body: text }, signal);
         const { status, headers } = answer;
         const body = await answer.whole(MOST_ANSWER);
         isDenied = answer.isDenial;
@@ -133,13 +133,13 @@ export class Exchange {
   }
 
   private async make(held: Held): Promise<Effected<Came>> {
-    const { upstream, sender, sending } = this.options;
+    const { upstream, client, sending } = this.options;
     const { request } = this;
     this.reserved = held.granted;
     this.call_id = held.id;
     let answer: UpstreamAnswer;
     try {
-      answer = await upstream.send(sender, sending, held.text, held.signal, held.text_bytes);
+      answer = await upstream.send(client, { ...sending, body: held.text }, held.signal);
     } catch (error) {
       if (!isUnsent(error, null)) throw error;
       // Whoever hears of it wants to know why it was given up.
@@ -254,7 +254,7 @@ function isCame(value: unknown): value is Came {
 }
 
 /** Waits until the client has read what was sent, and hangs up on one that does not; nothing is sent to it meanwhile. */
-function drained(reply: Reply, over: AbortSignal, silence_ms: number): Promise<void> {
+function drained(reply: ClientReply, over: AbortSignal, silence_ms: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = () => {
       reply.flow.off("drain", done);

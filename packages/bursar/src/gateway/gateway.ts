@@ -3,23 +3,25 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { InputError, show } from "../core/errors.js";
+import { isDiscarding } from "../http/discard-input.js";
+import { HttpServer } from "../http/http-server.js";
 import { Meter } from "../models/meter/meter.js";
 import { keepSites } from "../models/reservations/sites.js";
 import type { Store } from "../ports/store.js";
 import { Gate } from "../runtime/gate.js";
-import type { Asked } from "./clients/asked.js";
-import { Clients } from "./clients/clients.js";
-import { isLingering, NodeAsked } from "./clients/node-asked.js";
+import { describeMalformed } from "./answers.js";
+import { ClientRequest } from "./client-request.js";
 import { KeyRing } from "./key-ring.js";
 import { Keys } from "./keys.js";
 import { type GatewayOptions, type MountOptions, readSettings, type Settings } from "./options.js";
 import { Requests } from "./requests.js";
-import { Sender } from "./sender.js";
+import { UpstreamClient } from "./upstream-client.js";
 
 export { type CreateKeyOptions, type GatewayKey, KeyError, Keys, type NewKey } from "./keys.js";
 export { type GatewayOptions, type MountOptions, readTls } from "./options.js";
 export type { Served } from "./served.js";
 export type { Home, UpstreamOptions } from "./upstream.js";
+export type { UpstreamTls } from "./upstream-client.js";
 
 /**
  * A reverse proxy that speaks the protocols of OpenAI and Anthropic. Clients give it as their base address, with a key of its own in
@@ -40,26 +42,33 @@ export class Gateway implements AsyncDisposable {
   readonly prefixes: readonly string[];
   private readonly base: () => string;
   /** Null when somebody else listens for it. */
-  private readonly listening: Clients | null;
+  private readonly server: HttpServer | null;
   private readonly store: Store;
   private readonly gate: Gate;
-  private readonly sender: Sender;
+  private readonly client: UpstreamClient;
+  private readonly silenceMs: number;
   private readonly requests: Requests;
 
-  constructor(settings: Settings, meter: Meter, sender: Sender, elsewhere: (() => string) | null) {
+  constructor(settings: Settings, meter: Meter, client: UpstreamClient, elsewhere: (() => string) | null) {
     const { store, wait_ms, timer, upstreams } = settings;
     this.store = store;
     this.keys = new Keys(store);
     this.prefixes = ["/v1", "/bursar", ...upstreams.map(({ name }) => `/${name}`)];
     this.gate = new Gate({ store, ...(wait_ms !== null && { wait_ms }), ...(timer !== null && { timer }) });
-    this.sender = sender;
-    this.listening =
-      elsewhere === null ? new Clients(settings, (asked: Asked) => void this.requests.serve(asked)) : null;
-    this.base = elsewhere ?? (() => this.listening?.url ?? missing());
+    this.client = client;
+    this.silenceMs = settings.silence_ms;
+    this.server =
+      elsewhere === null
+        ? new HttpServer(
+            { ...settings, describeMalformed },
+            (incoming, response) => void this.handle(incoming, response),
+          )
+        : null;
+    this.base = elsewhere ?? (() => this.server?.url ?? missing());
     this.requests = new Requests({
       settings,
       gate: this.gate,
-      sender,
+      client,
       meter,
       base: this.base,
       ring: new KeyRing(this.keys, store.clock),
@@ -73,14 +82,14 @@ export class Gateway implements AsyncDisposable {
 
   /** Listens, unless somebody else does. */
   async listen(): Promise<void> {
-    await this.listening?.listen();
+    await this.server?.listen();
   }
 
   /** Serves one request. It is settled, and the client has its answer or has left, when this is. */
   async handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     // Its client was told that the connection is closed: an answer would not reach it, and the call would be charged.
-    if (isLingering(incoming.socket)) return;
-    return this.requests.serve(new NodeAsked(incoming, response));
+    if (isDiscarding(incoming.socket)) return;
+    return this.requests.serve(new ClientRequest(incoming, response, this.silenceMs));
   }
 
   /**
@@ -89,10 +98,10 @@ export class Gateway implements AsyncDisposable {
    */
   async close({ within_ms = 10_000 }: { readonly within_ms?: number } = {}): Promise<void> {
     this.requests.closing = true;
-    await this.listening?.close(within_ms);
+    await this.server?.close(within_ms);
     await this.requests.settled();
     await keepSites(this.store);
-    this.sender[Symbol.dispose]();
+    this.client[Symbol.dispose]();
     this.gate[Symbol.dispose]();
   }
 
@@ -131,5 +140,5 @@ async function gatewayFor(options: GatewayOptions, elsewhere: (() => string) | n
   const { answer_ms, silence_ms } = settings;
   const meter = new Meter(settings.meter);
   await meter.checkTiers();
-  return new Gateway(settings, meter, await Sender.open({ answer_ms, silence_ms }), elsewhere);
+  return new Gateway(settings, meter, new UpstreamClient({ answerMs: answer_ms, silenceMs: silence_ms }), elsewhere);
 }

@@ -8,20 +8,20 @@ import type { Time } from "../core/time.js";
 import { lookUpRequest } from "../runs/request-needs.js";
 import type { Purse } from "../runtime/purse.js";
 import { type Failing, say, sayError } from "./answers.js";
-import type { Reply } from "./clients/asked.js";
+import type { ClientReply } from "./client-reply.js";
 import { leftOn } from "./figures.js";
 
 const APPROVAL = /^\/bursar\/approvals\/([\w.-]{1,200})$/;
 
 /** What the gateway tells of itself to whoever holds a key: how its budget stands, and what became of a request for more. */
-export async function tellOwn(pathname: string, purse: Purse, events: Events, reply: Reply): Promise<void> {
+export async function tellOwn(pathname: string, purse: Purse, events: Events, reply: ClientReply): Promise<void> {
   if (pathname === "/bursar/budget") return tellBudget(purse, events, reply);
   const [, approval = null] = APPROVAL.exec(pathname) ?? [];
   if (approval !== null) return tellApproval(approval, purse, reply);
   return sayError(reply, missing("no_such_page", "there are /bursar/budget and /bursar/approvals/<id> here"));
 }
 
-async function tellBudget({ store, budget: id }: Purse, events: Events, reply: Reply): Promise<void> {
+async function tellBudget({ store, budget: id }: Purse, events: Events, reply: ClientReply): Promise<void> {
   const time = store.clock.now();
   const path = await store.path(id);
   const [budget] = path;
@@ -51,7 +51,7 @@ function leftFor(path: Path, dimensions: Dimensions, time: Time): JsonObject {
 }
 
 /** A request for more is shown to those whose budget it is about, or lies below it, and to nobody else. */
-async function tellApproval(id: string, { store, budget }: Purse, reply: Reply): Promise<void> {
+async function tellApproval(id: string, { store, budget }: Purse, reply: ClientReply): Promise<void> {
   const request = await lookUpRequest(store, id);
   const path = request === null ? [] : await store.path(budget);
   if (request === null || !path.some((each) => each.id === request.budget)) {

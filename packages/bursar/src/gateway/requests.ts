@@ -6,6 +6,7 @@ import { LedgerError } from "../core/errors.js";
 import { Events } from "../core/events.js";
 import { explainDecision } from "../core/explain.js";
 import { readAmounts } from "../core/input.js";
+import { GatewayStopped, isClientGone } from "../http/client-gone.js";
 import type { Meter, Metered, MeteredRequest } from "../models/meter/meter.js";
 import { readMetered } from "../models/meter/metered-request.js";
 import type { InputCount, Post } from "../models/meter/provider-count.js";
@@ -38,28 +39,29 @@ import {
   unknownPath,
   unspoken,
 } from "./answers.js";
-import type { Asked, Reply } from "./clients/asked.js";
+import type { ClientReply } from "./client-reply.js";
+import type { ClientRequest } from "./client-request.js";
 import { Exchange, isOutOfTime } from "./exchange.js";
 import { Figures } from "./figures.js";
 import { forwarded, isFromPage, isOurs, returned, secretIn, sitedBy, wishedBy } from "./headers.js";
 import { KeyLoads, type RequestLoad } from "./key-loads.js";
 import type { KeyRing } from "./key-ring.js";
 import type { GatewayKey } from "./keys.js";
-import { GatewayStopped, isClientGone } from "./leaving.js";
 import type { Settings } from "./options.js";
 import { tellOwn } from "./own-pages.js";
 import { RefusalRecord } from "./refusal-record.js";
 import { type Route, Routes, type Target } from "./route.js";
-import { type Sender, UpstreamTimeout } from "./sender.js";
 import { tierModelAt, withTierModels } from "./tier-models.js";
 import { type Upstream, UpstreamDenied } from "./upstream.js";
+import type { UpstreamClient } from "./upstream-client.js";
+import { UpstreamTimeout } from "./upstream-errors.js";
 import { Visit } from "./visit.js";
 
 export interface RequestsOptions {
   readonly settings: Settings;
   readonly gate: Gate;
   readonly meter: Meter;
-  readonly sender: Sender;
+  readonly client: UpstreamClient;
   readonly ring: KeyRing<GatewayKey>;
   /** The gateway's own address. */
   readonly base: () => string;
@@ -93,7 +95,7 @@ export class Requests {
     this.refusals = new RefusalRecord({ timer: settings.timer ?? backgroundTimer, onError });
   }
 
-  async serve(asked: Asked): Promise<void> {
+  async serve(asked: ClientRequest): Promise<void> {
     const { clock } = this.options.settings.store;
     const visit = new Visit(asked, clock.now().monotonic);
     this.underWay++;
@@ -274,7 +276,7 @@ export class Requests {
     return isFromPage(visit.asked.headers) ? FROM_A_PAGE : settings.purse;
   }
 
-  private bodyOf(asked: Asked, load: RequestLoad): Buffer | Unread | Promise<Buffer | Unread> {
+  private bodyOf(asked: ClientRequest, load: RequestLoad): Buffer | Unread | Promise<Buffer | Unread> {
     const { body_bytes, body_bytes_per_key } = this.options.settings;
     const { "content-encoding": encoding = "identity", "content-length": length } = asked.headers;
     if (encoding.toLowerCase() !== "identity") return { failing: encoded(encoding) };
@@ -308,7 +310,7 @@ export class Requests {
   ): Promise<void> {
     const { asked, reply } = visit;
     const { headers: said } = asked;
-    const { settings, meter, sender } = this.options;
+    const { settings, meter, client } = this.options;
     // Bytes that are no text would be replaced by others, of which there are more.
     if (!isUtf8(bytes)) return refuse(reply, NO_TEXT);
     const url = upstream.addressOf(protocol, search);
@@ -332,7 +334,7 @@ export class Requests {
     const sending = { method: "POST", url, headers } as const;
     const exchange = new Exchange({
       meter,
-      sender,
+      client,
       purse,
       upstream,
       reply,
@@ -362,11 +364,11 @@ export class Requests {
 
   /** Asks a provider something beside a request, in its name. What comes back is read here, and shown to nobody. */
   private posting(upstream: Upstream, headers: Record<string, string | string[]>): Post {
-    const { sender } = this.options;
+    const { client } = this.options;
     // It is another request.
     const { "idempotency-key": _, ...own } = headers;
     return async (url, body, signal) => {
-      const answer = await upstream.send(sender, { method: "POST", url, headers: own }, body, signal);
+      const answer = await upstream.send(client, { method: "POST", url, headers: own, body }, signal);
       return { status: answer.status, body: (await answer.whole(MOST_FREE)).toString("utf8") };
     };
   }
@@ -475,13 +477,13 @@ export class Requests {
     body: Buffer,
   ): Promise<void> {
     const { asked, reply, method } = visit;
-    const { sender, meter } = this.options;
+    const { client, meter } = this.options;
     const headers = forwarded(asked.headers, upstream.credentials(home));
     const url = upstream.below(ending, search);
     try {
       const sent = method === "GET" ? null : body.toString("utf8");
       const verb = method === "GET" ? "GET" : "POST";
-      const answer = await upstream.send(sender, { method: verb, url, headers }, sent, asked.leaving);
+      const answer = await upstream.send(client, { method: verb, url, headers, body: sent }, asked.leaving);
       const { status } = answer;
       const bytes = await answer.whole(MOST_FREE);
       if (answer.isDenial) throw new UpstreamDenied(upstream.name);
@@ -494,7 +496,7 @@ export class Requests {
   }
 
   /** Says that the provider has failed. */
-  private blame(reply: Reply, upstream: string, error: unknown): void {
+  private blame(reply: ClientReply, upstream: string, error: unknown): void {
     if (error instanceof UpstreamDenied) this.complain(error);
     if (error instanceof GatewayStopped) sayError(reply, STOPPED, { connection: "close", "retry-after": "1" });
     else sayError(reply, failureOf(upstream, error));

@@ -1,11 +1,12 @@
+import { createSecureContext } from "node:tls";
 import { BursarError, InputError, show } from "../core/errors.js";
-import { checkKeys } from "../core/fields.js";
+import { checkKeys, checkWhole } from "../core/fields.js";
 import { readAllowedNames } from "../models/meter/allowed-members.js";
 import { KeyScrubber } from "../models/wire/key-scrubber.js";
 import type { Protocol, ProtocolName } from "../models/wire/protocol.js";
 import { isHomeHost } from "../models/wire/provider-hosts.js";
-import type { Sender } from "./sender.js";
 import { UpstreamAnswer } from "./upstream-answer.js";
+import type { UpstreamClient, UpstreamOrigin, UpstreamRequest, UpstreamTls } from "./upstream-client.js";
 
 /** A provider that the gateway sends requests to. */
 export interface UpstreamOptions {
@@ -19,6 +20,10 @@ export interface UpstreamOptions {
   readonly speaks?: readonly Home[];
   /** Members of a body, headers and parameters of the address that it may be sent though they may choose another model or bring input. */
   readonly allow?: readonly string[];
+  /** How many connections to it at once; as many as there are requests, unless it is said. Further requests wait for a free one. */
+  readonly connections?: number;
+  /** Whose certificates are trusted, and which one the gateway shows. */
+  readonly tls?: UpstreamTls;
 }
 
 /** Whose protocols are spoken. */
@@ -49,7 +54,9 @@ const TAKEN: ReadonlySet<string> = new Set([
   "verify",
   "login",
 ]);
-const KEYS = ["name", "url", "key", "speaks", "allow"];
+const KEYS = ["name", "url", "key", "speaks", "allow", "connections", "tls"];
+const TLS_KEYS = ["ca", "cert", "key"];
+const MOST_CONNECTIONS = 1_000_000;
 /** Parameters that hold a key, which would stand in logs. */
 const SECRETS = /^(?:(?:api|subscription)[-_]?key|key|code|sig|(?:access[-_]?)?token)$/i;
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
@@ -71,10 +78,13 @@ export class UpstreamDenied extends BursarError {
   }
 }
 
-export class Upstream {
+export class Upstream implements UpstreamOrigin {
   readonly name: string;
   readonly url: URL;
   readonly speaks: readonly Home[];
+  /** How many connections to it at once; null for no limit. */
+  readonly connections: number | null;
+  readonly tls: UpstreamTls | null;
   private readonly key: string | null;
   private readonly scrubber: KeyScrubber;
   private readonly allow: ReadonlySet<string>;
@@ -117,6 +127,8 @@ export class Upstream {
     this.key = key;
     this.scrubber = new KeyScrubber(key);
     this.speaks = speaks;
+    this.connections = readConnections(options.connections);
+    this.tls = readTls(options.tls);
     const own = parameters.map((each) => `?${each}`);
     this.allow = new Set([...readAllowedNames(options.allow, "upstream.allow"), ...own]);
   }
@@ -155,7 +167,25 @@ export class Upstream {
   }
 
   /** Sends a request; the answer comes without the gateway's key, whatever the upstream does with it. */
-  async send(sender: Sender, ...request: Parameters<Sender["send"]>): Promise<UpstreamAnswer> {
-    return new UpstreamAnswer(await sender.send(...request), this.scrubber);
+  async send(client: UpstreamClient, request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
+    return new UpstreamAnswer(await client.send(this, request, signal), this.scrubber);
   }
+}
+
+function readConnections(connections: number | undefined): number | null {
+  if (connections === undefined) return null;
+  checkWhole(connections, "upstream.connections", 1, MOST_CONNECTIONS);
+  return connections;
+}
+
+function readTls(tls: UpstreamTls | undefined): UpstreamTls | null {
+  if (tls === undefined) return null;
+  checkKeys(tls, "upstream.tls", TLS_KEYS);
+  try {
+    createSecureContext(tls);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new InputError("upstream.tls", `is none; allowed: PEM texts in ca, cert and key: ${why}`);
+  }
+  return tls;
 }

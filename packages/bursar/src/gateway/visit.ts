@@ -3,14 +3,15 @@ import type { Events } from "../core/events.js";
 import type { BudgetAmounts } from "../core/input.js";
 import type { Metered, MeteredRequest } from "../models/meter/meter.js";
 import type { Purse } from "../runtime/purse.js";
-import type { Asked, Reply } from "./clients/asked.js";
+import type { ClientReply } from "./client-reply.js";
+import type { ClientRequest } from "./client-request.js";
 import type { GatewayKey } from "./keys.js";
 import type { Served } from "./served.js";
 
 /** One request on its way through the gateway, with what is known of it so far. */
 export class Visit {
-  readonly asked: Asked;
-  readonly reply: Reply;
+  readonly asked: ClientRequest;
+  readonly reply: ClientReply;
   readonly method: string;
   path = "";
   key: GatewayKey | null = null;
@@ -24,7 +25,7 @@ export class Visit {
   failed: string | null = null;
   private readonly began: number;
 
-  constructor(asked: Asked, began: number) {
+  constructor(asked: ClientRequest, began: number) {
     this.asked = asked;
     this.reply = asked.reply;
     this.method = asked.method;

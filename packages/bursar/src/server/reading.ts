@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { nearest } from "../core/nearest.js";
-import { bodyOf } from "../gateway/body.js";
+import { readRequestBody } from "../http/request-body.js";
 import { findSchemaMismatch } from "../json-schema/schema-validator.js";
 import { isDeeper } from "../models/wire/text-scan.js";
 import { HttpError } from "./http-error.js";
@@ -54,7 +54,7 @@ export async function readBody(
     const message = `the body is encoded as ${JSON.stringify(encoding.slice(0, 40))}`;
     throw new HttpError(415, { code: "encoded", message, hint: "send it as it is", headers: { connection: "close" } });
   }
-  const bytes = await bodyOf(incoming, most, incoming.headers["content-length"]).catch(() => {
+  const bytes = await readRequestBody(incoming, { mostBytes: most }).catch(() => {
     // Whoever hangs up in the middle is no fault of ours; he does not hear this.
     throw new HttpError(400, { code: "cut_off", message: "the body is not whole", hint: "send it again" });
   });

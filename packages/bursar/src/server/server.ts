@@ -3,7 +3,7 @@
 
 import { InputError } from "../core/errors.js";
 import { Keys } from "../gateway/keys.js";
-import { Listening } from "../gateway/listening.js";
+import { HttpServer } from "../http/http-server.js";
 import { openServerChain } from "../runtime/server-chain.js";
 import { Feed } from "../views/views.js";
 import { approvalRoutes } from "./approval-routes.js";
@@ -62,7 +62,7 @@ const REQUEST_MS = 60_000;
  */
 export class Server implements AsyncDisposable {
   readonly tokens: Tokens;
-  private readonly listening: Listening;
+  private readonly listening: HttpServer;
   private readonly requests: Requests;
   private readonly world: World;
   private readonly ending = new AbortController();
@@ -96,7 +96,7 @@ export class Server implements AsyncDisposable {
     const routes = new Routes(routesOf(this.world));
     const pace = new Pace(rate, store.clock);
     this.requests = new Requests({ world: this.world, routes, hosts: new Hosts(host, url), pace, page });
-    this.listening = new Listening(
+    this.listening = new HttpServer(
       {
         host,
         port: settings.port,
@@ -106,6 +106,7 @@ export class Server implements AsyncDisposable {
         request_ms: REQUEST_MS,
         connections: settings.connections,
         connections_per_address: settings.connections_per_address,
+        describeMalformed,
       },
       (incoming, response) => void this.requests.serve(incoming, response),
     );
@@ -183,4 +184,9 @@ export async function openServer(options: ServerOptions): Promise<Server> {
   }
   await server.listen();
   return server;
+}
+
+/** The body of an answer to what is no request. */
+function describeMalformed(message: string): string {
+  return JSON.stringify({ error: { code: "invalid_input", message, hint: "send a request of HTTP/1.1" } });
 }

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { Listening } from "../../src/gateway/listening.js";
 import { BOTH, openClients, openTo } from "./clients/stage.js";
 import { openRaw, type RawConnection, readRaw, written } from "./raw.js";
 import { until } from "./until.js";
@@ -17,19 +16,7 @@ async function answeredOn(connection: RawConnection, request = ASK): Promise<num
   return readRaw(connection.heard()).status;
 }
 
-async function openNodeListening(limits: { connections: number; connections_per_address: number }): Promise<Asked> {
-  const options = { host: "127.0.0.1", port: 0, tls: null, url: null, header_bytes: 16_384, request_ms: 60_000 };
-  const listening = new Listening({ ...options, ...limits }, ({ url }, response) => {
-    // One is answered, and the other never.
-    if (url === "/") response.end("{}");
-    else response.writeHead(200).write("begun");
-  });
-  await listening.listen();
-  if (listening.url === null) throw new Error("it does not listen");
-  return { url: listening.url, [Symbol.asyncDispose]: () => listening.close(0) };
-}
-
-function openOwn(limits: { connections: number; connections_per_address: number }): Promise<Asked> {
+function open(limits: { connections: number; connections_per_address: number }): Promise<Asked> {
   return openClients((asked) => {
     const { reply } = asked;
     if (asked.url === "/") reply.answer(200, {}, Buffer.from("{}"));
@@ -40,17 +27,12 @@ function openOwn(limits: { connections: number; connections_per_address: number 
   }, limits);
 }
 
-const SERVERS = [
-  ["of our own", openOwn],
-  ["of node:http", openNodeListening],
-] as const;
-
 const LIMITS = [
   ["in all", { connections: 50, connections_per_address: 1000 }],
   ["from one address", { connections: 1000, connections_per_address: 50 }],
 ] as const;
 
-describe.each(SERVERS)("a server %s", (_name, open) => {
+describe("a server", () => {
   test.each(LIMITS)(
     "that has as many connections %s as it may serves the next client that asks",
     async (_in, limits) => {

@@ -25,7 +25,7 @@ export async function opened(
   const upstreams = [{ name: "provider", url: model.url, key: "upstream-secret" }];
   const gateway = await openGateway({ upstreams, ...options, store });
   const { secret, key } = await gateway.keys.create({ budget: "team", label: "test" });
-  const { server } = (gateway as unknown as { readonly listening: { readonly server: Server } }).listening;
+  const { server } = (gateway as unknown as { readonly server: { readonly server: Server } }).server;
   const events = new Events(store.dimensions);
   const budget = async () => {
     const found = await store.budget("team");

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import type { Asked } from "../../../src/gateway/clients/asked.js";
+import type { ClientRequest as Asked } from "../../../src/gateway/client-request.js";
 import { randomOf, SEED, withSeed } from "../../stores/seeds.js";
 import { written } from "../raw.js";
 import { until } from "../until.js";

@@ -2,9 +2,10 @@ import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { connect as connectSecure } from "node:tls";
 import { fileURLToPath } from "node:url";
-import type { Asked } from "../../../src/gateway/clients/asked.js";
-import { Clients, type ClientsOptions } from "../../../src/gateway/clients/clients.js";
+import { describeMalformed } from "../../../src/gateway/answers.js";
+import { ClientRequest } from "../../../src/gateway/client-request.js";
 import { readTls } from "../../../src/gateway/options.js";
+import { HttpServer, type HttpServerOptions } from "../../../src/http/http-server.js";
 import { openRaw, type RawConnection, rawOn } from "../raw.js";
 
 export const TLS = readTls(
@@ -17,7 +18,11 @@ export const BOTH = [
   ["with TLS", TLS],
 ] as const;
 
-const OPTIONS: ClientsOptions = {
+interface StageOptions extends Omit<HttpServerOptions, "describeMalformed"> {
+  readonly silence_ms: number;
+}
+
+const OPTIONS: StageOptions = {
   host: "127.0.0.1",
   port: 0,
   tls: null,
@@ -25,7 +30,6 @@ const OPTIONS: ClientsOptions = {
   connections_per_address: 10_000,
   connections: 100,
   header_bytes: 16 * 1024,
-  body_bytes: 32 * 1024 * 1024,
   request_ms: 60_000,
   silence_ms: 60_000,
 };
@@ -40,7 +44,7 @@ export interface Read {
 }
 
 /** Answers with what it was asked. */
-async function echo(asked: Asked): Promise<void> {
+async function echo(asked: ClientRequest): Promise<void> {
   const body = await asked.body(64 * 1024 * 1024);
   const { method, url, headers } = asked;
   const read: Read = { method, url, headers, body: body?.toString("latin1") ?? null };
@@ -49,12 +53,13 @@ async function echo(asked: Asked): Promise<void> {
 
 /** Listens as the gateway does, and gives every request to somebody. */
 export async function openClients(
-  answer: (asked: Asked) => void | Promise<void> = echo,
-  options: Partial<ClientsOptions> = {},
+  answer: (asked: ClientRequest) => void | Promise<void> = echo,
+  options: Partial<StageOptions> = {},
 ) {
   const failed: unknown[] = [];
-  const clients = new Clients({ ...OPTIONS, ...options }, (asked) => {
-    const answered = async () => await answer(asked);
+  const settings = { ...OPTIONS, ...options, describeMalformed };
+  const clients = new HttpServer(settings, (incoming, response) => {
+    const answered = async () => await answer(new ClientRequest(incoming, response, settings.silence_ms));
     answered().catch((error: unknown) => failed.push(error));
   });
   await clients.listen();
@@ -70,17 +75,10 @@ export function openTo(url: string): Promise<RawConnection> {
   return rawOn(connectSecure({ port: Number(port), host: "127.0.0.1", rejectUnauthorized: false }), "secureConnect");
 }
 
-/** What nobody but a test asks of a connection: it shows without a clock what would take long to see from outside. */
-export interface Connected {
-  readonly socket: Socket;
-  readonly leaving: AbortSignal;
-  readonly deadline: number;
-  readonly held_bytes: number;
-}
-
-/** Those who are connected, as they are known to whoever listens. */
-export function connectedTo(listening: unknown): readonly Connected[] {
-  return [...(listening as { readonly connected: ReadonlyMap<string, Connected> }).connected.values()];
+/** The sockets of those who are connected: they show without a clock what would take long to see from outside. */
+export function connectedTo(server: unknown): readonly Socket[] {
+  const { clients } = server as { readonly clients: { readonly connections: ReadonlyMap<Socket, unknown> } };
+  return [...clients.connections.keys()];
 }
 
 export function wait(ms: number): Promise<void> {

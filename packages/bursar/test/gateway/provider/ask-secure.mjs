@@ -1,14 +1,16 @@
 // Asks a provider several times, one after another, and says what came of each; then it has nothing to do, and has to end by
 // itself. A process of its own, because which certificates are trusted is read when one starts.
 import { setImmediate } from "node:timers/promises";
-import { Sender } from "../../../dist/gateway/sender.js";
+import { Upstream } from "../../../dist/gateway/upstream.js";
+import { UpstreamClient } from "../../../dist/gateway/upstream-client.js";
 
 const [, , ...addresses] = process.argv;
-const sender = Sender.open({ connect_ms: 60_000, answer_ms: 60_000, silence_ms: 60_000 });
+const client = new UpstreamClient({ connectMs: 60_000, answerMs: 60_000, silenceMs: 60_000 });
+const upstream = new Upstream({ name: "test", url: addresses[0] });
 for (const address of addresses) {
-  const sending = { method: "POST", url: new URL(address), headers: {} };
-  const outcome = await sender
-    .send(sending, "{}", new AbortController().signal)
+  const request = { method: "POST", url: new URL(address), headers: {}, body: "{}" };
+  const outcome = await client
+    .send(upstream, request, new AbortController().signal)
     .then(async (received) => {
       let body = "";
       // Slowly, so that the connection is held back again and again.

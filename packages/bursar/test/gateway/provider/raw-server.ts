@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { bodyOfAnswer } from "../../../src/gateway/received.js";
-import type { Sender, SenderOptions } from "../../../src/gateway/sender.js";
+import { Upstream } from "../../../src/gateway/upstream.js";
+import type { UpstreamClient, UpstreamTimeLimits } from "../../../src/gateway/upstream-client.js";
 
 /** One request as it came, and how to answer it with whatever bytes. */
 export interface Asked {
@@ -72,24 +73,35 @@ function endOf(text: string): number | null {
 }
 
 /** Time enough for whatever is not about time. */
-export const PATIENT: SenderOptions = { answer_ms: 60_000, silence_ms: 60_000 };
+export const PATIENT: UpstreamTimeLimits = { answerMs: 60_000, silenceMs: 60_000 };
 
 export interface Question {
   readonly body?: string | null;
   readonly headers?: Record<string, string | string[]>;
   readonly signal?: AbortSignal;
+  readonly upstream?: Upstream;
+}
+
+const upstreams = new Map<string, Upstream>();
+
+/** The provider at an address. */
+function upstreamAt(url: URL): Upstream {
+  const known = upstreams.get(url.origin) ?? new Upstream({ name: "test", url: url.href });
+  upstreams.set(url.origin, known);
+  return known;
 }
 
 /** Sends a request. */
-export function send(sender: Sender, url: URL, { body = "{}", headers = {}, signal = NEVER }: Question = {}) {
-  return sender.send({ method: body === null ? "GET" : "POST", url, headers }, body, signal);
+export function send(client: UpstreamClient, url: URL, question: Question = {}) {
+  const { body = "{}", headers = {}, signal = NEVER, upstream = upstreamAt(url) } = question;
+  return client.send(upstream, { method: body === null ? "GET" : "POST", url, headers, body }, signal);
 }
 
 const NEVER = new AbortController().signal;
 
 /** Sends a request, and reads the whole of its answer. */
-export async function ask(sender: Sender, url: URL, question: Question = {}) {
-  const received = await send(sender, url, question);
+export async function ask(client: UpstreamClient, url: URL, question: Question = {}) {
+  const received = await send(client, url, question);
   const { status, headers } = received;
   const body = await bodyOfAnswer(received, 1e9);
   return { status, headers, body: body?.toString("latin1") ?? null };

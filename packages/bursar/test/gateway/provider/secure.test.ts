@@ -5,7 +5,7 @@ import { createServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { Sender } from "../../../src/gateway/sender.js";
+import { UpstreamClient } from "../../../src/gateway/upstream-client.js";
 import { isUnsent } from "../../../src/models/meter/answer-status.js";
 import { until } from "../until.js";
 import { ask, openRawServer, PATIENT } from "./raw-server.js";
@@ -92,8 +92,8 @@ describe("a provider behind TLS", () => {
 
   test("that cannot prove who it is gets nothing, and it is clear that it got nothing", async () => {
     await using server = await openSecureServer(true);
-    using sender = Sender.open(PATIENT);
-    const error = await ask(sender, new URL(`https://localhost:${server.port}/`)).catch((each: unknown) => each);
+    using client = new UpstreamClient(PATIENT);
+    const error = await ask(client, new URL(`https://localhost:${server.port}/`)).catch((each: unknown) => each);
     expect(error).toMatchObject({ code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
     expect(isUnsent(error, null)).toBe(true);
     expect(await asked([`https://localhost:${server.port}/`], false)).toMatchObject([
@@ -141,8 +141,8 @@ describe("a provider that cannot be reached got nothing, and it is clear that it
     ["says nothing", () => {}, "connect_timeout"],
   ])("because it %s", async (_, act, code) => {
     await using stranger = await openStranger(act);
-    using sender = Sender.open({ ...PATIENT, connect_ms: 500 });
-    const error = await ask(sender, stranger.url).catch((each: unknown) => each);
+    using client = new UpstreamClient({ ...PATIENT, connectMs: 500 });
+    const error = await ask(client, stranger.url).catch((each: unknown) => each);
     expect(error).toMatchObject({ code });
     expect(isUnsent(error, null)).toBe(true);
     await until("nothing is left open", () => stranger.open.size === 0);
@@ -151,19 +151,19 @@ describe("a provider that cannot be reached got nothing, and it is clear that it
   test("because nobody is there, or nobody of that name", async () => {
     const gone = await openRawServer(() => {});
     await gone[Symbol.asyncDispose]();
-    using sender = Sender.open(PATIENT);
-    const error = await ask(sender, gone.url).catch((each: unknown) => each);
+    using client = new UpstreamClient(PATIENT);
+    const error = await ask(client, gone.url).catch((each: unknown) => each);
     expect(error).toMatchObject({ code: "ECONNREFUSED" });
     expect(isUnsent(error, null)).toBe(true);
-    const nobody = await ask(sender, new URL("http://nobody.invalid/")).catch((each: unknown) => each);
+    const nobody = await ask(client, new URL("http://nobody.invalid/")).catch((each: unknown) => each);
     expect(isUnsent(nobody, null)).toBe(true);
   });
 
   test("because whoever asks hangs up while it is being connected", async () => {
     await using stranger = await openStranger(() => {});
-    using sender = Sender.open(PATIENT);
+    using client = new UpstreamClient(PATIENT);
     const leaving = new AbortController();
-    const asking = ask(sender, stranger.url, { signal: leaving.signal });
+    const asking = ask(client, stranger.url, { signal: leaving.signal });
     await until("it is connected", () => stranger.open.size === 1);
     const reason = new Error("not any more");
     leaving.abort(reason);
