@@ -1,4 +1,10 @@
-/** The base of every error Bursar throws on purpose; `code` is stable, the message is for people. */
+/** The member of an error that names its class and the classes above it, for other copies of Bursar in the process. */
+const CLASSES = Symbol.for("bursar.error.1");
+
+/**
+ * The base of every error Bursar throws on purpose; `code` is stable, the message is for people. `instanceof` also holds for an
+ * error of another copy of Bursar: the command line has one of its own beside that of the modules it loads.
+ */
 export class BursarError extends Error {
   override readonly name: string = "BursarError";
   readonly code: string;
@@ -6,7 +12,26 @@ export class BursarError extends Error {
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
+    Object.defineProperty(this, CLASSES, { value: classNames(new.target) });
   }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore-start lint/complexity/noThisInStatic: it is called for the classes below this one too.
+    if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
+    if (typeof value !== "object" || value === null) return false;
+    const { [CLASSES]: classes } = value as { readonly [CLASSES]?: unknown };
+    return typeof classes === "string" && classes.endsWith(classNames(this));
+    // biome-ignore-end lint/complexity/noThisInStatic: as above
+  }
+}
+
+/** The name of a class and those of the classes above it: `/InputError/BursarError`. */
+function classNames(type: object): string {
+  let names = "";
+  for (let each: unknown = type; typeof each === "function" && each !== Error; each = Object.getPrototypeOf(each)) {
+    names += `/${each.name}`;
+  }
+  return names;
 }
 
 /** Input that cannot be used. Nothing was changed; `field` says which value to mend and the message what is allowed. */
