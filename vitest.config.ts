@@ -37,8 +37,12 @@ export default defineConfig({
     include: isLong ? [] : ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "test/**/*.test.ts"],
     exclude: isLong || isNamed ? configDefaults.exclude : [...configDefaults.exclude, ...LONG, ...SEEN],
     ...(isLong && { projects: [projectOf("long", LONG), projectOf("seen", SEEN)] }),
-    // Sessions are tested as they are shipped, and what is shipped is made from what was compiled last.
-    globalSetup: ["packages/sandbox/bundle.mjs", ...(isLong || isNamed ? ["apps/web/test/unpack-browser.ts"] : [])],
+    // Sessions and the command line are tested as they are shipped: bundled out of what was compiled last.
+    globalSetup: [
+      "packages/sandbox/bundle.mjs",
+      "apps/cli/bundle.mjs",
+      ...(isLong || isNamed ? ["apps/web/test/unpack-browser.ts"] : []),
+    ],
     // Guests that were built on this machine are for `npm run test:guest`.
     env: { BURSAR_GUEST: process.env.BURSAR_GUEST ?? "npm" },
     // One more than there are processors: many tests wait, for disks, for servers and for processes that they have killed.

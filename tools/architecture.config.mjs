@@ -39,6 +39,29 @@ const layers = {
       outside: "packages",
     },
   },
+  "apps/cli": {
+    app: { imports: [], outside: "packages" },
+    arguments: { imports: ["app", "render"], outside: "packages" },
+    render: { imports: ["app"], outside: "packages" },
+    terminal: { imports: ["arguments", "render", "app"], outside: "packages" },
+    mcp: { imports: ["render", "app"], outside: "packages" },
+    demo: { imports: ["terminal", "render", "app"], outside: "packages" },
+    serve: { imports: ["demo", "mcp", "app"], outside: "packages" },
+    tui: { imports: ["terminal", "render", "app"], outside: "packages" },
+    commands: {
+      imports: ["demo", "tui", "serve", "mcp", "terminal", "arguments", "render", "app"],
+      outside: "packages",
+    },
+  },
+  "apps/web": {
+    api: { imports: [], outside: "packages" },
+    format: { imports: [], outside: "packages" },
+    router: { imports: [], outside: "packages" },
+    parts: { imports: ["api", "format"], outside: "packages" },
+    panels: { imports: ["parts", "router", "format", "api"], outside: "packages" },
+    pages: { imports: ["panels", "parts", "router", "format", "api"], outside: "packages" },
+    shell: { imports: ["pages", "panels", "parts", "router", "format", "api"], outside: "packages" },
+  },
 };
 
 const forbiddenOutside = {

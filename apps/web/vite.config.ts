@@ -2,6 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
+import { licenseSection, packageFolders } from "../licenses.mjs";
 
 /** The folders of the packages that are bundled into workers. */
 const workerPackages = new Set<string>();
@@ -28,12 +29,8 @@ function workerModules(): Plugin {
   return {
     name: "worker-modules",
     generateBundle(_, bundle) {
-      for (const chunk of Object.values(bundle)) {
-        for (const id of chunk.type === "chunk" ? chunk.moduleIds : []) {
-          const [folder] = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id) ?? [];
-          if (folder !== undefined) workerPackages.add(folder);
-        }
-      }
+      const ids = Object.values(bundle).flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
+      for (const folder of packageFolders(ids)) workerPackages.add(folder);
     },
   };
 }
@@ -47,10 +44,8 @@ function workerLicenses(): Plugin {
       const file = join(dir, "licenses.txt");
       const listed = readFileSync(file, "utf8");
       for (const folder of workerPackages) {
-        const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-        if (listed.includes(`## ${name} - `)) continue;
-        const text = readFileSync(join(folder, "LICENSE"), "utf8").trim();
-        appendFileSync(file, `\n## ${name} - ${version} (${license})\n\n${text}\n`);
+        const { name, section } = licenseSection(folder);
+        if (!listed.includes(`## ${name} - `)) appendFileSync(file, `\n${section}`);
       }
     },
   };

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const bursar = fileURLToPath(new URL("../../apps/cli/dist/main.js", import.meta.url));
+const bursar = fileURLToPath(new URL("../../apps/cli/bin/bursar.js", import.meta.url));
 const PAUSED = 4;
 
 const home = mkdtempSync(join(tmpdir(), "bursar-paused-runs-"));

@@ -11,7 +11,7 @@ import { openNextBuild } from "../runs/next-build.js";
 // One paused run of each kind, in a store that an earlier build has written: every later build goes on with them. make.mjs has made it, and
 // docs/decisions.md (80) says when it may be made anew.
 
-const BURSAR = fileURLToPath(new URL("../../apps/cli/dist/main.js", import.meta.url));
+const BURSAR = fileURLToPath(new URL("../../apps/cli/bin/bursar.js", import.meta.url));
 const PROGRAMS = fileURLToPath(new URL("./programs/", import.meta.url));
 const RUNS = ["paused-python", "paused-javascript", "paused-plan", "paused-agent"] as const;
 const DONE = { calls: 32, same: true, later: true };

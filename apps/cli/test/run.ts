@@ -1,7 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-export const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
+export const MAIN = fileURLToPath(new URL("../bin/bursar.js", import.meta.url));
+
+/** What `MAIN` loads: a module that can be evaluated anew. */
+const BUNDLE = fileURLToPath(new URL("../dist/bundle/main.js", import.meta.url));
 
 const SEVERAL = fileURLToPath(new URL("./children/several.mjs", import.meta.url));
 
@@ -21,7 +24,7 @@ export function severally(
   lines: readonly (readonly string[])[],
   env: Readonly<Record<string, string>> = {},
 ): readonly Ran[] {
-  const { status, stdout, stderr } = ran([SEVERAL, MAIN, JSON.stringify(lines)], env, "");
+  const { status, stdout, stderr } = ran([SEVERAL, MAIN, BUNDLE, JSON.stringify(lines)], env, "");
   if (status !== 0) throw new Error(`the command lines were not all run: ${stderr}`);
   return JSON.parse(stdout) as readonly Ran[];
 }

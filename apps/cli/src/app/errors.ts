@@ -1,4 +1,3 @@
-import { InputError } from "bursar";
 import { nearest } from "bursar/nearest";
 
 /** A command line that cannot be understood. Nothing was done. */
@@ -23,14 +22,4 @@ export function unknown(subject: string, word: string, known: readonly string[])
   const guess = nearest(word, known);
   const hint = guess === null ? `known: ${known.join(", ")}` : `did you mean ${guess}?`;
   return `${subject} is not known; ${hint}`;
-}
-
-/** Awaits work whose input came from a command line: what the library refuses is then a usage error. */
-export async function asUsage<Value>(label: string, work: () => Promise<Value>): Promise<Value> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    throw new UsageError(label === "" ? error.message : `${label}: ${error.message}`);
-  }
 }

@@ -1,6 +1,7 @@
 import { type Gateway, openGateway, type UpstreamOptions } from "bursar/gateway";
+import { asUsage } from "../app/as-usage.js";
 import { gatewayOptions } from "../app/equipment/gateway-options.js";
-import { asUsage, UsageError } from "../app/errors.js";
+import { UsageError } from "../app/errors.js";
 import { notListening, untilStopped } from "../app/listening.js";
 import { checkWebhook, type Place } from "../app/store/opened-store.js";
 import { GATEWAY_FLAGS, GATEWAY_HELP, gatewayPlan } from "../arguments/gateway-flags.js";

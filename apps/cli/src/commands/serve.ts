@@ -16,7 +16,7 @@ import {
 } from "../arguments/listening-flags.js";
 import { COMMON_HELP, countOf, EQUIPMENT, EQUIPMENT_HELP, type Given, textOf } from "../arguments/run-flags.js";
 import { hasUpstreams, UPSTREAMS_HELP } from "../arguments/upstream-flags.js";
-import { demoStore } from "../serve/demo-world.js";
+import { demoStore } from "../serve/demo-store.js";
 import { type ListeningOptions, openServing } from "../serve/serving.js";
 import { Patience } from "../terminal/patience.js";
 import type { Terminal } from "../terminal/terminal.js";

@@ -1,6 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { homedir } from "node:os";
-import { dirname, join } from "node:path";
 import {
   type Bursar,
   guestProgram,
@@ -14,7 +12,6 @@ import {
   type Tool,
 } from "bursar";
 import { chatModel } from "bursar/models";
-import { defaultFile } from "bursar/store";
 import { openScriptedModel } from "bursar/testing";
 import { type Equipment, needsFrom } from "../app/equipment/equipment.js";
 import { needing } from "../app/programs/program-needs.js";
@@ -48,12 +45,6 @@ export async function openDemoWorld(sandbox: OpenSandbox): Promise<DemoWorld> {
     warm: async () => warmUp(await sandbox()),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
-}
-
-/** A store of its own beside the user's, so that what is tried out stays apart from what is meant. */
-export function demoStore(env: Readonly<Record<string, string | undefined>>): string {
-  const own = defaultFile({ platform: process.platform, env, home: homedir() });
-  return `sqlite:${join(dirname(own), "demo.db")}`;
 }
 
 /** The run that waits for an approval: the one that is there from last time, or a new one. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "bursar";
 import { OWNER } from "bursar/server";
-import { openMcpHandler } from "../mcp/http-handler.js";
-import { mcpSettings, type SettingsParts } from "../mcp/settings.js";
+import type { McpHandler } from "../mcp/http-handler.js";
+import type { SettingsParts } from "../mcp/settings.js";
 
 export interface MountedMcp extends AsyncDisposable {
   readonly handle: (incoming: IncomingMessage, response: ServerResponse, principal: Principal) => Promise<void>;
@@ -13,9 +13,32 @@ interface MountOptions extends SettingsParts {
   readonly address: () => string;
 }
 
-/** MCP for the clients of a server. */
-export async function mountMcp({ address, ...parts }: MountOptions): Promise<MountedMcp> {
-  const handler = openMcpHandler({
+/** MCP for the clients of a server. The protocol is loaded with the first request: it takes as long to load as the whole server. */
+export function mountMcp(options: MountOptions): MountedMcp {
+  let opening: Promise<McpHandler> | null = null;
+  let isClosed = false;
+  return {
+    async handle(incoming, response, principal) {
+      if (isClosed) {
+        response.writeHead(503, { connection: "close" }).end();
+        return;
+      }
+      opening ??= openHandler(options);
+      const handler = await opening;
+      await handler.handle(incoming, response, clientOf(incoming.url ?? "", principal));
+    },
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      const handler = await opening?.catch(() => null);
+      await handler?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function openHandler({ address, ...parts }: MountOptions): Promise<McpHandler> {
+  const { openMcpHandler } = await import("../mcp/http-handler.js");
+  const { mcpSettings } = await import("../mcp/settings.js");
+  return openMcpHandler({
     ...(await mcpSettings(parts)),
     // A worker is told of it by the store.
     queued: () => {},
@@ -23,11 +46,6 @@ export async function mountMcp({ address, ...parts }: MountOptions): Promise<Mou
     commandLine: (name, id) => `${parts.commandLine(name, id)}${name === "show" ? "" : " --detach"}`,
     approvalUrl: (id) => `${address()}/approvals/${encodeURIComponent(id)}`,
   });
-  return {
-    handle: (incoming, response, principal) =>
-      handler.handle(incoming, response, clientOf(incoming.url ?? "", principal)),
-    [Symbol.asyncDispose]: () => handler[Symbol.asyncDispose](),
-  };
 }
 
 /**

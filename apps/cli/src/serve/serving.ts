@@ -3,11 +3,11 @@ import type { Configuration } from "bursar/config";
 import { type Gateway, mountGateway, type Served } from "bursar/gateway";
 import { openServer, type Server, type ServerOptions } from "bursar/server";
 import { Feed } from "bursar/views";
+import { asUsage } from "../app/as-usage.js";
 import type { Environment } from "../app/environment.js";
 import { type Equipment, type EquipmentOptions, equip } from "../app/equipment/equipment.js";
 import { type GatewayPlan, gatewayOptions } from "../app/equipment/gateway-options.js";
 import { LazySandbox } from "../app/equipment/lazy-sandbox.js";
-import { asUsage } from "../app/errors.js";
 import { notListening } from "../app/listening.js";
 import { bursarAt } from "../app/runs/open-bursar.js";
 import { makePlace, type Place } from "../app/store/opened-store.js";
@@ -16,7 +16,6 @@ import { ToldFaults } from "../app/told-faults.js";
 import { version } from "../app/version.js";
 import type { McpSettings } from "../mcp/options.js";
 import { configView } from "./config-view.js";
-import { demoRun, openDemoWorld } from "./demo-world.js";
 import { Endings } from "./endings.js";
 import { type MountedMcp, mountMcp } from "./mount-mcp.js";
 import { pageFolder } from "./page-folder.js";
@@ -75,7 +74,8 @@ export async function openServing(options: ServingOptions): Promise<Serving> {
 async function open(options: ServingOptions, endings: Endings): Promise<Serving> {
   const { env, config, most, onError } = options;
   const sandbox = endings.add(new LazySandbox(env));
-  const world = options.isDemo ? endings.add(await openDemoWorld(sandbox.open)) : null;
+  const demonstration = options.isDemo ? await import("./demo-world.js") : null;
+  const world = demonstration === null ? null : endings.add(await demonstration.openDemoWorld(sandbox.open));
   const given = await equip(options.equipment, config, sandbox);
   const equipment: Equipment =
     world === null ? given : { ...given, programs: [world.program], tools: world.tools, model: world.model };
@@ -95,7 +95,10 @@ async function open(options: ServingOptions, endings: Endings): Promise<Serving>
     url: server.url,
     hasGateway: gateway !== null,
     demanding: server.demanding,
-    demo: async () => (world === null ? null : (await demoRun(bursar, world, equipment)).id),
+    demo: async () => {
+      if (demonstration === null || world === null) return null;
+      return (await demonstration.demoRun(bursar, world, equipment)).id;
+    },
     close: async (within_ms) => {
       // Clients of MCP keep a stream open for as long as they live, which nobody should wait for.
       await Promise.all([server.close({ within_ms }), mcp[Symbol.asyncDispose](), worker.close({ within_ms })]);
@@ -124,7 +127,7 @@ async function listen(
   const address = () => server?.url ?? "";
   const gateway = await gatewayFor(parts, address);
   if (gateway !== null) endings.add(gateway);
-  const mcp = endings.add(await mountMcp({ place, equipment, bursar, onError, commandLine, address }));
+  const mcp = endings.add(mountMcp({ place, equipment, bursar, onError, commandLine, address }));
   const page = pageFolder();
   const { port, mayTakeAnyPort, ...where } = options.listening;
   const serverOptions: ServerOptions = {

@@ -3,7 +3,7 @@
 import { writeSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const [node, , main, lines] = process.argv;
+const [node, , main, module, lines] = process.argv;
 process.setMaxListeners(0);
 process.stdout.setMaxListeners(0);
 const outcomes = [];
@@ -17,7 +17,7 @@ for (const [at, args] of JSON.parse(lines).entries()) {
   }
   process.argv = [node, main, ...args];
   process.exitCode = undefined;
-  await import(`${pathToFileURL(main).href}?${at}`);
+  await import(`${pathToFileURL(module).href}?${at}`);
   outcomes.push({ status: process.exitCode ?? 0, ...said });
 }
 process.exitCode = 0;

@@ -1,7 +1,7 @@
 import { type BudgetLimits, type BudgetPolicies, type OpenBudget, openBudget, type Store } from "bursar";
 import type { Configuration } from "bursar/config";
 import type { GatewayOptions } from "bursar/gateway";
-import { asUsage } from "../errors.js";
+import { asUsage } from "../as-usage.js";
 import { gatewayForesight } from "./foresight.js";
 
 /** What a user says of a gateway, before there is a store. */
