@@ -14,7 +14,7 @@ const layers = {
     models: { imports: ["runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
     http: { imports: ["core"], outside: "node" },
     gateway: { imports: ["http", "models", "runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
-    config: { imports: ["runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
+    config: { imports: ["json-schema", "runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
     plans: { imports: ["runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
     controller: { imports: ["runs", "foresight", "runtime", "ports", "core"], outside: "packages" },
     prompt: { imports: ["models", "runs", "foresight", "runtime", "ports", "core"], outside: "packages" },

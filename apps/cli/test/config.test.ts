@@ -2,6 +2,8 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { STANDARD } from "bursar";
+import { configSchema } from "bursar/config";
 import { afterAll, describe, expect, test } from "vitest";
 import { MAIN } from "./run.js";
 
@@ -215,6 +217,13 @@ describe("bursar config check", () => {
   });
 });
 
+test("bursar config schema prints the JSON Schema for editors", () => {
+  const { status, stdout, stderr } = config(place(), ["schema"]);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(configSchema(STANDARD))));
+  expect(JSON.parse(config(place(), ["schema", "--json"]).stdout)).toMatchObject({ type: "object" });
+});
+
 describe("bursar config init", () => {
   test("writes a file that can be used, and never writes over one", () => {
     const where = place();
@@ -237,7 +246,14 @@ describe("bursar config init", () => {
 });
 
 test("every command has its help, with its exit codes", () => {
-  for (const args of [["--help"], ["show", "--help"], ["check", "-h"], ["init", "--help"], ["help", "show"]]) {
+  for (const args of [
+    ["--help"],
+    ["show", "--help"],
+    ["check", "-h"],
+    ["init", "--help"],
+    ["schema", "--help"],
+    ["help", "show"],
+  ]) {
     const { status, stdout } = config(place(), args);
     expect(status).toBe(0);
     expect(stdout).toMatch(/^Usage: bursar config/);

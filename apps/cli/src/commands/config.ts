@@ -3,6 +3,7 @@ import { unknownCommand } from "../arguments/parse-arguments.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { check } from "./config-check.js";
 import { init } from "./config-init.js";
+import { schema } from "./config-schema.js";
 import { show } from "./config-show.js";
 import { COMMON_HELP, type ConfigCommand, runConfigCommand } from "./config-work.js";
 
@@ -17,6 +18,7 @@ Commands:
   show      what a run gets, and which line says so (the default)
   check     look for mistakes in a file, and tell all of them
   init      write a file to begin with
+  schema    print the JSON Schema of the file, for editors
 
 Flags:
 ${COMMON_HELP}
@@ -37,6 +39,7 @@ const COMMANDS: ReadonlyMap<string, ConfigCommand> = new Map([
   ["show", show],
   ["check", check],
   ["init", init],
+  ["schema", schema],
 ]);
 
 export async function config(args: readonly string[], terminal: Terminal): Promise<number> {

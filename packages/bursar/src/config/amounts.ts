@@ -4,7 +4,7 @@ import { InputError } from "../core/errors.js";
 import { nearest } from "../core/nearest.js";
 import { POLICIES } from "../core/policy.js";
 import { describeField, type Field, type ScalarField } from "./field.js";
-import { type About, aboutKey, asMap, type Reading } from "./reading.js";
+import { type About, aboutKey, type Reading } from "./reading.js";
 import { readUnits, UNIT_EXAMPLES, type UnitKind } from "./units.js";
 
 /** A dimension that a mapping names, with what it says of it. */
@@ -17,7 +17,11 @@ export interface Keyed {
 /** The members of a mapping keyed by dimension, each dimension at most once whatever its name was. */
 export function byDimension(reading: Reading, field: Field): readonly Keyed[] {
   const seen = new Map<string, Keyed>();
-  for (const member of asMap(reading, field, "keyed by dimension, such as steps: 50")?.members ?? []) {
+  if (field.kind !== "map") {
+    reading.report(field, `is ${describeField(field)}; allowed: a mapping keyed by dimension, such as steps: 50`);
+    return [];
+  }
+  for (const member of field.members) {
     const key = aboutKey(member);
     const dimension = dimensionOf(reading, member.key, key);
     if (dimension === null) continue;

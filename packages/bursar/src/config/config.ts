@@ -1,8 +1,8 @@
 // The public face of `bursar/config`: reading configurations, finding them, and what a run gets of one.
 
 export type { Authority, AuthorityRefusal } from "./authority.js";
-export type { BatchSection } from "./batch.js";
 export { type BudgetFlag, type BudgetFlagOptions, readBudgetFlag } from "./budget-flag.js";
+export { configSchema } from "./config-schema.js";
 export { type Configuration, type ReadOptions, readConfig, shippedConfig } from "./configuration.js";
 export {
   type BudgetRequest,
@@ -14,8 +14,7 @@ export {
   type SharedOpening,
 } from "./effective.js";
 export { EXAMPLE } from "./example.js";
-export type { EmptyField, Field, ListField, MapField, Member, ScalarField } from "./field.js";
-export type { ForesightSection } from "./foresight.js";
+export type { BatchSection, ForesightSection, PredictSettings, ReuseSection } from "./foresight-section.js";
 export type { Governance, NamedAgent, SharedLimits } from "./governance.js";
 export { type GoverningTerms, governingTerms } from "./governing.js";
 export type { Layer } from "./layer.js";
@@ -25,11 +24,8 @@ export { type Origin, type OriginKind, printOrigin, type Stated, type StatedBy }
 export type { Override } from "./override.js";
 export { type Place, printPlace } from "./place.js";
 export type { NamedPolicy } from "./policies.js";
-export type { PredictSettings } from "./predict.js";
 export { type PolicyInput, PRESETS } from "./presets.js";
 export { ConfigError, type Problem, printProblem } from "./problem.js";
-export { type About, asMap, asText, keyed, type Reading } from "./reading.js";
-export type { ReuseSection } from "./reuse.js";
-export type { NamedStore, SectionReader, Webhook } from "./sections.js";
 export type { SessionInput } from "./shared.js";
 export type { Excerpt } from "./source.js";
+export type { NamedStore, Webhook } from "./store-section.js";

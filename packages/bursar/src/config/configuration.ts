@@ -1,21 +1,15 @@
 import { posix } from "node:path";
 import { type Dimensions, STANDARD } from "../core/dimensions.js";
+import { checkStructure, fieldAt, readValue } from "./check-structure.js";
+import { structureSchema } from "./config-schema.js";
 import type { Field } from "./field.js";
-import { type ForesightSection, readForesight, SHIPPED_FORESIGHT } from "./foresight.js";
+import { type ForesightSection, readForesight, SHIPPED_FORESIGHT, type WrittenForesight } from "./foresight-section.js";
 import { type Governance, readGovernance, shippedGovernance } from "./governance.js";
 import type { Place } from "./place.js";
 import type { Problem } from "./problem.js";
-import { keyed, Reading } from "./reading.js";
-import {
-  type NamedStore,
-  readAllow,
-  readDeployments,
-  readStore,
-  readWebhook,
-  type SectionReader,
-  type Webhook,
-} from "./sections.js";
+import { membersOf, Reading } from "./reading.js";
 import { Source } from "./source.js";
+import { checkUrl, type NamedStore, readStore, type Webhook } from "./store-section.js";
 import { readYaml } from "./yaml.js";
 
 /** What a file says, checked, with the place of everything; or what is there without one. */
@@ -30,8 +24,6 @@ export interface Configuration extends Governance {
   readonly deployments: Readonly<Record<string, string>>;
   /** What is sent to each host though it may choose another model or bring input from elsewhere. */
   readonly allow: Readonly<Record<string, readonly string[]>>;
-  /** What the readers in `ReadOptions.sections` made of theirs, by name. */
-  readonly sections: ReadonlyMap<string, unknown>;
   /** What is allowed, but may not be what was meant. */
   readonly notes: readonly Problem[];
   /** Where its sections stand, and the keys of `foresight`, by path: `webhook`, `foresight.tiers`. */
@@ -51,14 +43,21 @@ export interface ReadOptions {
   readonly dimensions?: Dimensions;
   /** Throws when the URL of a store makes no sense: those who open stores know best. */
   readonly checkStore?: (url: string) => void;
-  /** Readers of further sections at the top of the file, by name: `{ prices: readPrices }`. */
-  readonly sections?: Readonly<Record<string, SectionReader>>;
 }
 
 /** The largest file: a configuration is read by people. */
 export const MOST_BYTES: number = 256 * 1024;
 
-const SECTIONS = ["governance", "store", "webhook", "foresight", "deployments", "allow"];
+/** The sections as their schema has them. */
+interface WrittenSections {
+  readonly store?: string;
+  readonly webhook?: Webhook;
+  readonly foresight?: WrittenForesight;
+  readonly deployments?: Readonly<Record<string, string>>;
+  readonly allow?: Readonly<Record<string, readonly string[]>>;
+}
+
+const SCHEMA = structureSchema();
 
 /**
  * Reads a configuration.
@@ -71,36 +70,45 @@ const SECTIONS = ["governance", "store", "webhook", "foresight", "deployments", 
  * @throws {ConfigError} when anything is wrong, with every problem, its line and its column.
  */
 export function readConfig(text: string, options: ReadOptions = {}): Configuration {
-  const {
-    file = "configuration",
-    dimensions = STANDARD,
-    sections: further = {},
-    folder = posix.dirname(file),
-  } = options;
+  const { file = "configuration", dimensions = STANDARD, folder = posix.dirname(file) } = options;
   const source = new Source(file, text.startsWith("\ufeff") ? text.slice(1) : text);
   const reading = new Reading(source, dimensions);
   const root = text.length > MOST_BYTES ? tooLarge(reading, text.length) : readYaml(source, reading);
-  const names = [...SECTIONS, ...Object.keys(further)];
-  const fields = root === null ? new Map<string, Field>() : keyed(reading, root, names);
-  const store = fields.get("store");
-  const webhook = fields.get("webhook");
+  const { store, webhook, foresight, deployments = {}, allow = {} } = root === null ? {} : sectionsIn(reading, root);
+  const fields = membersOf(root);
   const config: Configuration = {
     ...readGovernance(reading, fields.get("governance")),
     file,
     dimensions,
-    store: store === undefined ? null : readStore(reading, store, { folder, check: options.checkStore }),
-    webhook: webhook === undefined ? null : readWebhook(reading, webhook),
-    foresight: readForesight(reading, fields.get("foresight")),
-    deployments: readDeployments(reading, fields.get("deployments")),
-    allow: readAllow(reading, fields.get("allow")),
-    sections: readSections(reading, fields, further),
+    store: null,
+    webhook: webhook ?? null,
+    foresight: SHIPPED_FORESIGHT,
+    deployments,
+    allow,
     notes: reading.notes,
     places: placesOf(fields),
     tightenedBy: [],
     ignored: [],
   };
+  const named = fields.get("store");
+  const ahead = fields.get("foresight");
+  const read = {
+    ...config,
+    ...(store !== undefined &&
+      named !== undefined && { store: readStore(reading, named, store, { folder, check: options.checkStore }) }),
+    ...(foresight !== undefined && ahead !== undefined && { foresight: readForesight(reading, ahead, foresight) }),
+  };
+  if (webhook !== undefined && root !== null) checkUrl(reading, fieldAt(root, ["webhook", "url"]), "https://host/path");
   reading.finish();
-  return config;
+  return read;
+}
+
+/** The sections that are as the schema says; those with a mistake in them are left out. */
+function sectionsIn(reading: Reading, root: Field): WrittenSections {
+  const broken = checkStructure(reading, SCHEMA, root);
+  if (root.kind !== "map") return {};
+  const sound = { ...root, members: root.members.filter(({ key }) => key !== "governance" && !broken.has(key)) };
+  return readValue(reading, SCHEMA, sound) as WrittenSections;
 }
 
 /** What is there without a file: the table of dimensions and the presets. */
@@ -115,7 +123,6 @@ export function shippedConfig(dimensions: Dimensions = STANDARD): Configuration 
     foresight: SHIPPED_FORESIGHT,
     deployments: {},
     allow: {},
-    sections: new Map(),
     notes: [],
     places: new Map(),
     tightenedBy: [],
@@ -136,17 +143,4 @@ function tooLarge(reading: Reading, size: number): null {
   const about = { path: "", place: null };
   reading.report(about, `the file has ${size} characters; at most ${MOST_BYTES} are read`);
   return null;
-}
-
-function readSections(
-  reading: Reading,
-  fields: ReadonlyMap<string, Field>,
-  readers: Readonly<Record<string, SectionReader>>,
-): ReadonlyMap<string, unknown> {
-  const sections = new Map<string, unknown>();
-  for (const [name, reader] of Object.entries(readers)) {
-    const field = fields.get(name);
-    if (field !== undefined) sections.set(name, reader(reading, field));
-  }
-  return sections;
 }

@@ -8,7 +8,7 @@ interface FieldBase {
   readonly place: Place | null;
 }
 
-export interface MapField extends FieldBase {
+interface MapField extends FieldBase {
   readonly kind: "map";
   readonly members: readonly Member[];
 }
@@ -20,7 +20,7 @@ export interface Member {
   readonly value: Field;
 }
 
-export interface ListField extends FieldBase {
+interface ListField extends FieldBase {
   readonly kind: "list";
   readonly items: readonly Field[];
 }
@@ -33,7 +33,7 @@ export interface ScalarField extends FieldBase {
 }
 
 /** A key without a value, which is not a null: nobody gets an unlimited budget by forgetting something. */
-export interface EmptyField extends FieldBase {
+interface EmptyField extends FieldBase {
   readonly kind: "empty";
 }
 

@@ -3,10 +3,10 @@ import { printDecimal, printUsd } from "../core/decimal.js";
 import type { Dimension } from "../core/dimension.js";
 import { show } from "../core/errors.js";
 import type { Field, Member } from "./field.js";
-import { LAYER_KEYS, type Layer, laidOver, readLayer } from "./layer.js";
+import { type Layer, laidOver, readLayer } from "./layer.js";
 import { BY_DEFAULT, type Origin, printCeiling, printOrigin, type Stated } from "./origin.js";
-import { DEFAULT_POLICY, describe, type NamedPolicy, readPolicies, shippedPolicies } from "./policies.js";
-import { aboutKey, asMap, asText, keyed, offer, type Reading } from "./reading.js";
+import { DEFAULT_POLICY, type NamedPolicy, readPolicies, shippedPolicies } from "./policies.js";
+import { aboutKey, membersOf, offer, type Reading, textIn } from "./reading.js";
 
 /** What a file says of one agent: written by the operator, so it may go in either direction, up to the ceilings. */
 export interface NamedAgent {
@@ -35,20 +35,15 @@ export interface Governance {
   readonly tenant: SharedLimits | null;
 }
 
-const GOVERNANCE_KEYS = ["default_policy", "policies", "agents", "sessions", "tenant"];
-const AGENT_KEYS = ["description", "policy", ...LAYER_KEYS.filter((key) => key !== "ceilings")];
-const SHARED_KEYS = ["description", "budgets", "exhaustion_policies", "thresholds"];
-const NAME = /^[^\s,=\p{C}]{1,128}$/u;
-
 export function readGovernance(reading: Reading, field: Field | undefined): Governance {
-  const fields = field === undefined ? new Map<string, Field>() : keyed(reading, field, GOVERNANCE_KEYS);
-  const policies = readPolicies(reading, named(reading, fields.get("policies"), "policies"));
+  const fields = membersOf(field);
+  const policies = readPolicies(reading, named(fields.get("policies")));
   const agents = new Map<string, NamedAgent>();
-  for (const member of named(reading, fields.get("agents"), "agents")) {
+  for (const member of named(fields.get("agents"))) {
     agents.set(member.key, readAgent(reading, member, policies));
   }
   const sessions = new Map<string, SharedLimits>();
-  for (const member of named(reading, fields.get("sessions"), "sessions")) {
+  for (const member of named(fields.get("sessions"))) {
     sessions.set(member.key, readShared(reading, member.value, aboutKey(member).place, "session", member.key));
   }
   const tenant = fields.get("tenant");
@@ -74,15 +69,8 @@ function defaultPolicy(policies: ReadonlyMap<string, NamedPolicy>): Stated<strin
 }
 
 /** The members of a mapping whose keys are names that somebody chose. */
-function named(reading: Reading, field: Field | undefined, what: string): readonly Member[] {
-  if (field === undefined) return [];
-  const members = asMap(reading, field, `of ${what} by name`)?.members ?? [];
-  return members.filter((member) => {
-    const isName = NAME.test(member.key);
-    if (!isName)
-      reading.report(aboutKey(member), "is no name; allowed: 1 to 128 characters without spaces, comma or =");
-    return isName;
-  });
+function named(field: Field | undefined): readonly Member[] {
+  return field?.kind === "map" ? field.members : [];
 }
 
 function readPolicyName(
@@ -90,7 +78,7 @@ function readPolicyName(
   field: Field | undefined,
   policies: ReadonlyMap<string, NamedPolicy>,
 ): Stated<string> | null {
-  const value = field === undefined ? null : asText(reading, field, "the name of a policy");
+  const value = textIn(field);
   if (field === undefined || value === null) return null;
   if (!policies.has(value)) {
     reading.report(field, () => `is ${show(value)}, which is no policy; ${offer(value, [...policies.keys()])}`);
@@ -101,10 +89,10 @@ function readPolicyName(
 
 function readAgent(reading: Reading, member: Member, policies: ReadonlyMap<string, NamedPolicy>): NamedAgent {
   const { key: name, value, place } = member;
-  const fields = keyed(reading, value, AGENT_KEYS);
+  const fields = membersOf(value);
   return {
     name,
-    description: describe(reading, fields.get("description")),
+    description: textIn(fields.get("description")),
     origin: { kind: "agent", name, place },
     policy: readPolicyName(reading, fields.get("policy"), policies),
     layer: readLayer(reading, fields, { kind: "agent", name }),
@@ -118,10 +106,10 @@ function readShared(
   kind: "session" | "tenant",
   name: string,
 ): SharedLimits {
-  const fields = keyed(reading, field, SHARED_KEYS);
+  const fields = membersOf(field);
   return {
     name,
-    description: describe(reading, fields.get("description")),
+    description: textIn(fields.get("description")),
     origin: { kind, name, place },
     layer: readLayer(reading, fields, { kind, name }),
   };

@@ -1,11 +1,13 @@
 import type { Amount } from "../core/amount.js";
 import type { Dimensions } from "../core/dimensions.js";
 import type { ExhaustionPolicy } from "../core/policy.js";
+import { checkStructure } from "./check-structure.js";
+import type { ConfigSchema } from "./config-schema.js";
 import type { Field } from "./field.js";
 import { EMPTY_LAYER, type Layer, readLayer, type Speaker } from "./layer.js";
 import type { StatedBy } from "./origin.js";
 import { plainField } from "./plain.js";
-import { keyed, Reading } from "./reading.js";
+import { membersOf, Reading } from "./reading.js";
 
 /** What whoever starts a run asks for, in edge units. Absent is nothing asked, null is no limit. */
 export interface Override {
@@ -21,6 +23,12 @@ export interface Asked {
   readonly policies: StatedBy<ExhaustionPolicy>;
 }
 
+const OVERRIDE: ConfigSchema = {
+  type: "object",
+  properties: { limits: {}, policies: {}, from: {}, name: {} },
+  additionalProperties: false,
+};
+
 /** Reads limits and policies that a program gives, by the rules of a file; throws with everything that is wrong. */
 export function readOverride(override: Override | undefined, dimensions: Dimensions): Asked {
   if (override === undefined) return EMPTY_LAYER;
@@ -32,7 +40,8 @@ export function readOverride(override: Override | undefined, dimensions: Dimensi
 export function readPlainLayer(input: object, dimensions: Dimensions, speaker: Speaker, path: string): Layer {
   const reading = new Reading(null, dimensions);
   const field = plainField(reading, input, path);
-  const fields = keyed(reading, field, ["limits", "policies", "from", "name"]);
+  checkStructure(reading, OVERRIDE, field);
+  const fields = membersOf(field);
   const members = new Map<string, Field>();
   const limits = fields.get("limits");
   const policies = fields.get("policies");

@@ -5,7 +5,7 @@ import { EMPTY_LAYER, LAYER_KEYS, type Layer, laidOver, readLayer } from "./laye
 import { BY_DEFAULT, type Origin } from "./origin.js";
 import { plainField } from "./plain.js";
 import { type PolicyInput, PRESETS } from "./presets.js";
-import { type About, asText, keyed, offer, Reading } from "./reading.js";
+import { type About, membersOf, offer, Reading, textIn } from "./reading.js";
 
 /** A named policy: what runs get by default, and what no override can pass. */
 export interface NamedPolicy {
@@ -22,8 +22,6 @@ export interface NamedPolicy {
 
 /** The policy that is meant when nobody names one; without a file it is the table of dimensions. */
 export const DEFAULT_POLICY = "default";
-
-const POLICY_KEYS: readonly string[] = ["description", "extends", ...LAYER_KEYS];
 
 /** A policy as it was read, before what it extends is known. */
 interface Draft {
@@ -76,13 +74,13 @@ export function readPolicies(reading: Reading, members: readonly Member[]): Read
 function readDraft(reading: Reading, member: Member, shipped: ReadonlyMap<string, NamedPolicy>): Draft {
   const { key: name, place, value } = member;
   const about = { path: value.path, place };
-  const fields = keyed(reading, value, POLICY_KEYS);
+  const fields = membersOf(value);
   const base = fields.get("extends");
-  const extended = base === undefined ? null : asText(reading, base, "the name of a policy");
+  const extended = textIn(base);
   const own = readLayer(reading, fields, { kind: "policy", name });
   const policy = {
     name,
-    description: describe(reading, fields.get("description")),
+    description: textIn(fields.get("description")),
     origin: { kind: "policy", name, place } as const,
     extends: extended,
     own,
@@ -91,10 +89,6 @@ function readDraft(reading: Reading, member: Member, shipped: ReadonlyMap<string
     reading.note(about, `replaces the shipped policy of that name; to build on it, write extends: ${name}`);
   }
   return { policy, about, base: base ?? about };
-}
-
-export function describe(reading: Reading, field: Field | undefined): string | null {
-  return field === undefined ? null : asText(reading, field, "a text");
 }
 
 /** Walks up to a policy that is resolved, then lays the others over it; not by calling itself, for files are hostile. */

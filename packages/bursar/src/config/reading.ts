@@ -1,6 +1,6 @@
 import { type Dimensions, STANDARD } from "../core/dimensions.js";
 import { nearest } from "../core/nearest.js";
-import { describeField, type Field, type MapField, type Member } from "./field.js";
+import type { Field, Member } from "./field.js";
 import type { Place } from "./place.js";
 import { ConfigError, type Problem } from "./problem.js";
 import type { Source } from "./source.js";
@@ -74,48 +74,19 @@ function order(place: Place | null): number {
   return place === null ? Number.MAX_SAFE_INTEGER : (place.line ?? 1) * MOST_COLUMNS + place.column;
 }
 
-/** A mapping, or null after a complaint. */
-export function asMap(reading: Reading, field: Field, holds: string): MapField | null {
-  if (field.kind === "map") return field;
-  const subject = field.path === "" ? "the configuration " : "";
-  reading.report(field, `${subject}is ${describeField(field)}; allowed: a mapping ${holds}`);
-  return null;
+/** The members of a mapping by key; none for anything else. */
+export function membersOf(field: Field | null | undefined): ReadonlyMap<string, Field> {
+  return new Map(field?.kind === "map" ? field.members.map(({ key, value }) => [key, value]) : []);
 }
 
-/** The members of a mapping whose keys are fixed; one that is not known would be passed over in silence. */
-export function keyed(reading: Reading, field: Field, known: readonly string[]): ReadonlyMap<string, Field> {
-  const map = asMap(reading, field, `with ${known.join(", ")}`);
-  const members = new Map<string, Field>();
-  for (const member of map?.members ?? []) {
-    if (known.includes(member.key)) members.set(member.key, member.value);
-    else reading.report(aboutKey(member), () => `is not known here; ${offer(member.key, known)}`);
-  }
-  return members;
-}
-
-/** The member of a mapping that has to be there; undefined after a complaint, which is the mapping's where it is none. */
-export function needed(
-  reading: Reading,
-  field: Field,
-  fields: ReadonlyMap<string, Field>,
-  key: string,
-): Field | undefined {
-  const found = fields.get(key);
-  if (found === undefined && field.kind === "map") reading.report(field, `has no ${key}; add it`);
-  return found;
+/** A text that is not empty; null for anything else. */
+export function textIn(field: Field | undefined): string | null {
+  return field?.kind === "scalar" && typeof field.value === "string" && field.value !== "" ? field.value : null;
 }
 
 /** A complaint about a key points at the key, not at its value. */
 export function aboutKey({ place, value }: Member): About {
   return { path: value.path, place };
-}
-
-/** A text that is not empty, or null after a complaint. */
-export function asText(reading: Reading, field: Field, what: string): string | null {
-  if (field.kind === "scalar" && typeof field.value === "string" && field.value !== "") return field.value;
-  const hint = field.kind === "scalar" && field.written !== null && field.value !== null ? "; put it in quotes" : "";
-  reading.report(field, `is ${describeField(field)}; allowed: ${what}${hint}`);
-  return null;
 }
 
 /** `did you mean x?`, or all there are. */

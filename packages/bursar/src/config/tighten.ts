@@ -4,7 +4,7 @@ import { PREFLIGHT_POLICIES } from "../foresight/preflight.js";
 import type { Base } from "./base.js";
 import type { Configuration } from "./configuration.js";
 import { defaultBase, effectiveBudget } from "./effective.js";
-import type { ForesightSection } from "./foresight.js";
+import type { ForesightSection } from "./foresight-section.js";
 import { isAbove, type NamedAgent, printLimit, type SharedLimits } from "./governance.js";
 import { EMPTY_LAYER, type Layer, laidOver } from "./layer.js";
 import { printOrigin, type Stated, type StatedBy } from "./origin.js";
@@ -130,7 +130,6 @@ function redirections(base: Configuration, folder: Configuration): readonly Prob
 function isSame(path: string, base: Configuration, folder: Configuration): boolean {
   const sectionOf = (config: Configuration): unknown => {
     if (path === "store") return config.store?.url ?? null;
-    if (config.sections.has(path)) return config.sections.get(path);
     const foresight = path.startsWith("foresight.") ? path.slice("foresight.".length) : null;
     return foresight === null
       ? config[path as keyof Configuration]

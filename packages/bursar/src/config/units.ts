@@ -31,6 +31,12 @@ const UNITS: Readonly<Record<UnitKind, { readonly table: Readonly<Record<string,
   time: { table: TIMES, form: /^(\d{1,16})(?:\.(\d{1,9}))?\s?(ms|s|min|m|h|d)$/ },
 };
 
+/** The same forms as patterns of JSON Schema. */
+export const UNIT_PATTERNS: Readonly<Record<UnitKind, string>> = {
+  size: UNITS.size.form.source,
+  time: UNITS.time.form.source,
+};
+
 /** How such a number is written, for messages. */
 export const UNIT_EXAMPLES: Readonly<Record<UnitKind, string>> = {
   size: "a size such as 10MB or 512 KiB",

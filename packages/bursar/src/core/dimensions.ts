@@ -99,6 +99,11 @@ export class Dimensions {
     return dimension;
   }
 
+  /** The names that a caller may use for a dimension: its id, then its aliases. */
+  namesOf(id: string): readonly string[] {
+    return [id, ...Object.keys(ALIASES).filter((alias) => ALIASES[alias] === id)];
+  }
+
   private unknown(name: string, field: string): InputError {
     const ids = this.all.map(({ id }) => id);
     const guess = nearest(name.replaceAll("-", "_"), [...ids, ...Object.keys(ALIASES)]);

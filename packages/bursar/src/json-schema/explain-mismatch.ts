@@ -12,7 +12,7 @@ interface MismatchContext {
 }
 
 /** Keywords whose error is followed by the errors of the schema in them, which say more. */
-const CONTAINERS: ReadonlySet<string> = new Set([
+export const CONTAINERS: ReadonlySet<string> = new Set([
   "$ref",
   "$recursiveRef",
   "additionalItems",

@@ -1,8 +1,9 @@
 import { createContext, Script } from "node:vm";
-import { dereference, type Schema, validate } from "@cfworker/json-schema";
+import { dereference, type OutputUnit, type Schema, validate } from "@cfworker/json-schema";
 import { checkJsonSchema } from "./check-schema.js";
 import { explainMismatch } from "./explain-mismatch.js";
 import type { CheckedSchema, JsonSchema } from "./json-schema.js";
+import { type SchemaError, toSchemaErrors } from "./schema-errors.js";
 
 /** Validation blocks the event loop, so it may not take longer. A value of 1 MB takes a tenth of this. */
 const TIME_LIMIT_MS = 250;
@@ -17,12 +18,24 @@ const validators = new WeakMap<object, SchemaValidator>();
  * @throws {InputError} when the schema itself is wrong, on its first use.
  */
 export function findSchemaMismatch(value: unknown, schema: JsonSchema, name: string): string | null {
-  let validator = validators.get(schema);
-  if (validator === undefined) {
-    validator = new SchemaValidator(checkJsonSchema(schema, `the schema of ${name}`));
-    validators.set(schema, validator);
-  }
-  return validator.findMismatch(value, name);
+  return validatorOf(schema, name).findMismatch(value, name);
+}
+
+/**
+ * Lists everything that is wrong with a value. There is no time limit, so this is for schemas of the product itself.
+ *
+ * @throws {RangeError} for more than about 100,000 errors.
+ */
+export function listSchemaErrors(value: unknown, schema: JsonSchema): readonly SchemaError[] {
+  return validatorOf(schema, "a value").listErrors(value);
+}
+
+function validatorOf(schema: JsonSchema, name: string): SchemaValidator {
+  const known = validators.get(schema);
+  if (known !== undefined) return known;
+  const validator = new SchemaValidator(checkJsonSchema(schema, `the schema of ${name}`));
+  validators.set(schema, validator);
+  return validator;
 }
 
 /** Validates values against one schema. No code is generated, so it works with `--disallow-code-generation-from-strings`. */
@@ -49,11 +62,19 @@ class SchemaValidator {
     }
   }
 
+  listErrors(value: unknown): readonly SchemaError[] {
+    return toSchemaErrors(this.validate(value, false), this.schemaAt);
+  }
+
   private explain(value: unknown, name: string): string | null {
+    const errors = this.validate(value, true);
+    return errors.length === 0 ? null : explainMismatch(errors, { value, name, schemaAt: this.schemaAt });
+  }
+
+  private validate(value: unknown, stopsEarly: boolean): readonly OutputUnit[] {
     const { schema, draft } = this.checked;
     this.schemasByUri ??= dereference(schema as Schema);
-    const { valid, errors } = validate(value, schema as Schema, draft, this.schemasByUri);
-    return valid ? null : explainMismatch(errors, { value, name, schemaAt: this.schemaAt });
+    return validate(value, schema as Schema, draft, this.schemasByUri, stopsEarly).errors;
   }
 
   /** The schema or keyword at a location that the validator reports, which follows references: `#/properties/to/$ref/type`. */

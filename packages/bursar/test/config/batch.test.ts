@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
-import { type BatchSection, readBatches } from "../../src/config/batch.js";
-import { readConfig } from "../../src/config/config.js";
+import { type BatchSection, readConfig } from "../../src/config/config.js";
 import { openBatches } from "../../src/models/batch/batches.js";
 import { MemoryStore } from "../../src/stores/memory.js";
 import { complaints } from "./helpers.js";
 
-const sections = { batches: readBatches };
-const read = (text: string) => readConfig(text, { sections }).sections.get("batches");
+const within = (text: string) => `foresight: { ${text} }`;
+const read = (text: string) => readConfig(within(text)).foresight.batches;
 
 test.each([
   ["batches: { provider: openai, model: gpt-5 }", { provider: "openai", model: "gpt-5" }],
@@ -63,11 +62,11 @@ test.each([
     [/name is no name; allowed: 1 to 100 characters that can be printed/],
   ],
 ])("%s is told what is wrong", (text, problems) => {
-  expect(complaints(text, { sections })).toEqual(problems.map((each) => expect.stringMatching(each)));
+  expect(complaints(within(text))).toEqual(problems.map((each) => expect.stringMatching(each)));
 });
 
 test("what may be a key itself is not repeated", () => {
-  const [complaint] = complaints("batches: { provider: openai, model: m, key_env: sk-secret-1 }", { sections });
+  const [complaint] = complaints(within("batches: { provider: openai, model: m, key_env: sk-secret-1 }"));
   expect(complaint).toMatch(/no name of an environment variable/);
   expect(complaint).not.toContain("secret");
 });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { scenario } from "../../../../specs/scenario.js";
-import { type Configuration, effectiveBudget, readConfig, type SectionReader } from "../../src/config/config.js";
+import { type Configuration, effectiveBudget, readConfig } from "../../src/config/config.js";
 import { defineDimension } from "../../src/core/dimension.js";
 import { STANDARD } from "../../src/core/dimensions.js";
 import { Gate } from "../../src/runtime/gate.js";
@@ -228,15 +228,6 @@ describe("sections", () => {
     expect(url("sqlite:/x.db", "/etc/bursar.yaml")).toBe("sqlite:/x.db");
     expect(url("sqlite:~/x.db", "/etc/bursar.yaml")).toBe("sqlite:~/x.db");
     expect(url("postgres://me@host/db", "/etc/bursar.yaml")).toBe("postgres://me@host/db");
-  });
-
-  test("others can read sections of their own, and complain by the same rules", () => {
-    const prices: SectionReader = (reading) => reading.report({ path: "prices", place: null }, "are not right");
-    const sections = { prices };
-    expect(complaints("prices: {}", { sections })).toEqual(["prices are not right"]);
-    const config = readConfig("prices: {a: 1}", { sections: { prices: (_, field) => field.kind } });
-    expect(config.sections.get("prices")).toBe("map");
-    expect(complaints("pries: {}", { sections })).toEqual([expect.stringContaining("did you mean prices?")]);
   });
 
   test("a webhook has a URL and the name of a secret", () => {

@@ -1,19 +1,17 @@
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.js";
-import { readPredict } from "../../src/config/predict.js";
 
-const read = (text: string) =>
-  readConfig(text, { file: "bursar.yaml", sections: { predict: readPredict } }).sections.get("predict");
+const read = (text: string) => readConfig(`foresight: { ${text} }`, { file: "bursar.yaml" }).foresight.predict;
 
 test("the section names the model that is asked, and what that may cost in a day", () => {
   expect(read("predict: { model: gpt-5-nano }")).toEqual({ model: "gpt-5-nano", cost_usd: 0.01 });
   expect(read("predict: { model: gpt-5-nano, cost_usd: 0.25 }")).toEqual({ model: "gpt-5-nano", cost_usd: 0.25 });
-  expect(read("store: sqlite:a.db")).toBeUndefined();
+  expect(read("")).toBeNull();
 });
 
 test("what makes no sense is refused, with its place", () => {
   const table: readonly (readonly [string, string])[] = [
-    ["predict: {}", "bursar.yaml:1:10: predict has no model"],
+    ["predict: {}", "bursar.yaml:1:23: foresight.predict has no model"],
     ["predict: 5", "predict is 5; allowed: a mapping with model, cost_usd"],
     ["predict: { modl: x }", "did you mean model?"],
     ["predict: { model: 5 }", "predict.model is 5; allowed: a model's name, such as gpt-5-nano; put it in quotes"],

@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.js";
-import { readReuse } from "../../src/config/reuse.js";
 import { openReuse } from "../../src/models/reuse/reuse.js";
 import { complaints } from "./helpers.js";
 
-const sections = { reuse: readReuse };
-const read = (text: string) => readConfig(text, { sections }).sections.get("reuse");
+const within = (text: string) => `foresight: { ${text} }`;
+const read = (text: string) => readConfig(within(text)).foresight.reuse;
 
 test.each([
   ["reuse: {}", {}],
@@ -39,5 +38,5 @@ test.each([
     [/bytes is -1/, /ttl_ms is "soon".*a time such as/, /folder is 7/],
   ],
 ])("%s is told what is wrong", (text, problems) => {
-  expect(complaints(text, { sections })).toEqual(problems.map((each) => expect.stringMatching(each)));
+  expect(complaints(within(text))).toEqual(problems.map((each) => expect.stringMatching(each)));
 });

@@ -1,29 +1,27 @@
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.js";
-import { readTiers } from "../../src/config/tiers.js";
 import { checkTiers } from "../../src/models/tiers/check-tiers.js";
 import type { TiersOptions } from "../../src/ports/tiers.js";
 import { complaints, problemsOf } from "./helpers.js";
 
-const OPTIONS = { sections: { tiers: readTiers } };
-
 const TEXT = `
-tiers:
-  enabled: false
-  lists:
-    auto:
-      floor: small
-      when_none_fits: pause
-      hysteresis: { calls: 5, margin: 0.5 }
-      tiers:
-        - { name: large, model: gpt-5, quality: 10, capabilities: [tools, images] }
-        - name: small
-          model: gpt-5-mini
-          context_window: 400000
+foresight:
+  tiers:
+    enabled: false
+    lists:
+      auto:
+        floor: small
+        when_none_fits: pause
+        hysteresis: { calls: 5, margin: 0.5 }
+        tiers:
+          - { name: large, model: gpt-5, quality: 10, capabilities: [tools, images] }
+          - name: small
+            model: gpt-5-mini
+            context_window: 400000
 `;
 
 function tiersIn(text: string): TiersOptions {
-  return readConfig(text, OPTIONS).sections.get("tiers") as TiersOptions;
+  return readConfig(text).foresight.tiers as TiersOptions;
 }
 
 describe("tiers in a configuration", () => {
@@ -47,12 +45,16 @@ describe("tiers in a configuration", () => {
   });
 
   test("are all there, whatever they are called", () => {
-    const { lists } = tiersIn("tiers: { lists: { __proto__: { tiers: [{ name: large, model: gpt-5 }] } } }");
+    const { lists } = tiersIn(
+      "foresight: { tiers: { lists: { __proto__: { tiers: [{ name: large, model: gpt-5 }] } } } }",
+    );
     expect(Object.entries(lists)).toEqual([["__proto__", { tiers: [{ name: "large", model: "gpt-5" }] }]]);
   });
 
   test("without a price are refused when they are checked, by name", async () => {
-    const tiers = tiersIn("tiers: { lists: { auto: { tiers: [{ name: odd, model: nobody-knows-it }] } } }");
+    const tiers = tiersIn(
+      "foresight: { tiers: { lists: { auto: { tiers: [{ name: odd, model: nobody-knows-it }] } } } }",
+    );
     await expect(checkTiers(tiers)).rejects.toThrow(/tiers\.lists\.auto\.odd .*nobody-knows-it.* has no price/);
     const prices = { "nobody-knows-it": { input_usd_per_mtok: 0, output_usd_per_mtok: 0 } };
     await expect(checkTiers(tiers, { prices })).resolves.toBeUndefined();
@@ -77,11 +79,11 @@ describe("tiers in a configuration", () => {
     ["{ enabled: maybe, lists: { auto: { tiers: [{ name: a, model: m }] } } }", "true or false"],
     ["[]", "a mapping"],
   ])("%s: %s", (section, why) => {
-    expect(complaints(`tiers: ${section}`, OPTIONS).join("\n")).toContain(why);
+    expect(complaints(`foresight: { tiers: ${section} }`).join("\n")).toContain(why);
   });
 
   test("a complaint says where", () => {
-    const { problems } = problemsOf(TEXT.replace("floor: small", "floor: tiny"), OPTIONS);
-    expect(problems[0]?.place).toMatchObject({ line: 6 });
+    const { problems } = problemsOf(TEXT.replace("floor: small", "floor: tiny"));
+    expect(problems[0]?.place).toMatchObject({ line: 7 });
   });
 });
