@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
-import { configDefaults, defineConfig, type TestProjectConfiguration } from "vitest/config";
+import { dirname, resolve } from "node:path";
+import { configDefaults, defineConfig, type Plugin, type TestProjectConfiguration } from "vitest/config";
 
 /** What kills processes and servers, or plays whole programs, takes long; `npm run test:long` is for it. */
 const LONG = [
@@ -31,7 +32,25 @@ function projectOf(name: string, include: readonly string[]): TestProjectConfigu
   return { extends: true, test: { name, include: [...include] } };
 }
 
+/**
+ * Tests run what is shipped: an import of `src` leads to the compiled file in `dist`, which is also what the names of the packages lead to.
+ * So there is one copy of each module, and threads find their files.
+ */
+function compiledSources(): Plugin {
+  return {
+    name: "compiled-sources",
+    enforce: "pre",
+    async resolveId(source, importer) {
+      if (importer === undefined || !source.startsWith(".")) return null;
+      const path = resolve(dirname(importer), source);
+      const [, folder, file] = /^(.*\/(?:packages\/[^/]+|apps\/cli))\/src\/(.*)\.js$/.exec(path) ?? [];
+      return folder === undefined ? null : { id: `${folder}/dist/${file}.js`, external: true };
+    },
+  };
+}
+
 export default defineConfig({
+  plugins: [compiledSources()],
   test: {
     // The projects of the long ones add to what stands here.
     include: isLong ? [] : ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "test/**/*.test.ts"],
@@ -43,6 +62,7 @@ export default defineConfig({
       "apps/cli/bundle.mjs",
       ...(isLong || isNamed ? ["apps/web/test/unpack-browser.ts"] : []),
     ],
+    server: { deps: { external: [/\/(?:packages|apps)\/[^/]+\/dist\//] } },
     // Guests that were built on this machine are for `npm run test:guest`.
     env: { BURSAR_GUEST: process.env.BURSAR_GUEST ?? "npm" },
     // One more than there are processors: many tests wait, for disks, for servers and for processes that they have killed.
