@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { RunView } from "bursar/views";
 import { describe, expect, test } from "vitest";
 import { styleFor, widthOf } from "../src/render/style.js";
-import { frame } from "../src/tui/frame.js";
+import { drawScreen } from "./drawn-screen.js";
 import { openTuiStage } from "./tui-stage.js";
 
 const style = styleFor(false);
@@ -14,7 +14,7 @@ type TuiStage = Awaited<ReturnType<typeof openTuiStage>>;
 /** The screen as it stands. */
 async function screen({ lookout, controls }: TuiStage, size = SIZE, paint = style): Promise<readonly string[]> {
   await lookout.look();
-  return frame(controls.view.state, lookout.sight, BACKDROP, size, paint);
+  return drawScreen(controls.view.state, lookout.sight, BACKDROP, size, paint);
 }
 
 /** A run that does not begin before somebody says so. */
@@ -78,6 +78,6 @@ describe("the page of a run", () => {
     const outlook = "at this rate cost_usd is exhausted in 40 s, step 17 of about 25";
     const run: RunView = { ...page.run, status: "running", outlook };
     const sight = { ...stage.lookout.sight, page: { ...page, run } };
-    expect(frame(stage.controls.view.state, sight, BACKDROP, SIZE, style).join("\n")).toContain(`  ${outlook}`);
+    expect(drawScreen(stage.controls.view.state, sight, BACKDROP, SIZE, style).join("\n")).toContain(`  ${outlook}`);
   });
 });

@@ -2,8 +2,8 @@ import { Gate, readAmounts, requestExtension } from "bursar";
 import { listSteps, runView } from "bursar/views";
 import { expect, test } from "vitest";
 import { styleFor } from "../src/render/style.js";
-import { frame } from "../src/tui/frame.js";
 import { stepsTitle } from "../src/tui/page-panel.js";
+import { drawScreen } from "./drawn-screen.js";
 import { openTuiStage } from "./tui-stage.js";
 
 test("a request shows apart what is held for calls under way, in its panel and in the form", async () => {
@@ -18,7 +18,7 @@ test("a request shows apart what is held for calls under way, in its panel and i
   const screen = () => {
     const { state } = stage.controls.view;
     const size = { columns: 100, rows: 32 };
-    return frame(state, stage.lookout.sight, { title: "memory:", driving: 0 }, size, styleFor(false)).join("\n");
+    return drawScreen(state, stage.lookout.sight, { title: "memory:", driving: 0 }, size, styleFor(false)).join("\n");
   };
 
   expect(screen()).toMatch(/cost_usd .*\$0\.00 \+ \$1\.50 of \$2\.00/);

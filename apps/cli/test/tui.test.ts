@@ -9,12 +9,11 @@ import { styleFor, widthOf } from "../src/render/style.js";
 import { Acts } from "../src/tui/acts.js";
 import { App } from "../src/tui/app.js";
 import type { Controls } from "../src/tui/controls.js";
-import { frame } from "../src/tui/frame.js";
 import { press } from "../src/tui/press.js";
-import { runsPanel } from "../src/tui/runs-panel.js";
 import { NOTHING, type Sight } from "../src/tui/sight.js";
 import { BEGIN } from "../src/tui/state.js";
 import { Verifying } from "../src/tui/verifying.js";
+import { drawScreen } from "./drawn-screen.js";
 import { openTuiStage } from "./tui-stage.js";
 
 const style = styleFor(false);
@@ -277,8 +276,9 @@ describe("the runs", () => {
     await stage.lookout.look();
     const { sight } = stage.lookout;
     const runs = sight.runs.map((run) => ({ ...run, usage: { ...run.usage, cost_usd: 12.013335 } }));
-    const lines = runsPanel(BEGIN, { ...sight, runs }, { columns: 80, rows: 20 }, style);
-    expect(lines[0]).toMatch(/\$12\.013335 █/);
+    const state = { ...BEGIN, tab: "runs" as const };
+    const lines = drawScreen(state, { ...sight, runs }, { title: "", driving: 0 }, { columns: 80, rows: 24 }, style);
+    expect(lines[2]).toMatch(/\$12\.013335 █/);
   });
 
   test("are cancelled after a question, and not without it", async () => {
@@ -341,13 +341,34 @@ describe("the screen", () => {
         [200, 60],
         [300, 100],
       ] as const) {
-        const lines = frame(state, sight, { title: "t".repeat(300), driving: 1 }, { columns, rows }, style);
+        const lines = drawScreen(state, sight, { title: "t".repeat(300), driving: 1 }, { columns, rows }, style);
         expect(lines.length).toBe(rows - 1);
         for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(columns);
       }
     }
-    const small = frame(BEGIN, sight, { title: "", driving: 0 }, { columns: 39, rows: 10 }, style);
+    const small = drawScreen(BEGIN, sight, { title: "", driving: 0 }, { columns: 39, rows: 10 }, style);
     expect(small).toEqual(["window too small: 39 × 10", "at least 40 × 10; q quits"]);
+  });
+
+  test("keeps every row whole in the smallest window: the run, its mark and what waits", async () => {
+    await using stage = await openTuiStage();
+    for (const id of ["one", "two", "three", "four"]) await stage.paused(`nightly-${id}`);
+    await stage.lookout.look();
+    const { sight } = stage.controls.view;
+    const lines = drawScreen(BEGIN, sight, { title: "memory:", driving: 0 }, { columns: 40, rows: 12 }, style);
+    expect(lines[0]).toMatch(/^ \[1 approvals \(4\)\] {2}2 runs {2,}memory: ?$/);
+    expect(lines[2]).toMatch(/^❯ steps {2,}nightly-\S* expires in/);
+    expect(lines[3]).toMatch(/^ {2}steps {2,}nightly-\S* expires in/);
+    expect(lines[4]).toMatch(/^── 1 of 4 ─+$/);
+    expect(lines[5]).toMatch(/exhausted +steps$/);
+    const runs = drawScreen(
+      { ...BEGIN, tab: "runs" },
+      sight,
+      { title: "", driving: 0 },
+      { columns: 40, rows: 12 },
+      style,
+    );
+    expect(runs.slice(2, 6).every((line) => /^[❯ ] ‖ paused +nightly-\w+ /.test(line))).toBe(true);
   });
 
   test("shows below the steps what the sandbox says of a program, also in a small window", async () => {
@@ -367,7 +388,7 @@ describe("the screen", () => {
     const run = { ...page.run, execution: { fuel_analysis, error_guidance } };
     const sight = { ...stage.controls.view.sight, page: { ...page, run } };
     const state = { ...BEGIN, page: { run: "nightly", part: "steps" as const, back: 0 } };
-    const lines = frame(state, sight, { title: "", driving: 0 }, { columns: 80, rows: 24 }, style);
+    const lines = drawScreen(state, sight, { title: "", driving: 0 }, { columns: 80, rows: 24 }, style);
     expect(lines.join("\n")).toMatch(/── 5M of 5M fuel, 100 %, exhausted\n {2}OutOfFuel: trapped\n {4}• do .\[1mless/);
     expect(lines.join("\n")).not.toContain("\x1b");
     // What does not fit can be gone back to, though no step is above it.
@@ -378,7 +399,7 @@ describe("the screen", () => {
 
   test("says when the store cannot be read, and shows what it has", () => {
     const broken: Sight = { ...NOTHING, now: 1, problem: "disk I/O error" };
-    const lines = frame(BEGIN, broken, { title: "", driving: 0 }, { columns: 80, rows: 24 }, style);
+    const lines = drawScreen(BEGIN, broken, { title: "", driving: 0 }, { columns: 80, rows: 24 }, style);
     expect(lines.join("\n")).toContain("the store cannot be read: disk I/O error");
   });
 });

@@ -1,9 +1,10 @@
-import { Box, Text, useInput, useStdout } from "ink";
+import { useInput, useStdout } from "ink";
 import { type ReactElement, useEffect, useState, useSyncExternalStore } from "react";
 import type { Style } from "../render/style.js";
 import type { Controls } from "./controls.js";
-import { frame, type Size } from "./frame.js";
 import { readPresses } from "./key.js";
+import { Screen } from "./screen.js";
+import type { Size } from "./state.js";
 
 const COLUMNS = 80;
 const ROWS = 24;
@@ -21,17 +22,7 @@ export function App({ controls, title, style }: AppProps): ReactElement {
   useInput((input, key) => {
     for (const press of readPresses(input, key)) controls.press(press);
   });
-  const lines = frame(state, sight, { title, driving }, size, style);
-  return (
-    <Box flexDirection="column" width={size.columns}>
-      {lines.map((line, row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a line is what stands in its row, whatever that is.
-        <Text key={row} wrap="truncate-end">
-          {line === "" ? " " : line}
-        </Text>
-      ))}
-    </Box>
-  );
+  return <Screen state={state} sight={sight} title={title} driving={driving} size={size} style={style} />;
 }
 
 /** The size of the window, also when it is changed. */

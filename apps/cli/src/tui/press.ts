@@ -3,9 +3,9 @@ import type { ApprovalView } from "bursar/views";
 import { styleFor } from "../render/style.js";
 import { approving, denying, typed, wishOf } from "./form.js";
 import type { Press } from "./key.js";
-import { stepLines } from "./page-panel.js";
 import type { Sight } from "./sight.js";
 import type { Form, Note, Part, State, Tab, Wish } from "./state.js";
+import { stepLines } from "./step-lines.js";
 
 /** What came of a key: where one is now, and what is to be done. */
 interface Pressed {

@@ -3,6 +3,12 @@ import type { BudgetAmounts } from "bursar";
 export type Tab = "approvals" | "runs";
 export type Part = "steps" | "chain";
 
+/** How large a window is, or a part of it. */
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
 /** One line of a form. */
 export interface Field {
   readonly name: string;
