@@ -409,12 +409,14 @@ export class Bursar implements AsyncDisposable {
 
   /** Says yes to a request, by its id or by that of its checkpoint, and drives the run on. */
   async approve(id: string, options: ApproveOptions): Promise<RunResult> {
-    return this.driven(id, await this.decide(await requestOfRun(this.store, id), "approve", options));
+    const request = await requestOfRun(this.store, id);
+    return this.driven(id, await this.decideOver(request, "approve", options));
   }
 
   /** Says no to a request, and drives the run to its end, or past the one action that was refused. */
   async deny(id: string, options: DenyOptions): Promise<RunResult> {
-    return this.driven(id, await this.decide(await requestOfRun(this.store, id), "deny", options));
+    const request = await requestOfRun(this.store, id);
+    return this.driven(id, await this.decideOver(request, "deny", options));
   }
 
   /**
@@ -422,13 +424,25 @@ export class Bursar implements AsyncDisposable {
    * requests that no run stands still for, such as those of the gateway's clients: then a budget is extended, or is not.
    */
   async decide(id: string, answer: "approve" | "deny", options: ApproveOptions): Promise<ApprovalRequest> {
-    await this.checkDecision(id, answer, options);
-    return (answer === "approve" ? approve : deny)(this.store, id, options);
+    mayDecide(options.by, "decide over a request");
+    return this.decideOver(await findApproval(this.store, id), answer, options);
   }
 
-  private async checkDecision(id: string, answer: "approve" | "deny", options: ApproveOptions): Promise<void> {
+  private async decideOver(
+    request: ApprovalRequest,
+    answer: "approve" | "deny",
+    options: ApproveOptions,
+  ): Promise<ApprovalRequest> {
+    await this.checkDecision(request, answer, options);
+    return (answer === "approve" ? approve : deny)(this.store, request, options);
+  }
+
+  private async checkDecision(
+    { run, waiting, kind, status }: ApprovalRequest,
+    answer: "approve" | "deny",
+    options: ApproveOptions,
+  ): Promise<void> {
     mayDecide(options.by, "decide over a request");
-    const { run, waiting, kind, status } = await findApproval(this.store, id);
     // A no to more budget ends the run, which takes no program.
     const goesOn = kind === "capability_execution" || (kind === "budget_extension" && answer === "approve");
     if (run === null || !goesOn || status !== "pending") return;

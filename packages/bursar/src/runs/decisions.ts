@@ -117,10 +117,11 @@ async function runNamed(store: Store, id: string): Promise<RunRecord | null> {
   return document === null ? null : readRun(document);
 }
 
-/** Makes sure that a run stands still for a request, and gives its id back. */
-export async function requestOfRun(store: Store, id: string): Promise<string> {
-  const { run, budget } = await findApproval(store, id);
-  if (run !== null) return id;
+/** The request with this id. A run has to stand still for it. */
+export async function requestOfRun(store: Store, id: string): Promise<ApprovalRequest> {
+  const request = await findApproval(store, id);
+  const { run, budget } = request;
+  if (run !== null) return request;
   const hint = "answer it with decide(), which drives nothing";
   throw new ApprovalError(
     "no_run",
@@ -151,11 +152,14 @@ async function requestIds(store: Store, run: string): Promise<ReadonlySet<string
 }
 
 /** Says yes. The extension, the record of it, and that the run may go on are one transaction, and it happens once. */
-export async function approve(store: Store, id: string, options: ApproveOptions): Promise<ApprovalRequest> {
+export async function approve(
+  store: Store,
+  // Not a checkpoint: the run may go on and ask something else while this is tried again.
+  { id }: ApprovalRequest,
+  options: ApproveOptions,
+): Promise<ApprovalRequest> {
   mayDecide(options.by, "decide over a request");
-  // Looked up once: the run may go on and ask something else while this is tried again.
-  const request = await findApproval(store, id);
-  return again(() => approveOnce(store, request.id, options));
+  return again(() => approveOnce(store, id, options));
 }
 
 async function approveOnce(store: Store, id: string, options: ApproveOptions): Promise<ApprovalRequest> {
@@ -203,10 +207,9 @@ async function standingFor(store: Store, { id, kind, run, waiting }: ApprovalReq
 }
 
 /** Says no: the run is over, unless it was only about one action, which then is refused. */
-export async function deny(store: Store, id: string, options: DenyOptions): Promise<ApprovalRequest> {
+export async function deny(store: Store, { id }: ApprovalRequest, options: DenyOptions): Promise<ApprovalRequest> {
   mayDecide(options.by, "decide over a request");
-  const request = await findApproval(store, id);
-  return again(() => denyOnce(store, request.id, options));
+  return again(() => denyOnce(store, id, options));
 }
 
 /** Runs, and the request itself, may be written at the same moment by others who do not answer it, as when one more run waits for it. */
