@@ -265,7 +265,9 @@ export class Gate implements Disposable {
 
   private async behindOthers(held: HeldCall): Promise<Answer> {
     const { call, asked } = held;
-    held.path ??= call.path ?? (await this.store.path(call.budget));
+    // Where another call is about to wait, this one asks the store after it, and so learns of the answer after it.
+    const known = this.queueing === 0 ? call.path : undefined;
+    held.path ??= known ?? (await this.store.path(call.budget));
     const isBlocked = call.inner !== true && this.queue.blocks(askedOn(held.path));
     return isBlocked ? { decision: QUEUED, granted: asked, left: null } : this.reserve(held, false);
   }
@@ -274,7 +276,14 @@ export class Gate implements Disposable {
   private async queued(held: HeldCall, first: Answer): Promise<Answer> {
     const { call, call_id } = held;
     call.onWait?.();
-    const path = await this.pathToQueue(held);
+    // Until it is known where a call waits, no call that comes later may pass it. Nothing is awaited between this and the queue.
+    this.queueing++;
+    try {
+      held.path ??= call.path ?? (await this.store.path(call.budget));
+    } finally {
+      this.queueing--;
+    }
+    const { path } = held;
     let answer = first;
     const attempt: Attempt = {
       path: askedOn(path),
@@ -287,17 +296,6 @@ export class Gate implements Disposable {
     const decision = await this.wait(attempt, first.decision, path, call);
     if (decision.kind === "busy" && call.unrecorded !== true) await this.gaveUp(held, decision);
     return { decision, granted: answer.granted, left: answer.left };
-  }
-
-  /** Until it is known where a call waits, no call that comes later may pass it. */
-  private async pathToQueue(held: HeldCall): Promise<Path> {
-    this.queueing++;
-    try {
-      held.path ??= held.call.path ?? (await this.store.path(held.call.budget));
-      return held.path;
-    } finally {
-      this.queueing--;
-    }
   }
 
   [Symbol.dispose](): void {

@@ -3,7 +3,6 @@ import type { Books } from "../core/books.js";
 import type { Budget, BudgetId, Path } from "../core/budget.js";
 import type { Call } from "../core/call.js";
 import type { Head } from "../core/chain/link.js";
-import { checkOperation } from "../core/check.js";
 import { type Dimensions, STANDARD } from "../core/dimensions.js";
 import type { Document, DocumentKind, Entry } from "../core/document.js";
 import { checkKeys, checkWhole } from "../core/fields.js";
@@ -66,10 +65,9 @@ export class MemoryStore implements Store {
   }
 
   async apply<const Ops extends readonly Operation[]>(operations: Ops): Promise<Outcomes<Ops>> {
-    for (const operation of operations) checkOperation(operation, this.dimensions);
     const time = this.clock.now();
-    const work = (books: Books) => operations.map((operation) => this.operations.apply(books, operation, time));
-    const isLate = operations.every(({ op }) => LATE.has(op));
+    const work = (books: Books) => operations.map((operation) => this.operations.applyChecked(books, operation, time));
+    const isLate = operations.every((operation) => LATE.has(operation?.op));
     const outcomes = isLate ? this.transactLate(time.instant, work) : this.books.transact(time.instant, work);
     if (outcomes.some(frees)) this.listeners.tell("amounts");
     if (outcomes.some(queues)) this.listeners.tell("runs");
