@@ -10,11 +10,12 @@ import { readSpan } from "../arguments/read-span.js";
 import { COMMON_HELP, countOf, EQUIPMENT, EQUIPMENT_HELP, textOf } from "../arguments/run-flags.js";
 import { counted } from "../render/quantities.js";
 import { noText, standingOf, statusText } from "../render/run.js";
-import { harmless, type Style } from "../render/style.js";
+import { harmless } from "../render/style.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { tellConfig } from "./common/config-notice.js";
 import { configOf, isKept, makePlace } from "./common/place.js";
 import { type Chore, type Done, type RunsCommand, runsCommand } from "./common/run-command.js";
+import { ServiceOutput } from "./common/service-output.js";
 import { openSweeping } from "./common/sweeping.js";
 
 const MOST = 1000;
@@ -117,25 +118,12 @@ async function untilStopped(signal: AbortSignal, work?: Promise<void>): Promise<
 }
 
 /** What a worker says: a line for each run that stands still or has ended, and each fault once. */
-class Telling {
-  private readonly terminal: Terminal;
-  private readonly style: Style;
-  private readonly how: { readonly json: boolean; readonly quiet: boolean };
+class Telling extends ServiceOutput {
   private readonly faults = new ToldFaults();
-
-  constructor(terminal: Terminal, style: Style, how: { readonly json: boolean; readonly quiet: boolean }) {
-    this.terminal = terminal;
-    this.style = style;
-    this.how = how;
-  }
-
-  say(text: string): void {
-    if (!this.how.json && !this.how.quiet) process.stderr.write(`bursar: ${text}\n`);
-  }
 
   changed(run: RunRecord): void {
     const { id, status, program, pause, failure, cancel } = run;
-    const { json, quiet } = this.how;
+    const { json, quiet } = this.choice;
     if (json) {
       const report = { run_id: id, status, program: program.name, pause, failure, cancel };
       this.terminal.write(`${JSON.stringify(report)}\n`);
@@ -154,8 +142,8 @@ class Telling {
     this.say(`let go of ${queued.join(", ")}: queued, and whoever works next goes on where it was`);
   }
 
-  failed(error: unknown, run: string | null): void {
+  override failed(error: unknown, run: string | null = null): void {
     const line = this.faults.line(error, run);
-    if (line !== null) process.stderr.write(`bursar: ${harmless(line)}\n`);
+    if (line !== null) super.failed(line);
   }
 }

@@ -39,19 +39,58 @@ export function bar({ used, held, limit, thresholds }: Level, cells: number, sty
   return text;
 }
 
-/** One line for each position, as wide as there is room. */
-export function renderBars(positions: readonly Position[], columns: number, style: Style): readonly string[] {
-  const owner = columns >= OWNER_FROM ? OWNER_COLUMNS : 0;
-  const roomy = columns >= FIGURES_FROM;
-  // The room for figures does not depend on them, so that a bar keeps its length while they change.
-  const figures = roomy ? FIGURE_COLUMNS : PERCENT_COLUMNS;
-  const cells = Math.min(MOST_CELLS, columns - INDENT.length - LABEL_COLUMNS - owner - figures - GAP.length);
-  return positions.map((position) => {
-    const label = pad(position.dimension.id, LABEL_COLUMNS);
-    const who = owner === 0 ? "" : style.dim(pad(position.budget.split(":")[0] ?? "", owner));
-    const filled = cells < 4 ? "" : `${bar(position, cells, style)}${GAP}`;
-    return clip(`${INDENT}${label}${who}${filled}${roomy ? amounts(position) : percent(position)}`, columns);
+/** One row of bars. */
+export interface BarRow {
+  readonly level: Level;
+  readonly label: string;
+  /** Whose limit it is; left out where `ownerColumns` is 0. */
+  readonly owner?: string;
+  readonly figures: string;
+}
+
+export interface BarLayout {
+  readonly columns: number;
+  readonly indent: string;
+  readonly labelColumns: number;
+  readonly ownerColumns?: number;
+  /** The room behind a bar. It does not depend on the figures where a bar has to keep its length while they change. */
+  readonly figureColumns: number;
+  readonly mostCells: number;
+  /** With less room than this, there is no bar. */
+  readonly leastCells: number;
+}
+
+/** One line for each row: its label, its owner, a bar as wide as there is room, and its figures. */
+export function barLines(rows: readonly BarRow[], layout: BarLayout, style: Style): readonly string[] {
+  const { columns, indent, labelColumns, ownerColumns = 0, figureColumns, mostCells, leastCells } = layout;
+  const room = columns - indent.length - labelColumns - ownerColumns - figureColumns - GAP.length;
+  const cells = Math.min(mostCells, room);
+  return rows.map(({ level, label, owner = "", figures }) => {
+    const whose = ownerColumns === 0 ? "" : style.dim(pad(clip(owner, ownerColumns - 1), ownerColumns));
+    const drawn = cells < leastCells ? "" : `${bar(level, cells, style)}${GAP}`;
+    return clip(`${indent}${pad(label, labelColumns)}${whose}${drawn}${figures}`, columns);
   });
+}
+
+/** The limits of the demonstration. */
+export function renderBars(positions: readonly Position[], columns: number, style: Style): readonly string[] {
+  const roomy = columns >= FIGURES_FROM;
+  const rows = positions.map((position) => ({
+    level: position,
+    label: position.dimension.id,
+    owner: position.budget.split(":")[0] ?? "",
+    figures: roomy ? amounts(position) : percent(position),
+  }));
+  const layout: BarLayout = {
+    columns,
+    indent: INDENT,
+    labelColumns: LABEL_COLUMNS,
+    ownerColumns: columns >= OWNER_FROM ? OWNER_COLUMNS : 0,
+    figureColumns: roomy ? FIGURE_COLUMNS : PERCENT_COLUMNS,
+    mostCells: MOST_CELLS,
+    leastCells: 4,
+  };
+  return barLines(rows, layout, style);
 }
 
 /** What the parts of a bar mean. */
@@ -73,7 +112,8 @@ function toneOf(used: number, limit: number, thresholds: readonly number[]): "go
   return crossed === thresholds.length ? "bad" : "warn";
 }
 
-function amounts({ dimension, used, held, limit }: Position): string {
+/** `1,200 + 300 of 5,000`: what is held for calls under way stands apart. */
+export function amounts({ dimension, used, held, limit }: Position): string {
   const taken = bareFigure(dimension, used);
   const more = held === 0 ? "" : ` + ${bareFigure(dimension, held)}`;
   return `${taken}${more} of ${bareFigure(dimension, limit)}`;

@@ -1,7 +1,7 @@
 import type { DimensionView } from "bursar/views";
-import { bar } from "./bars.js";
+import { barLines } from "./bars.js";
 import { runFigure, runShare } from "./run-figures.js";
-import { clip, fitted, harmless, pad, type Style } from "./style.js";
+import { fitted, harmless, type Style } from "./style.js";
 
 const GAP = "  ";
 const MOST_CELLS = 40;
@@ -12,14 +12,16 @@ const FIGURES = 34;
 /** One line for each dimension: its name, a bar with what is used and what is held apart, and the figures. */
 export function dimensionLines(views: readonly DimensionView[], columns: number, style: Style): readonly string[] {
   const names = views.map(({ dimension }) => fitted(harmless(dimension), LONGEST_NAME, columns));
-  const label = Math.max(0, ...names.map((name) => name.length)) + GAP.length;
-  const room = columns - label - GAP.length;
-  const figures = Math.min(FIGURES, Math.max(...views.map((view) => shareOf(view).length), 0));
-  const cells = Math.min(MOST_CELLS, room - figures);
-  return views.map((view, index) => {
-    const drawn = cells < LEAST_CELLS ? "" : `${bar(view, cells, style)}${GAP}`;
-    return clip(`${pad(names[index] ?? "", label)}${drawn}${shareOf(view)}`, columns);
-  });
+  const rows = views.map((view, index) => ({ level: view, label: names[index] ?? "", figures: shareOf(view) }));
+  const layout = {
+    columns,
+    indent: "",
+    labelColumns: Math.max(0, ...names.map((name) => name.length)) + GAP.length,
+    figureColumns: Math.min(FIGURES, Math.max(...rows.map(({ figures }) => figures.length), 0)),
+    mostCells: MOST_CELLS,
+    leastCells: LEAST_CELLS,
+  };
+  return barLines(rows, layout, style);
 }
 
 type Share = Pick<DimensionView, "dimension" | "used" | "held" | "limit">;

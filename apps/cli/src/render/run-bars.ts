@@ -1,7 +1,6 @@
 import type { Position } from "bursar/views";
-import { bar } from "./bars.js";
-import { bareFigure } from "./figures.js";
-import { clip, pad, type Style } from "./style.js";
+import { amounts, type BarLayout, barLines } from "./bars.js";
+import type { Style } from "./style.js";
 
 const INDENT = "  ";
 const GAP = "  ";
@@ -23,20 +22,22 @@ export function worthwhile(positions: readonly Position[]): readonly Position[] 
 
 /** One line for each limit of a run: its name, whose limit it is if that is said, a bar, and the figures. */
 export function runBars(positions: readonly Position[], columns: number, style: Style): readonly string[] {
-  const label = Math.max(0, ...positions.map(({ dimension }) => dimension.id.length)) + GAP.length;
   const isShared = positions.some(({ budget }) => budget !== "");
-  const owner = isShared && columns >= OWNER_FROM ? OWNER_COLUMNS : 0;
   const roomy = columns >= FIGURES_FROM;
-  const cells = Math.min(
-    MOST_CELLS,
-    columns - INDENT.length - label - owner - (roomy ? FIGURE_COLUMNS : 0) - GAP.length,
-  );
-  return positions.map((position) => {
-    const { dimension, budget, used, held, limit } = position;
-    const whose = owner === 0 ? "" : style.dim(pad(clip(budget, OWNER_COLUMNS - 1), owner));
-    const drawn = cells < LEAST_CELLS ? "" : `${bar(position, cells, style)}${GAP}`;
-    const more = held === 0 ? "" : ` + ${bareFigure(dimension, held)}`;
-    const figures = `${bareFigure(dimension, used)}${more} of ${bareFigure(dimension, limit)}`;
-    return clip(`${INDENT}${pad(dimension.id, label)}${whose}${drawn}${roomy ? figures : ""}`, columns);
-  });
+  const rows = positions.map((position) => ({
+    level: position,
+    label: position.dimension.id,
+    owner: position.budget,
+    figures: roomy ? amounts(position) : "",
+  }));
+  const layout: BarLayout = {
+    columns,
+    indent: INDENT,
+    labelColumns: Math.max(0, ...rows.map(({ label }) => label.length)) + GAP.length,
+    ownerColumns: isShared && columns >= OWNER_FROM ? OWNER_COLUMNS : 0,
+    figureColumns: roomy ? FIGURE_COLUMNS : 0,
+    mostCells: MOST_CELLS,
+    leastCells: LEAST_CELLS,
+  };
+  return barLines(rows, layout, style);
 }

@@ -5,8 +5,7 @@ import { pathToFileURL } from "node:url";
 
 const [node, , main, ...args] = process.argv;
 const built = pathToFileURL(main);
-await import(new URL(`commands/${args[0]}.js`, built).href);
-await import("bursar/sqlite");
+for (const chunk of [args[0], "sqlite"]) await import(new URL(`../dist/bundle/${chunk}.js`, built).href);
 process.stdout.write("ready\n");
 await once(process.stdin, "data");
 process.stdin.destroy();

@@ -2,24 +2,14 @@ import type { JsonObject } from "bursar";
 import type { Gateway, Served, UpstreamOptions } from "bursar/gateway";
 import type { ConfigReport } from "../../app/config-report.js";
 import { runFigures } from "../../render/run-figures.js";
-import { clip, fitted, harmless, pad, type Style } from "../../render/style.js";
-import type { Terminal } from "../../terminal/terminal.js";
+import { clip, fitted, harmless, pad } from "../../render/style.js";
+import { ServiceOutput } from "./service-output.js";
 
 const MODEL_COLUMNS = 24;
 const LABEL_COLUMNS = 16;
 
 /** What a gateway says: where it is, a line for each request, and what went wrong. */
-export class GatewayTelling {
-  private readonly terminal: Terminal;
-  private readonly style: Style;
-  private readonly how: { readonly json: boolean; readonly quiet: boolean };
-
-  constructor(terminal: Terminal, style: Style, how: { readonly json: boolean; readonly quiet: boolean }) {
-    this.terminal = terminal;
-    this.style = style;
-    this.how = how;
-  }
-
+export class GatewayTelling extends ServiceOutput {
   /** Says where it listens, and what clients need to find it. */
   begin(
     { url }: Gateway,
@@ -27,7 +17,7 @@ export class GatewayTelling {
     budget: string | null,
     configuration: { readonly configuration?: ConfigReport },
   ): void {
-    const { json, quiet } = this.how;
+    const { json, quiet } = this.choice;
     if (json) {
       const shown = upstreams.map(({ name, url, key }) => ({ name, url, has_key: key !== undefined }));
       this.terminal.write(
@@ -53,18 +43,9 @@ export class GatewayTelling {
     this.terminal.write(`${lines.join("\n")}\n\n`);
   }
 
-  say(text: string): void {
-    if (!this.how.json && !this.how.quiet) process.stderr.write(`bursar: ${text}\n`);
-  }
-
   served(served: Served): void {
-    if (this.how.json) this.terminal.write(`${JSON.stringify({ event: "served", ...served })}\n`);
-    else if (!this.how.quiet) this.terminal.write(`${this.line(served)}\n`);
-  }
-
-  failed(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`bursar: ${harmless(message)}\n`);
+    if (this.choice.json) this.terminal.write(`${JSON.stringify({ event: "served", ...served })}\n`);
+    else if (!this.choice.quiet) this.terminal.write(`${this.line(served)}\n`);
   }
 
   private line({ status, method, path, model, label, key_id, ...rest }: Served): string {

@@ -2,9 +2,9 @@ import type { ConfigReport } from "../../app/config-report.js";
 import { quoted } from "../../app/programs/program-needs.js";
 import { mayHoldLogin } from "../../app/store/store-login.js";
 import { command } from "../../arguments/command-line.js";
-import { harmless, type Style } from "../../render/style.js";
+import { harmless } from "../../render/style.js";
 import type { Serving } from "../../serve/serving.js";
-import type { Terminal } from "../../terminal/terminal.js";
+import { ServiceOutput } from "./service-output.js";
 
 /** What is sent without TLS, and leaves this machine. */
 const IN_THE_OPEN = /^http:\/\/(?!localhost[:/]|127\.|\[::1\])/;
@@ -17,20 +17,10 @@ interface Served extends Pick<Serving, "url" | "hasGateway" | "demanding"> {
 }
 
 /** What a server says: where it is, what to try, and what went wrong. */
-export class ServeTelling {
-  private readonly terminal: Terminal;
-  private readonly style: Style;
-  private readonly how: { readonly json: boolean; readonly quiet: boolean };
-
-  constructor(terminal: Terminal, style: Style, how: { readonly json: boolean; readonly quiet: boolean }) {
-    this.terminal = terminal;
-    this.style = style;
-    this.how = how;
-  }
-
+export class ServeTelling extends ServiceOutput {
   /** Says where it listens, and what is there. */
   begin({ url, hasGateway, demanding, store, configuration }: Served): void {
-    const { json, quiet } = this.how;
+    const { json, quiet } = this.choice;
     const { pid } = process;
     const event = {
       event: "listening",
@@ -67,7 +57,7 @@ export class ServeTelling {
 
   /** Says what there is to do with the run that waits. */
   demo(run: string, { url, store }: Served): void {
-    const { json, quiet } = this.how;
+    const { json, quiet } = this.choice;
     if (json) this.terminal.write(`${JSON.stringify({ event: "demo", run, url: `${url}/runs/${run}` })}\n`);
     if (json || quiet) return;
     const { bold, dim } = this.style;
@@ -82,14 +72,5 @@ export class ServeTelling {
     this.terminal.write(
       `${bold("A run waits for you")}  ${run}, a Python program with a scripted model\n${lines.join("")}`,
     );
-  }
-
-  say(text: string): void {
-    if (!this.how.json && !this.how.quiet) process.stderr.write(`bursar: ${text}\n`);
-  }
-
-  failed(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`bursar: ${harmless(message)}\n`);
   }
 }
