@@ -11,6 +11,10 @@ describe("the same kind of value is read the same way, wherever it stands", () =
       webhook("url: 'https://me:pw@host/x', secret_env: A"),
       "url has a login in it; leave it out, for requests are signed",
     ],
+    [batches("url: 'http://['"), "batches.url is no http or https URL; write it as https://host/v1"],
+    [webhook("url: 'http://[', secret_env: A"), "url is no http or https URL; write it as https://host/path"],
+    // It is wrong in two ways, and told once.
+    [batches("url: 'ftp://me:pw@host'"), "batches.url has a login in it"],
     [batches("url: host"), "batches.url is no http or https URL; write it as https://host/v1"],
     [webhook("url: host, secret_env: A"), "url is no http or https URL; write it as https://host/path"],
     [batches("key_env: pw-1"), "key_env is no name of an environment variable; put the key there, and its name here"],

@@ -73,6 +73,8 @@ describe("tiers in a configuration", () => {
     ["{ lists: { auto: { hysteresis: { calls: 0 }, tiers: [{ name: a, model: m }] } } }", "a whole number from 1"],
     ["{ lists: { auto: { tiers: [{ name: a, model: m, capabilities: tools }] } } }", "a list of capabilities"],
     ["{ lists: { auto: { tiers: [{ name: a, model: m, quality: good }] } } }", "allowed: a number"],
+    ["{ lists: { auto: { tiers: [{ name: a, model: m, quality: .inf }] } } }", "allowed: a number"],
+    ["{ lists: { auto: { tiers: [{ name: a, model: m, quality: .nan }] } } }", "allowed: a number"],
     ["{ lists: { auto: { tiers: [{ name: a, model: bursar/auto }] } } }", "is a list"],
     ["{ lists: { 'a b': { tiers: [{ name: a, model: m }] } } }", "is no name of a list"],
     ["{ lists: { auto: { tires: [] } } }", "did you mean tiers?"],

@@ -182,6 +182,13 @@ const JSON_SCHEMAS: readonly (readonly [string, JsonSchema, unknown, unknown, st
     "input.payment is none of what is allowed: input.payment.days is 31; allowed: at most 30",
   ],
   [
+    "a union whose tag tells which alternative was meant",
+    { oneOf: ["number", "string"].map((type) => ({ properties: { kind: { const: type }, value: { type } } })) },
+    { kind: "string", value: "a" },
+    { kind: "string", value: 5 },
+    "input is none of what is allowed: input.value is 5; allowed: string",
+  ],
+  [
     "a recursive schema",
     jsonOf(
       z.object({

@@ -177,6 +177,7 @@ describe("what makes no sense", () => {
     ["GET", "/api/v1/runs/nothing/chain.jsonl", 404],
     ["GET", "/api/v1/runs/nothing/events", 404],
     ["GET", "/api/v1/runs/a/chain?from=-1", 400],
+    ["GET", "/api/v1/runs/a/chain?from=9999999999999999", 400],
     ["DELETE", "/api/v1/runs", 405],
     ["PUT", "/api/v1/runs", 405],
     ["OPTIONS", "/api/v1/runs", 405],
