@@ -139,6 +139,10 @@ export class Operations {
     const still = path.find(({ watch }) => watch.since === null);
     if (still !== undefined) throw new LedgerError(`budget ${still.id} is paused; resume it first`);
     const admission = reserve(path, asked, time, this.dimensions, operation.inner === true);
+    if (operation.tentative === true && admission.decision.kind !== "admitted") {
+      const { decision } = admission;
+      return { op: "reserve", decision, granted: asked, notices: [], repeated: false, links: [] };
+    }
     writePath(books, accounts, admission.path);
     const { decision, notices } = admission;
     if (operation.must === true && decision.kind !== "admitted") throw new RefusedError(operation.call, decision);

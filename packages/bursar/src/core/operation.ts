@@ -68,6 +68,8 @@ export interface ReserveOperation extends Caused {
   readonly inner?: true;
   /** No link is written when it is refused: the caller records refusals itself, many of them in one link. */
   readonly unrecorded?: true;
+  /** Nothing at all happens when it is not admitted, as if it had not been asked: the caller asks again, with an amount that it has looked at. */
+  readonly tentative?: true;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import type { Amounts } from "../core/amount.js";
+import type { Path } from "../core/budget.js";
 import { ClientGone } from "../http/client-gone.js";
 import { isFree, isUnsent } from "../models/meter/answer-status.js";
 import type { Held, Meter, Metered, MeteredEffect, MeteredRequest } from "../models/meter/meter.js";
@@ -79,14 +80,16 @@ export class Exchange {
       const alone = reuse === null || request.wire.stream;
       // Sending and reading end when the signal fires; waiting for what others are answered need not.
       if (alone) request.heeds = true;
+      // Its headers say what is left.
+      if (!request.wire.stream) request.pathAfter = true;
       const metered = await (alone ? meter.call(purse, request, make) : this.reused(reuse, request, make));
       if (metered.kind !== "done") return metered;
-      const { value, settled } = metered;
-      await this.finish(value, settled.charged);
+      const { value, settled, path } = metered;
+      await this.finish(value, settled.charged, path);
       return value.kind === "hidden" ? { kind: "failed", error: value.error, settled } : metered;
     } catch (error) {
       // What was answered is handed on, even if what it cost could not be recorded: its reservation stays behind it.
-      if (error instanceof SettlementError && isCame(error.value)) await this.finish(error.value, {});
+      if (error instanceof SettlementError && isCame(error.value)) await this.finish(error.value, {}, null);
       throw error;
     }
   }
@@ -200,7 +203,7 @@ export class Exchange {
   }
 
   /** Says the last word, now that the call is settled. */
-  private async finish(came: Came, charged: Amounts): Promise<void> {
+  private async finish(came: Came, charged: Amounts, after: Path | null = null): Promise<void> {
     const { reply, crowd, figures, purse } = this.options;
     // Whoever made the exchange tells it, as all that has failed.
     if (came.kind === "hidden") return;
@@ -213,7 +216,7 @@ export class Exchange {
     this.tell(headers);
     figures.tell(headers, "used", charged);
     const { store, budget } = purse;
-    const path = await store.path(budget).catch(() => null);
+    const path = after ?? (await store.path(budget).catch(() => null));
     if (path !== null) figures.tellRemaining(headers, path, store.clock.now());
     // Who is alone has nobody to wait for.
     if (crowd.underWay > 1) await endOfTurn();

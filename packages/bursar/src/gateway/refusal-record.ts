@@ -45,6 +45,8 @@ export class RefusalRecord {
   private readonly options: RefusalRecordOptions;
   private readonly series = new Map<string, Series>();
   private readonly writing = new Set<Promise<void>>();
+  /** How many series each key has. */
+  private readonly keys = new Map<string, number>();
 
   constructor(options: RefusalRecordOptions) {
     this.options = options;
@@ -53,6 +55,11 @@ export class RefusalRecord {
   /** Whether the first refusal of a key for this reason is on record, so that the next one is only counted. */
   isCounting(call: Pick<RefusedCall, "budget" | "key_id" | "decision">): boolean {
     return this.series.has(reasonOf(call));
+  }
+
+  /** Whether the refusals of a key are being counted, whatever the reason. */
+  isCountingFor({ budget, key_id }: Pick<RefusedCall, "budget" | "key_id">): boolean {
+    return this.keys.has(keyOf({ budget, key_id }));
   }
 
   /** Records a refusal, or counts it. A store that fails does not keep the client from its answer. */
@@ -69,6 +76,8 @@ export class RefusalRecord {
     const first_step = newName(instant);
     const begun: Series = { ...call, first_step, count: 0, first: instant, last: instant, alarm: this.later(reason) };
     this.series.set(reason, begun);
+    const key = keyOf(call);
+    this.keys.set(key, (this.keys.get(key) ?? 0) + 1);
     const { store, budget, capability_id, decision } = call;
     const step = { step_id: first_step, capability_id };
     const action = new Events(store.dimensions).stepRefused(budget, step, askedIn(decision), decision);
@@ -95,7 +104,7 @@ export class RefusalRecord {
       const series = this.series.get(reason);
       if (series === undefined) return;
       if (series.count === 0) {
-        this.series.delete(reason);
+        this.forget(reason);
         return;
       }
       this.write(series);
@@ -104,8 +113,14 @@ export class RefusalRecord {
   }
 
   private forget(reason: string): void {
-    this.series.get(reason)?.alarm[Symbol.dispose]();
+    const series = this.series.get(reason);
+    if (series === undefined) return;
+    series.alarm[Symbol.dispose]();
     this.series.delete(reason);
+    const key = keyOf(series);
+    const left = (this.keys.get(key) ?? 1) - 1;
+    if (left === 0) this.keys.delete(key);
+    else this.keys.set(key, left);
   }
 
   private write(series: Series): void {
@@ -137,6 +152,10 @@ export class RefusalRecord {
     series.first = first;
     series.count += count;
   }
+}
+
+function keyOf({ budget, key_id }: Pick<RefusedCall, "budget" | "key_id">): string {
+  return JSON.stringify([budget, key_id]);
 }
 
 /** A budget that was extended and is used up again is another reason. */

@@ -165,7 +165,9 @@ export class Requests {
     target: Target,
   ): Promise<void> {
     const { asked, reply, method } = visit;
-    if (method !== "GET" && (await this.refusedUnread(visit, purse))) return;
+    // Whether a short body can be paid for is found out by its reservation, in one trip to the store.
+    const isLookedAt = method !== "GET" && (route.kind === "free" || !this.isShort(visit, purse));
+    if (isLookedAt && (await this.refusedUnread(visit, purse))) return;
     // A list needs none, and what comes with it all the same is left unread.
     const came = method === "GET" ? NO_BODY : this.bodyOf(asked, load);
     const body = came instanceof Promise ? await came : came;
@@ -176,6 +178,19 @@ export class Requests {
     if (route.kind === "free") return this.passFree(visit, route, target, body);
     await this.govern(visit, purse, route, target, body);
     if (visit.metered === null || visit.metered.kind === "refused") load.wasted(body.length);
+  }
+
+  /** Whether a body is so short that it is read first. A key that was just refused is looked at before. */
+  private isShort({ asked: { headers }, key }: Visit, { budget }: Purse): boolean {
+    const length = Number(headers["content-length"] ?? Number.NaN);
+    return length <= SHORT_BODY && !this.refusals.isCountingFor({ budget, key_id: key?.id ?? null });
+  }
+
+  /** Refuses what cannot be read; a key that pays for nothing is told that first. */
+  private async refuseUnreadable(visit: Visit, purse: Purse, report: RefusalReport): Promise<void> {
+    const isLooked = visit.seen !== null;
+    if (!isLooked && (await this.refusedUnread(visit, purse))) return;
+    refuse(visit.reply, report);
   }
 
   /**
@@ -312,7 +327,7 @@ export class Requests {
     const { headers: said } = asked;
     const { settings, meter, client } = this.options;
     // Bytes that are no text would be replaced by others, of which there are more.
-    if (!isUtf8(bytes)) return refuse(reply, NO_TEXT);
+    if (!isUtf8(bytes)) return this.refuseUnreadable(visit, purse, NO_TEXT);
     const url = upstream.addressOf(protocol, search);
     const wish = wishedBy(said);
     const { deployments } = meter;
@@ -320,7 +335,7 @@ export class Requests {
     const allow = upstream.allowed(meter.allowedAt(url.href));
     const about = { bytes: bytes.length, wish, headers: Object.keys(said), allow, deployments, strip_tools };
     const request = readMetered({ protocol, url, body: bytes.toString("utf8"), ...about });
-    if ("code" in request) return refuse(reply, request);
+    if ("code" in request) return this.refuseUnreadable(visit, purse, request);
     visit.request = request;
     const headers = forwarded(said, upstream.credentials(protocol.home));
     headers["content-type"] = "application/json";
@@ -537,6 +552,9 @@ interface RefusedRequest {
   /** The request for approval that is open, where it is not known what this one needs: then it changes nothing in that. */
   readonly open: ApprovalRequest | null;
 }
+
+/** To read and parse a body of so many bytes takes less than a millisecond. */
+const SHORT_BODY = 64 * 1024;
 
 const NO_BODY = Buffer.alloc(0);
 

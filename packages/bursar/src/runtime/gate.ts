@@ -18,7 +18,7 @@ import {
   readPolicies,
 } from "../core/input.js";
 import type { Notice } from "../core/notice.js";
-import type { CommitOperation, OpenOperation, OutcomeOf, ReserveOperation } from "../core/operation.js";
+import type { CommitOperation, OpenOperation, Operation, OutcomeOf, ReserveOperation } from "../core/operation.js";
 import { timeLeft } from "../core/time-left.js";
 import { estimateTokens, isSilent } from "../core/usage.js";
 import type { Clock } from "../ports/clock.js";
@@ -28,7 +28,14 @@ import { offAbort, onAbort } from "./abort-listeners.js";
 import { type BudgetWarning, warningsOf } from "./budget-warning.js";
 import { type HoldWatch, holdWatchFor } from "./dead-holds.js";
 import type { Filling } from "./filling.js";
-import { checkEffected, type Effect, type Effected, type Gated, type GatedCall } from "./gated-call.js";
+import {
+  checkEffected,
+  type Effect,
+  type Effected,
+  type Gated,
+  type GatedCall,
+  type SettledCall,
+} from "./gated-call.js";
 import { newName } from "./names.js";
 import { holderFor, type ProcessHolder } from "./process-holder.js";
 import { type Attempt, Queue } from "./queue.js";
@@ -113,6 +120,8 @@ const CALL_KEYS = [
   "inner",
   "heeds",
   "unrecorded",
+  "tentative",
+  "pathAfter",
 ];
 const OPEN_KEYS = ["limits", "parent", "scope", "policies", "thresholds", "deadline"];
 
@@ -224,10 +233,10 @@ export class Gate implements Disposable {
       const made = await makeEffect(call, effect, outer, answer.granted);
       limit?.[Symbol.dispose]();
       const settled = await this.settle(held, made, began);
-      const warnings = this.warnings(held, settled.notices);
+      const warnings = this.warnings(held, settled.settled.notices);
       return "error" in made
-        ? { kind: "failed", error: made.error, settled, warnings }
-        : { kind: "done", value: made.value, settled, warnings };
+        ? { kind: "failed", error: made.error, ...settled, warnings }
+        : { kind: "done", value: made.value, ...settled, warnings };
     } finally {
       holder?.end();
       if (given === undefined) this.own.delete(call_id);
@@ -259,6 +268,9 @@ export class Gate implements Disposable {
   /** Reserves at once where no call waits; one that is blocked by others, or finds a budget busy, waits its turn. */
   private async letIn(held: HeldCall): Promise<Answer> {
     const isAlone = this.queue.empty && this.queueing === 0;
+    if (held.call.tentative === true) {
+      return isAlone ? this.reserve(held, false) : { decision: QUEUED, granted: held.asked, left: null };
+    }
     const answer = isAlone ? await this.reserve(held, false) : await this.behindOthers(held);
     return answer.decision.kind === "busy" ? this.queued(held, answer) : answer;
   }
@@ -351,6 +363,7 @@ export class Gate implements Disposable {
     if (learned !== undefined) reserve.learned = learned;
     if (call.inner === true) reserve.inner = true;
     if (call.unrecorded === true) reserve.unrecorded = true;
+    if (call.tentative === true) reserve.tentative = true;
     if (holder !== null) reserve.holder = holder;
     if (sweeping) {
       await this.store.apply([{ op: "expire" }]);
@@ -399,11 +412,7 @@ export class Gate implements Disposable {
   }
 
   /** Records what was used. A store that fails once may only have been slow, and a commit counts once. */
-  private async settle(
-    { call, call_id }: HeldCall,
-    made: Made<unknown>,
-    began: number,
-  ): Promise<OutcomeOf<CommitOperation>> {
+  private async settle({ call, call_id }: HeldCall, made: Made<unknown>, began: number): Promise<SettledCall> {
     const { value, usage, used, alongside } = "error" in made ? failed(call, made.error) : made;
     const read = used === undefined ? extractUsage(usage, this.store.dimensions) : null;
     const amounts = used ?? read?.amounts ?? {};
@@ -412,10 +421,13 @@ export class Gate implements Disposable {
     const silent = isSilent(call.kind, call.ledger?.asked ?? call.asked ?? {}, amounts);
     const commit: CommitOperation = silent ? { ...reported, ...this.guess(call, value) } : reported;
     const also = call.alongside === undefined ? alongside : [...call.alongside(amounts), ...(alongside ?? [])];
-    const isAlone = also === undefined || also.length === 0;
+    const operations: readonly [CommitOperation, ...Operation[]] = [commit, ...(also ?? [])];
     for (let again = false; ; again = true) {
       try {
-        return (await this.store.apply(isAlone ? [commit] : [commit, ...also]))[0];
+        if (call.pathAfter !== true) return { settled: (await this.store.apply(operations))[0] };
+        const outcomes = await this.store.apply([...operations, { op: "look", budget: call.budget }]);
+        const looked = outcomes.at(-1);
+        return { settled: outcomes[0], ...(looked?.op === "look" && { path: looked.path }) };
       } catch (cause) {
         if (again) throw new SettlementError(call_id, value, cause);
       }

@@ -50,6 +50,10 @@ export interface GatedCall {
   readonly inner?: true;
   /** No link is written when it is refused: the caller records refusals itself. */
   readonly unrecorded?: true;
+  /** Nothing happens when it does not fit at once: it is refused, waits for nothing, and leaves no trace. */
+  readonly tentative?: true;
+  /** Whether the outcome tells how the path stands after the settlement. */
+  readonly pathAfter?: true;
   /** Told when the call has to wait for holds in flight. */
   readonly onWait?: () => void;
 }
@@ -75,10 +79,17 @@ export function checkEffected<Value>(result: unknown): Effected<Value> {
  * its settlement have crossed, so that a caller who logs them hears of each once.
  */
 export type Gated<Value> = { readonly warnings: readonly BudgetWarning[] } & (
-  | { readonly kind: "done"; readonly value: Value; readonly settled: OutcomeOf<CommitOperation> }
-  | { readonly kind: "failed"; readonly error: unknown; readonly settled: OutcomeOf<CommitOperation> }
+  | ({ readonly kind: "done"; readonly value: Value } & SettledCall)
+  | ({ readonly kind: "failed"; readonly error: unknown } & SettledCall)
   | { readonly kind: "refused"; readonly decision: Decision; readonly message: string }
 );
+
+/** What a call has come to in the store. */
+export interface SettledCall {
+  readonly settled: OutcomeOf<CommitOperation>;
+  /** The path of its budget after that, for who has asked for it with `pathAfter`. */
+  readonly path?: Path;
+}
 
 /** An effect, told what is held for it and when to stop. */
 export type Effect<Value> = (signal: AbortSignal, granted: Amounts) => Promise<Effected<Value>>;

@@ -41,7 +41,7 @@ export interface KeepOptions {
 const KEPT = { characters: 32 * 1024 * 1024, calls: 50_000 } as const;
 
 /** What is done with calls, whose links hold only what the core says of them. */
-const LATE: ReadonlySet<Operation["op"]> = new Set(["reserve", "commit", "release"]);
+const LATE: ReadonlySet<Operation["op"]> = new Set(["reserve", "commit", "release", "look"]);
 
 /** A store that lives and dies with the process: for tests, demos, and runs that need no tomorrow. */
 export class MemoryStore implements Store {

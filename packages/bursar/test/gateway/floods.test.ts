@@ -164,7 +164,8 @@ describe("a key that is used up", () => {
     const gateway = await mountGateway({ store, upstreams, url: () => "http://127.0.0.1" });
     const server = createServer((incoming, response) => void gateway.handle(incoming, response));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const body = JSON.stringify(ASK);
+    // A short one is read before the budget is looked at.
+    const body = JSON.stringify({ ...ASK, user: "x".repeat(70_000) });
     const request = (key: string) =>
       written(`POST ${PATH}`, ["Host: a", `Authorization: Bearer ${key}`, `Content-Length: ${body.length}`]);
     using connection = await openRaw(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);

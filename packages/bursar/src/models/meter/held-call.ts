@@ -163,6 +163,7 @@ export class HeldCall implements Held {
       alongside: (reported) => this.alongside(reported),
     };
     if (path !== null) call.path = path;
+    if (request.pathAfter === true) call.pathAfter = true;
     if (signal !== undefined) call.signal = signal;
     if (heeds !== undefined) call.heeds = heeds;
     if (wait_ms !== undefined) call.wait_ms = wait_ms;

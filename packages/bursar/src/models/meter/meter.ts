@@ -6,7 +6,8 @@ import { InputError, show } from "../../core/errors.js";
 import { checkWhole } from "../../core/fields.js";
 import type { BudgetAmounts } from "../../core/input.js";
 import type { CommitOperation, OutcomeOf } from "../../core/operation.js";
-import type { Effected, Gated } from "../../runtime/gate.js";
+import type { Effected, Gated, GatedCall } from "../../runtime/gate.js";
+import type { SettledCall } from "../../runtime/gated-call.js";
 import { limitsMoney } from "../../runtime/money-limit.js";
 import { newName } from "../../runtime/names.js";
 import type { Purse } from "../../runtime/purse.js";
@@ -59,6 +60,8 @@ export interface MeteredRequest extends Siting {
   readonly wait_ms?: number;
   /** The path of the budget that pays, where the caller has just read it. */
   readonly path?: Path;
+  /** Whether the outcome tells how the path stands after the settlement. */
+  readonly pathAfter?: true;
   /** Told when it has to wait for what others hold. */
   readonly onWait?: () => void;
   /** Asked for a bound of the input where the strict one does not fit. */
@@ -107,8 +110,8 @@ export interface Seen {
 }
 
 export type Metered<Value> =
-  | { readonly kind: "done"; readonly value: Value; readonly settled: OutcomeOf<CommitOperation> }
-  | { readonly kind: "failed"; readonly error: unknown; readonly settled: OutcomeOf<CommitOperation> }
+  | ({ readonly kind: "done"; readonly value: Value } & SettledCall)
+  | ({ readonly kind: "failed"; readonly error: unknown } & SettledCall)
   | Refused;
 
 interface Refused {
@@ -243,13 +246,27 @@ export class Meter {
     const most = isUnpriced(known) ? await this.withoutPrice(book, purse, request, known) : known;
     if ("code" in most) return this.refuse(purse, request, most);
     const isLooked = mayBeFewer(request) || this.mayCount(request);
-    const { quoted, seen } = isLooked ? await this.lookedAt(book, purse, request, most) : { quoted: most, seen: null };
+    // Most requests fit by their bytes: that is tried in one trip to the store, and looked at more closely where it does not succeed.
+    const isTried = isLooked && choice === null && request.path === undefined && !mayBeFewer(request);
+    const unlooked = { quoted: most, seen: null };
+    let looked = isLooked && !isTried ? await this.lookedAt(book, purse, request, most) : unlooked;
     const over = choice === null ? takenOver(purse, request) : purse;
     const payer = over instanceof Promise ? await over : over;
-    // To count took a while, so that the path is not the one that it was.
-    let path = seen;
+    let first: HeldCall | null = null;
+    // Whoever listens is told of one call, and not of a try.
+    if (isTried && !calls.hasSubscribers) {
+      first = this.begin(payer, request, most.terms);
+      const tried = await this.tried(payer, first, request, most, effect);
+      if (tried !== null) return tried;
+    }
+    if (isTried) looked = await this.lookedAt(book, purse, request, most);
+    const { quoted } = looked;
+    // To count takes a while, so that the path is not the one that it was.
+    let path = looked.seen;
     for (let questions = 0; ; questions++) {
-      const call = this.begin(payer, request, quoted.terms);
+      const call =
+        first === null ? this.begin(payer, request, quoted.terms) : new HeldCall(first.id, payer, quoted.terms, null);
+      first = null;
       let refusal: Refused;
       try {
         const gatedCall = call.gated(quoted.quote, request, path);
@@ -268,6 +285,25 @@ export class Meter {
       if (last !== null) return last;
       // What stood in the books before somebody was asked is of no use after that.
       path = null;
+    }
+  }
+
+  /** Makes a call that fits at once; null where it does not, and then nothing has happened. */
+  private async tried<Value>(
+    payer: Purse,
+    call: HeldCall,
+    request: MeteredRequest,
+    { quote }: PricedRequest,
+    effect: MeteredEffect<Value>,
+  ): Promise<Metered<Value> | null> {
+    try {
+      const gatedCall: GatedCall = { ...call.gated(quote, request, null), tentative: true };
+      const gated = await payer.gate.call<Value>(gatedCall, (stop, granted) =>
+        call.make(effect, request, stop, granted),
+      );
+      return gated.kind === "refused" ? null : gated;
+    } catch (error) {
+      return await broken(payer, call, error);
     }
   }
 

@@ -47,6 +47,23 @@ export const ADMISSION: readonly Case[] = [
     },
   },
   {
+    name: "a tentative call that does not fit leaves no trace, and one that fits is admitted",
+    async run(scene) {
+      await scene.open("run", scene.limits({ llm_tokens: 100, steps: 10 }));
+      await scene.spend("run", "first", { llm_tokens: 90 });
+      const before = [await scene.store.budget("run"), await scene.events("run")];
+      const { decision, links } = await scene.reserve("run", "large", { llm_tokens: 20 }, { tentative: true });
+      assert.deepEqual([decision.kind, links], ["paused", []]);
+      assert.deepEqual([await scene.store.budget("run"), await scene.events("run")], before);
+      assert.equal(
+        (await scene.reserve("run", "large", { llm_tokens: 10 }, { tentative: true })).decision.kind,
+        "admitted",
+      );
+      await scene.commit("large", { llm_tokens: 10 });
+      await scene.expectUsed("run", { llm_tokens: 100 });
+    },
+  },
+  {
     name: "too large for the run's own budget sets off its policy, and sticks",
     async run(scene) {
       await scene.open("run", scene.limits({ llm_tokens: 100, steps: 10 }));

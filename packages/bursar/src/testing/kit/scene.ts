@@ -130,6 +130,7 @@ interface Reserving {
   readonly kind?: CallKind;
   readonly expires?: number;
   readonly least?: Amounts;
+  readonly tentative?: true;
 }
 
 function nonZero(amounts: Amounts): Record<string, number> {
