@@ -28,8 +28,20 @@ test("--help and --version load almost nothing", () => {
   }
 });
 
+const BUNDLE = new URL("../dist/bundle/", import.meta.url);
+
+test("bursar serve without a provider loads no HTTP client for one", async () => {
+  const server = await startListening(["serve"], { NODE_V8_COVERAGE: folder, BURSAR_STORE: "memory:" });
+  expect(await server.end("SIGTERM")).toBe(0);
+  const holdsClient = (name: string) =>
+    existsSync(new URL(name, BUNDLE)) && readFileSync(new URL(name, BUNDLE), "utf8").includes("undici");
+  expect(loadedFiles()).toContain("serve.js");
+  expect(loadedFiles().filter(holdsClient)).toEqual([]);
+  expect(readdirSync(BUNDLE).filter((name) => name.endsWith(".js") && holdsClient(name))).not.toEqual([]);
+});
+
 test("bursar serve loads the Model Context Protocol with the first request for it", async () => {
-  expect(existsSync(new URL("../dist/bundle/http-handler.js", import.meta.url))).toBe(true);
+  expect(existsSync(new URL("http-handler.js", BUNDLE))).toBe(true);
   const env = { NODE_V8_COVERAGE: folder, BURSAR_STORE: "memory:" };
   for (const asks of [false, true]) {
     const server = await startListening(["serve"], env);

@@ -1,6 +1,6 @@
 import { type Bursar, type SampledDefect, Worker } from "bursar";
 import type { Configuration } from "bursar/config";
-import { type Gateway, mountGateway, type Served } from "bursar/gateway";
+import type { Gateway, Served } from "bursar/gateway";
 import { openServer, type Server, type ServerOptions } from "bursar/server";
 import { Feed } from "bursar/views";
 import { asUsage } from "../app/as-usage.js";
@@ -158,6 +158,8 @@ async function gatewayFor({ options, place, feed }: Parts, url: () => string): P
   const { host } = options.listening;
   const { onError } = options;
   const given = await gatewayOptions(options.gateway, place.config, feed.store);
+  // Its HTTP client takes long to load, and most servers have no provider.
+  const { mountGateway } = await import("bursar/gateway");
   const onServed = (served: Served) => {
     if (served.failed === STOPPED) onError(new Error(cutText(served)));
   };
