@@ -85,6 +85,11 @@ export class HeldCall implements Held {
     this.round = round?.counted === false ? round : null;
   }
 
+  /** The same call, quoted anew. */
+  again(terms: Terms): HeldCall {
+    return new HeldCall(this.id, this.purse, terms, this.told);
+  }
+
   /** What it asks for: its quote, what calls like it need if that is less, and the round that it begins. */
   private quote({ asked, least }: Quote, dimensions: Dimensions): Quote {
     this.learned = learnedOf(this.terms);

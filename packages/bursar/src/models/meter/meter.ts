@@ -5,7 +5,6 @@ import type { Decision } from "../../core/decision.js";
 import { InputError, show } from "../../core/errors.js";
 import { checkWhole } from "../../core/fields.js";
 import type { BudgetAmounts } from "../../core/input.js";
-import type { CommitOperation, OutcomeOf } from "../../core/operation.js";
 import type { Effected, Gated, GatedCall } from "../../runtime/gate.js";
 import type { SettledCall } from "../../runtime/gated-call.js";
 import { limitsMoney } from "../../runtime/money-limit.js";
@@ -118,6 +117,19 @@ interface Refused {
   readonly kind: "refused";
   readonly report: RefusalReport;
   readonly decision: Decision | null;
+}
+
+/** A call that is about to be made. */
+interface Admission<Value> {
+  readonly purse: Purse;
+  /** Whose budget pays once what was held further out is handed down. */
+  readonly payer: Purse;
+  readonly request: MeteredRequest;
+  readonly effect: MeteredEffect<Value>;
+  readonly choice: Choice | null;
+  /** The same call as it was tried before; null where it was not. */
+  readonly first: HeldCall | null;
+  readonly looked: { readonly quoted: PricedRequest; readonly seen: Path | null };
 }
 
 type TurnedDown = Extract<Gated<unknown>, { kind: "refused" }>;
@@ -245,28 +257,35 @@ export class Meter {
     const known = this.priced(book, purse, request);
     const most = isUnpriced(known) ? await this.withoutPrice(book, purse, request, known) : known;
     if ("code" in most) return this.refuse(purse, request, most);
-    const isLooked = mayBeFewer(request) || this.mayCount(request);
-    // Most requests fit by their bytes: that is tried in one trip to the store, and looked at more closely where it does not succeed.
-    const isTried = isLooked && choice === null && request.path === undefined && !mayBeFewer(request);
-    const unlooked = { quoted: most, seen: null };
-    let looked = isLooked && !isTried ? await this.lookedAt(book, purse, request, most) : unlooked;
     const over = choice === null ? takenOver(purse, request) : purse;
     const payer = over instanceof Promise ? await over : over;
-    let first: HeldCall | null = null;
+    const isTried = choice === null && this.fitsMostly(request);
     // Whoever listens is told of one call, and not of a try.
-    if (isTried && !calls.hasSubscribers) {
-      first = this.begin(payer, request, most.terms);
-      const tried = await this.tried(payer, first, request, most, effect);
-      if (tried !== null) return tried;
-    }
-    if (isTried) looked = await this.lookedAt(book, purse, request, most);
+    const first = isTried && !calls.hasSubscribers ? this.begin(payer, request, most.terms) : null;
+    const tried = first === null ? null : await this.tried(payer, first, request, most, effect);
+    if (tried !== null) return tried;
+    const isLooked = mayBeFewer(request) || this.mayCount(request);
+    const looked = isLooked ? await this.lookedAt(book, purse, request, most) : { quoted: most, seen: null };
+    return this.admit({ purse, payer, request, effect, choice, first, looked });
+  }
+
+  /** Makes a call that waits for its turn where it has to, and asks for more where a person decides on it. */
+  private async admit<Value>({
+    purse,
+    payer,
+    request,
+    effect,
+    choice,
+    first,
+    looked,
+  }: Admission<Value>): Promise<Metered<Value>> {
     const { quoted } = looked;
     // To count takes a while, so that the path is not the one that it was.
     let path = looked.seen;
+    let again = first;
     for (let questions = 0; ; questions++) {
-      const call =
-        first === null ? this.begin(payer, request, quoted.terms) : new HeldCall(first.id, payer, quoted.terms, null);
-      first = null;
+      const call = again?.again(quoted.terms) ?? this.begin(payer, request, quoted.terms);
+      again = null;
       let refusal: Refused;
       try {
         const gatedCall = call.gated(quoted.quote, request, path);
@@ -286,6 +305,11 @@ export class Meter {
       // What stood in the books before somebody was asked is of no use after that.
       path = null;
     }
+  }
+
+  /** Whether a request is tried by its bytes before its budget is looked at: nearly all of them fit. */
+  private fitsMostly(request: MeteredRequest): boolean {
+    return this.mayCount(request) && !mayBeFewer(request) && request.path === undefined;
   }
 
   /** Makes a call that fits at once; null where it does not, and then nothing has happened. */
