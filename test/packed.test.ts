@@ -104,7 +104,16 @@ describe("every public entry", () => {
       .map((path) => `${name}${path.slice(1)}`),
   );
 
-  test.for(entries.filter((entry) => entry !== "bursar/otel"))(
+  const isCode = (entry: string) => !entry.endsWith(".json");
+
+  test.for(entries.filter((entry) => !isCode(entry)))("%s is there as JSON", (entry) => {
+    const source = `import { readFileSync } from "node:fs";
+      JSON.parse(readFileSync(new URL(import.meta.resolve(${JSON.stringify(entry)})), "utf8"));`;
+
+    expect(runModule(project, source)).toEqual({ status: 0, output: "" });
+  });
+
+  test.for(entries.filter((entry) => isCode(entry) && entry !== "bursar/otel"))(
     "%s can be imported without the optional peers",
     (entry) => {
       // To import bursar/register is to use it, and it wants a budget.
