@@ -244,6 +244,22 @@ describe("faults of the gate that must not come back", () => {
     expect((await store.budget("run"))?.reserved).toEqual({});
   });
 
+  test("a gate whose clock is ahead of the store's makes no call after the deadline", async () => {
+    const { store, clock } = await scene({ steps: 5 }, 1000);
+    const ahead = new FakeClock({ instant: clock.now().instant + 5000 });
+    using gate = new Gate({ store, clock: ahead, timer: ahead });
+    let isMade = false;
+
+    const result = gate.call(call, async () => {
+      isMade = true;
+      return { value: 1 };
+    });
+
+    await expect(result).rejects.toMatchObject({ name: "OutOfTime" });
+    expect(isMade).toBe(false);
+    expect((await store.budget("run"))?.used).toEqual({});
+  });
+
   test("a deadline that is no date is named", async () => {
     const { gate } = await scene({ steps: 5 });
 
